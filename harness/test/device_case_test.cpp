@@ -491,7 +491,7 @@ TEST(DeviceCase, WhatDoesNotFitIsRefusedBeforeItIsAllocated) {
   const Done done = run_on([](FakeDevice& device) { device.free = 1'010'000; });
   EXPECT_EQ(done.result.status, Status::oom);
   EXPECT_TRUE(contains(done.result.reason, "on the device") &&
-              contains(done.result.reason, "are free; lower `factors`"))
+              contains(done.result.reason, "are free; use a smaller"))
       << done.result.reason;
   EXPECT_TRUE(groups.empty());
   // The fake's own million bytes would fit: what the evaluator takes is counted.

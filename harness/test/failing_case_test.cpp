@@ -103,7 +103,7 @@ TEST(FailingCase, IsAResultAndTheRunGoesOn) {
     const char* reason;
   } expected[] = {
       {"exception", "error", "a bug \uFFFD in it"}, {"number", "error", "no std::exception"},
-      {"bad_alloc", "oom", "lower `factors`"},      {"io", "error", "scratch.bin: cannot be read"},
+      {"bad_alloc", "oom", "fewer `factors`"},      {"io", "error", "scratch.bin: cannot be read"},
       {"thread", "oom", "temporarily unavailable"}, {"length", "error", "_M_default_append"}};
   for (const std::string where : {"epoch", "prepare", "constructor"}) {
     for (const auto& one : expected) {
@@ -212,7 +212,7 @@ TEST(Preflight, NamesWhatLimitsTheMemory) {
                        "needs 2.8 GiB of memory, 1.0 GiB are available "
                        "(/sys/fs/cgroup/box/memory.max)"));
   const auto advice = [&](MemoryOf what) {
-    return contains(why_not_in_memory(3e9, box, what).value_or(""), "lower `factors`");
+    return contains(why_not_in_memory(3e9, box, what).value_or(""), "fewer `factors`");
   };
   EXPECT_TRUE(advice(MemoryOf::both) && advice(MemoryOf::beyond_ratings));
   EXPECT_FALSE(advice(MemoryOf::ratings)) << "which have none";

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/error.hpp"
+#include "base/memory_advice.hpp"
 #include "base/text.hpp"
 
 namespace mf::cuda {
@@ -70,10 +71,9 @@ cudaError_t try_allocate(void** pointer, std::size_t bytes, cudaStream_t stream)
   std::size_t free = 0;
   std::size_t total = 0;
   cudaMemGetInfo(&free, &total);
-  fail(ErrorKind::memory,
-       "needs {} more on the device, {} of {} are free; lower `factors` or use a smaller data set",
+  fail(ErrorKind::memory, "needs {} more on the device, {} of {} are free; {}",
        format_bytes(static_cast<double>(bytes)), format_bytes(static_cast<double>(free)),
-       format_bytes(static_cast<double>(total)));
+       format_bytes(static_cast<double>(total)), kAskForLess);
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <new>
 #include <system_error>
 
+#include "base/memory_advice.hpp"
+
 namespace mf {
 namespace {
 
@@ -30,9 +32,7 @@ void end_by_exception(CaseResult& result) {
     throw;
   } catch (const std::bad_alloc&) {
     result.status = Status::oom;
-    result.reason =
-        "the host's memory did not suffice; lower `factors` or use a smaller data "
-        "set";
+    result.reason = fmt::format("the host's memory did not suffice; {}", kAskForLess);
   } catch (const CaseOver& over) {
     result.status = status_of(over.why());
     result.reason = over.what();

@@ -10,6 +10,7 @@
 #include "algorithms/core/ranks/ranks.hpp"
 #include "algorithms/core/registry.hpp"
 #include "base/error.hpp"
+#include "base/memory_advice.hpp"
 #include "base/text.hpp"
 #include "base/threads.hpp"
 #include "datasets/from_files.hpp"
@@ -127,10 +128,8 @@ std::optional<std::string> why_not_in_process(const std::optional<ProcessNeed>& 
   if (!need || !need->bytes || need->limit_bytes <= 0 || *need->bytes <= need->limit_bytes) {
     return std::nullopt;
   }
-  return fmt::format(
-      "its process needs {} of memory, {} are for it (memory_gb); raise that, lower `factors` or "
-      "use a smaller data set",
-      format_bytes(*need->bytes), format_bytes(need->limit_bytes));
+  return fmt::format("its process needs {} of memory, {} are for it (memory_gb); raise that, {}",
+                     format_bytes(*need->bytes), format_bytes(need->limit_bytes), kAskForLess);
 }
 
 std::optional<std::string> why_no_implementation(const Case& item) {
@@ -153,9 +152,8 @@ std::optional<std::string> why_too_old(const AlgorithmInfo& info, int compute) {
 
 std::optional<std::string> why_not_on_device(double need, std::optional<double> free) {
   if (!free || need <= *free) return std::nullopt;
-  return fmt::format(
-      "needs {} on the device, {} are free; lower `factors` or use a smaller data set",
-      format_bytes(need), format_bytes(*free));
+  return fmt::format("needs {} on the device, {} are free; {}", format_bytes(need),
+                     format_bytes(*free), kAskForLess);
 }
 
 namespace {
@@ -211,10 +209,9 @@ std::optional<std::string> why_not_in_memory(double need, const MemoryBound& ava
   const char* part = of_ratings                         ? " for the ratings"
                      : what == MemoryOf::beyond_ratings ? " beyond the ratings"
                                                         : "";
-  return fmt::format(
-      "needs {} of memory{}, {} are available ({}); {}use a smaller data set or raise the limit",
-      format_bytes(need), part, format_bytes(static_cast<double>(available.bytes)), available.by,
-      of_ratings ? "" : "lower `factors`, ");
+  return fmt::format("needs {} of memory{}, {} are available ({}); raise the limit, {}",
+                     format_bytes(need), part, format_bytes(static_cast<double>(available.bytes)),
+                     available.by, of_ratings ? "use a smaller data set" : kAskForLess);
 }
 
 DataFrom source_of_data(const Case& item) {
