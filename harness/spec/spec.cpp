@@ -612,7 +612,7 @@ void warn_of_splits(Spec& spec, const SpecKeys& keys, const std::vector<DataEntr
   if (keys.seeds.size() < 2 || spec.studies.empty()) return;
   for (const auto& entry : data) {
     const SplitSpec first = entry.split.spec(keys.seeds[0]);
-    const bool given = first.kind == SplitSpec::Kind::given && first.validation_fraction == 0;
+    const bool given = first.kind == SplitSpec::Kind::given;
     if (given || first.seed == entry.split.spec(keys.seeds[1]).seed) continue;
     spec.warnings.push_back(fmt::format(
         "{}: each repeat has a split of its own, and trials choose on that of seed {}: they see "

@@ -430,8 +430,13 @@ TEST(TuneForm, WarnsOfUnequalEffortAndOfSplitsThatChange) {
   json["split"].erase("seed");
   ASSERT_EQ(parse_spec(json, "t").warnings.size(), 1u);
   EXPECT_TRUE(contains(parse_spec(json, "t").warnings[0], "split of its own"));
-  json["seeds"] = 4;
+  const Json seeds = std::exchange(json["seeds"], 4);
   EXPECT_TRUE(parse_spec(json, "t").warnings.empty());
+  json["seeds"] = seeds;
+  json.erase("split");
+  json["datasets"] =
+      Json::array({{{"name", "ml-100k"}, {"split", {{"given", "u1"}, {"validation", 0.1}}}}});
+  EXPECT_TRUE(parse_spec(json, "t").warnings.empty()) << "a given test part is that of all seeds";
 }
 
 TEST(TuneForm, WithoutItEveryHashIsWhatItWas) {
