@@ -417,9 +417,9 @@ def test_no_network(mfbench, fakes):
 def test_peers_are_listed_described_and_swept(mfbench, tmp_path):
     assert "peer:surprise:svd" in mfbench("list", cwd=tmp_path).stdout
     text = mfbench("describe", "peer:surprise", cwd=tmp_path).stdout
-    assert text.count("parameters:") == 3 and "reg_user_bias" in text
+    assert text.count("parameters:") == 7 and "reg_user_bias" in text
     assert isinstance(json.loads(mfbench("describe", "peer:implicit", "--json", cwd=tmp_path).stdout), dict)
-    assert len(json.loads(mfbench("describe", "peer:surprise", "--json", cwd=tmp_path).stdout)) == 3
+    assert len(json.loads(mfbench("describe", "peer:surprise", "--json", cwd=tmp_path).stdout)) == 7
     what = spec([{"name": "peer", "library": "surprise", "algorithm": ["svd", "baseline_sgd"],
                   "learning_rate": [0.005, 0.01]}])
     done = mfbench("validate", "spec.json", "--json", cwd=tmp_path, spec=what)

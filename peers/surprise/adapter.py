@@ -1,10 +1,13 @@
-"""scikit-surprise (PyPI): SVD and BaselineOnly, on one thread.
+"""scikit-surprise (PyPI): SVD, SVD++, NMF, BaselineOnly, SlopeOne and KNNBaseline, on one thread.
 
 SVD minimizes the sum over the ratings of e^2 + reg (|p|^2 + |q|^2 + b^2 + c^2), and steps by half the
 gradient: the step of sgd_serial with the same `reg` and rate. It draws its own initial factors; they get the
 mean and the deviation of mfbench's. The order of a pass is the same in all of them: by user, as the ratings
 stand in the training set. The library counts its users in the order in which they come, so those without
 ratings are left out there and zero here.
+
+SVD++ is a model of P and Q, too: the row of a user is p_u and what the items of u add to it. SlopeOne and
+KNNBaseline have no factors: they say the RMSE of their own predictions, which are not clipped.
 """
 
 import time
@@ -54,22 +57,48 @@ class Surprise:
                 "mean": self.train_set.global_mean}
 
 
-class Svd(Surprise):
+class Factors(Surprise):
+    """SVD's: P, Q and, in a biased model, biases."""
+
+    def own(self):
+        """What SVD and SVD++ differ by."""
+        return self.library.SVD, {"biased": self.task.model == "biased"}
+
     def make(self, epochs, rate):
         params = self.task.params
-        regs = {ours: params[ours] if params[ours] >= 0 else params["reg"]
-                for ours in ("reg_p", "reg_q", "reg_user_bias", "reg_item_bias")}
+        kind, options = self.own()
+        regs = {theirs: params[ours] if params[ours] >= 0 else params["reg"]
+                for theirs, ours in (("reg_pu", "reg_p"), ("reg_qi", "reg_q"), ("reg_yj", "reg_y"),
+                                     ("reg_bu", "reg_user_bias"), ("reg_bi", "reg_item_bias")) if ours in params}
         mean, deviation = self.initial
-        return self.library.SVD(
-            n_factors=self.task.factors, n_epochs=epochs, biased=self.task.model == "biased",
-            init_mean=mean, init_std_dev=deviation, lr_all=rate, reg_pu=regs["reg_p"],
-            reg_qi=regs["reg_q"], reg_bu=regs["reg_user_bias"], reg_bi=regs["reg_item_bias"],
-            random_state=self.task.seed)
+        return kind(n_factors=self.task.factors, n_epochs=epochs, init_mean=mean, init_std_dev=deviation,
+                    lr_all=rate, random_state=self.task.seed, **regs, **options)
+
+    def user_rows(self):
+        return self.fitted.pu
 
     def model(self):
-        factors = {"p": mfpeer.spread(self.users, self.fitted.pu, self.n_users),
+        factors = {"p": mfpeer.spread(self.users, self.user_rows(), self.n_users),
                    "q": mfpeer.spread(self.items, self.fitted.qi, self.n_items)}
         return factors | (self.biases() if self.task.model == "biased" else {})
+
+
+class SvdPlusPlus(Factors):
+    def own(self):
+        return self.library.SVDpp, {"cache_ratings": True}  # else it keeps a row of each user that it never uses
+
+    def user_rows(self):
+        """p_u + sum of y_j / root of their number, over the items j of u."""
+        rows = self.fitted.pu.copy()
+        for user, rated in self.train_set.ur.items():
+            rows[user] += self.fitted.yj[[item for item, _ in rated]].sum(0) / len(rated) ** 0.5
+        return rows
+
+
+class Nmf(Factors):
+    def make(self, epochs, rate):
+        return self.library.NMF(n_factors=self.task.factors, n_epochs=epochs, random_state=self.task.seed,
+                                reg_pu=self.task.params["reg_p"], reg_qi=self.task.params["reg_q"])
 
 
 class Baseline(Surprise):
@@ -86,4 +115,38 @@ class Baseline(Surprise):
         return self.biases()
 
 
-mfpeer.run("surprise", lambda task: (Svd if task.algorithm == "svd" else Baseline)(task))
+class WithoutFactors(Surprise):
+    def convert(self, task):
+        super().convert(task)
+        self.user_of = {row: user for user, row in enumerate(self.users.tolist())}
+        self.item_of = {row: item for item, row in enumerate(self.items.tolist())}
+
+    def train(self, epoch, learning_rate):
+        seconds = super().train(epoch, learning_rate)
+        self.reported = self.rmse(self.task.test)
+        return seconds
+
+    def rmse(self, test):
+        """Who has no rating is unknown to the library, and predicted by its own rule."""
+        predicted = [self.fitted.predict(self.user_of.get(u), self.item_of.get(i), clip=False).est
+                     for u, i in zip(test.user.tolist(), test.item.tolist())]
+        return float(numpy.sqrt(numpy.mean((numpy.array(predicted) - test.value) ** 2)))
+
+
+class SlopeOne(WithoutFactors):
+    def make(self, epochs, rate):
+        return self.library.SlopeOne()
+
+
+class KnnBaseline(WithoutFactors):
+    def make(self, epochs, rate):
+        params = self.task.params
+        return self.library.KNNBaseline(
+            k=params["k"], min_k=params["min_k"], verbose=False,
+            sim_options={"name": "pearson_baseline", "user_based": False, "shrinkage": params["shrinkage"]},
+            bsl_options={"method": "als", "reg_u": params["reg_user_bias"], "reg_i": params["reg_item_bias"]})
+
+
+KINDS = {"svd": Factors, "svdpp": SvdPlusPlus, "nmf": Nmf, "slope_one": SlopeOne, "knn_baseline": KnnBaseline}
+
+mfpeer.run("surprise", lambda task: KINDS.get(task.algorithm, Baseline)(task))

@@ -40,7 +40,9 @@ ALGORITHMS = {
     "peer:libmf:sgd": (OLIVE, "d"), "peer:qmf:wals": (PURPLE, "p"),
     "peer:spark:als": (GREEN, "8"), "peer:spark:implicit_als": (GREEN, "*"),
     "peer:surprise:baseline_als": (INDIGO, "d"), "peer:surprise:baseline_sgd": (INDIGO, "*"),
-    "peer:surprise:svd": (INDIGO, "p"), "peer:torch:sgd": (SKY, "*"),
+    "peer:surprise:knn_baseline": (OLIVE, ">"), "peer:surprise:nmf": (INDIGO, "H"),
+    "peer:surprise:slope_one": (OLIVE, "8"), "peer:surprise:svd": (INDIGO, "p"),
+    "peer:surprise:svdpp": (INDIGO, "h"), "peer:torch:sgd": (SKY, "*"),
 }
 # On a dark page those that would drown in it, a shade of the same hue instead.
 ON_DARK = {BLACK: "#F2F2F2", INDIGO: "#9A8CF0", WINE: "#C03A70", GREY: "#A6A6A6"}
