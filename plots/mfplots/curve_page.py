@@ -95,8 +95,9 @@ class Part:
 
 def in_parts(panel: Panel, curves: Sequence[Curve], points: Sequence[Point]) -> list[Part]:
     """A panel as it is, or where its legend were too long, several: configurations of one algorithm
-    stay together as far as they can, published points stand in the last."""
-    systems = len({point.label for point in points})
+    stay together as far as they can, published points stand in the last, lines in all."""
+    systems = len({point.label for point in points if not point.is_line})
+    lines = [point for point in points if point.is_line]
     if len(panel.series) + systems <= IN_A_LEGEND:
         return [Part(panel, panel.series, curves, curves, points)]
     groups = _shared_out(panel.series)
@@ -106,7 +107,7 @@ def in_parts(panel: Panel, curves: Sequence[Curve], points: Sequence[Point]) -> 
     for i, group in enumerate(groups):
         last = i == len(groups) - 1
         own = [curve for curve in curves if any(curve.series is s for s in group)]
-        parts.append(Part(panel, group, own, curves, points if last else [],
+        parts.append(Part(panel, group, own, curves, points if last else lines,
                           f", {i + 1} of {len(groups)}"))
     return parts
 
@@ -173,17 +174,28 @@ def draw_panel(axes: Axes, curves: Sequence[Curve], looks_of: Mapping[str, Look]
 
 
 def draw_points(axes: Axes, points: Sequence[Point], everywhere: Sequence[Point]) -> None:
-    """Open markers; a thin dotted line joins those of one published system, and nothing else."""
+    """Open markers; a thin dotted line joins those of one published system, and nothing else. What
+    has no x is a line across the panel."""
+    for line in (point for point in points if point.is_line):
+        draw_level(axes, line.y, f"{line.label}, {line.y:g}", "left", of_system(line.system)[0])
     style_of = published_styles(everywhere)
-    for label in dict.fromkeys(point.label for point in points):
+    for label in dict.fromkeys(point.label for point in points if not point.is_line):
         own = sorted((p.x, p.y) for p in points if p.label == label)
         style = {**style_of[label], "linestyle": (0, (1, 2)), "linewidth": 0.7}
         axes.plot(*zip(*own), **{**style, "color": "#888888"}, zorder=5)
 
 
+def draw_level(axes: Axes, y: float, words: str, side: str, colour: str) -> None:
+    """A dashed line with its words above its end."""
+    axes.axhline(y, color=colour, linewidth=0.9, linestyle=(0, (2, 2)), zorder=1)
+    axes.annotate(words, (float(side == "right"), y), xycoords=("axes fraction", "data"), xytext=(3 * (side == "left"), 2),
+                  textcoords="offset points", ha=side, va="bottom", fontsize=words_size(), color="#444444")
+
+
 def published_styles(points: Sequence[Point]) -> dict[str, dict[str, object]]:
-    """The marker and colour of each label's system; sizes and machines of one differ in filling."""
-    labels = dict.fromkeys((point.label, point.system) for point in points)
+    """The marker and colour of each label's system; sizes and machines of one differ in filling. A
+    line has its words beside it."""
+    labels = dict.fromkeys((point.label, point.system) for point in points if not point.is_line)
     seen: Counter[str] = Counter()
     styles = {}
     for label, system in labels:
@@ -248,10 +260,7 @@ def _set_window(axes: Axes, panel: Panel, curves: Sequence[Curve], target: float
     low, high = recipe.y_range or window(curves, target, [p.y for p in points])
     axes.set_ylim(low, high)
     if target is not None and low <= target <= high:
-        axes.axhline(target, color="#555555", linewidth=0.9, linestyle=(0, (2, 2)), zorder=1)
-        axes.annotate(f"target {target:g}", (1, target), xycoords=("axes fraction", "data"),
-                      xytext=(0, 2), textcoords="offset points", ha="right", va="bottom",
-                      fontsize=words_size(), color="#444444")
+        draw_level(axes, target, f"target {target:g}", "right", "#555555")
     top = max(float(curve.points["high"].max()) for curve in curves)
     return f"{panel.title}: errors over {significant(high)} are not shown (up to " \
            f"{significant(top)})." if top > high else ""

@@ -53,7 +53,7 @@ SYSTEMS = {
     "LIBMF": (ORANGE, "d"), "NOMAD": (BLUE, ">"), "cuMF_SGD": (GREEN, "d"),
     "implicit GPU": (BLUE, "8"), "implicit CPU": (GREY, "8"), "implicit": (GREY, "H"),
     "QMF": (PURPLE, "p"), "Spark MLlib": (GREEN, "p"), "CCD++": (GREEN, "*"),
-    "V100 over TITAN Z": (VERMILLION, "d"),
+    "V100 over TITAN Z": (VERMILLION, "d"), "LightGCN": (GREY, "h"),
 }
 _SIZES = re.compile(r"\s+(?:(?:f|k)=\S+|fp\d+|\d+\s+(?:cores|machines|epochs)|"
                     r"\((?:CPU|GPU)\)|implicit$).*$")

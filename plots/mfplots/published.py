@@ -1,7 +1,8 @@
-"""Published numbers drawn beside measured ones: open markers, never joined to our curves."""
+"""Published numbers drawn beside measured ones: open markers, or lines, never joined to our curves."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -20,10 +21,14 @@ _TIME_TO = re.compile(r"time_to_rmse_([0-9.]+)$")
 class Point:
     dataset: str
     label: str  # "published: <system>, <hardware>"; "published on <data set>: ..." on another one
-    x: float
+    x: float  # NaN: a number of its own, a line across the panel
     y: float
     system: str = ""
     source: str = ""  # the data set of the numbers, where that is not `dataset`
+
+    @property
+    def is_line(self) -> bool:
+        return math.isnan(self.x)
 
     @property
     def foreign(self) -> bool:
@@ -31,12 +36,12 @@ class Point:
         return bool(self.source)
 
 
-def points_of(request: Published | None) -> list[Point]:
-    """Rows of the metric that the recipe names, at x; without one, those of time_to_rmse_R, at
-    (value, R)."""
+def points_of(request: Published | None, lines: bool = False) -> list[Point]:
+    """Rows of the metric that the recipe names, at x, with `lines` also those without one; without
+    a metric, those of time_to_rmse_R, at (value, R)."""
     def place(row: pd.Series) -> tuple[float, float]:
         if request.metric:
-            return _number(row, "x"), _number(row, "value")
+            return math.nan if lines and not row["x"] else _number(row, "x"), _number(row, "value")
         target = _TIME_TO.match(row["metric"])
         if not target:
             raise PlotError(f"{request.csv}: the metric {row['metric']} has no place in this figure; name the "
@@ -90,7 +95,8 @@ def _points(request: Published | None, place: Callable[[pd.Series], tuple[float,
     for _, row in _rows(request).iterrows() if request is not None else ():
         for dataset in _datasets(request, row["dataset"]):
             other = dataset != row["dataset"]
-            label = f"published{' on ' + row['dataset'] if other else ''}: {row['system']}, {row['hardware']}"
+            words = ", ".join(word for word in (row["system"], row["hardware"]) if word)
+            label = f"published{' on ' + row['dataset'] if other else ''}: {words}"
             points.append(Point(dataset, label, *place(row), row["system"], row["dataset"] if other else ""))
     return points
 

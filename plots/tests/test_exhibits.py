@@ -120,6 +120,16 @@ def test_a_published_error_far_from_ours_is_in_the_window(tmp_path):
     assert " 0.4 " in text  # a tick below every RMSE of the case
 
 
+def test_a_published_number_without_x_is_a_line(tmp_path):
+    source = published(tmp_path, "s,e,toy,Sys f=50,,,,test_rmse,0.4,,t", "s,e,toy,Sys f=9,,,,test_rmse,0.5,,t",
+                       metric="test_rmse")
+    _, text, table = draw(write(tmp_path / "run", [Made()]), tmp_path,
+                          {"figure": "rmse-time", "published": source})
+    assert "published: Sys f=50, 0.4" in text and "published: Sys f=9, 0.5" in text
+    lines = table[table["series"].str.startswith("published")]
+    assert lines["test_rmse"].tolist() == [0.4, 0.5] and lines["train_s"].isna().all()
+
+
 # ---- sweep ---------------------------------------------------------------------------------------
 
 def swept(values=(8, 16, 32), seeds=(1, 2, 3), name="ebgtg", **more):

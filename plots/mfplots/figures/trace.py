@@ -32,7 +32,7 @@ def trace(view: View, recipe: Recipe) -> Drawing:
         view = methods_apart(view)
     if metrics.row(y.column):
         view = measured_by(view, y.column)
-    return draw_curves(view, recipe, x, y, f"{_name(y)} against {_name(x)}", points_of(recipe.published))
+    return draw_curves(view, recipe, x, y, f"{_name(y)} against {_name(x)}", points_of(recipe.published, lines=True))
 
 
 def _against(what: str, x: str) -> None:
