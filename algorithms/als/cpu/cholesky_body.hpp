@@ -118,7 +118,7 @@ MF_INLINE void solve_transposed(const float* a, std::int64_t stride, std::int64_
 
 template <class S>
 bool cholesky(float* a, std::int64_t stride, std::int32_t factors, const float* b, float* x,
-              float* scratch) {
+              float* scratch, const float* noise) {
   constexpr int kColumns = S::kColumns;
   for (std::int64_t j = (factors - 1) / kColumns * kColumns; j >= 0; j -= kColumns) {
     const std::int64_t right = factors - (j + kColumns);
@@ -133,6 +133,7 @@ bool cholesky(float* a, std::int64_t stride, std::int32_t factors, const float* 
   float* rest = scratch + stride;
   for (std::int64_t i = 0; i < stride; ++i) rest[i] = b[i];
   solve_upper<S, kColumns>(a, stride, factors, rest, z);
+  for (std::int64_t i = 0; noise != nullptr && i < factors; ++i) z[i] += noise[i];
   for (std::int64_t i = 0; i < stride; ++i) rest[i] = 0;
   solve_transposed<S, kColumns>(a, stride, factors, z, rest);
   for (std::int64_t i = 0; i < factors; ++i) x[i] = rest[i];

@@ -54,8 +54,11 @@ using WeightedSumKernel = void (*)(const float* rows, std::int64_t stride, std::
 // Solves A x = b by Cholesky; A as form() leaves it, and overwritten. `scratch` has 2 * stride
 // floats and is aligned to 64 bytes; b, too, has `stride` elements. False where A is not positive
 // definite in fp32; x is then as it was.
+//
+// With A = R R^T, R upper triangular, `noise` (null: none) of N(0, I) is added to z of R z = b, and
+// x of R^T x = z is then a draw from N(A^-1 b, A^-1). z is left in the first elements of `scratch`.
 using CholeskyKernel = bool (*)(float* a, std::int64_t stride, std::int32_t factors, const float* b,
-                                float* x, float* scratch);
+                                float* x, float* scratch, const float* noise);
 
 struct FormationKernels {
   FormKernel form = nullptr;

@@ -103,6 +103,11 @@ RowRatings RowTerms::ratings(const Side& side, std::int64_t begin, std::int64_t 
   return {side.others.data() + begin, side.values.data() + begin, end - begin};
 }
 
+bool RowTerms::solve(std::int64_t /*row*/, float* a, const float* b, float* x,
+                     Workspace& work) const {
+  return work.solver.solve(a, b, x);
+}
+
 struct HalfStep::Task {
   const Side& side;
   const RowPlan& plan;
@@ -130,7 +135,7 @@ void HalfStep::solve_row(const Task& task, std::int64_t position, float* a, cons
                          Workspace& work) const {
   const std::int64_t row = task.row(position);
   task.terms.complete(row, task.count(position), a, task.from.stride);
-  if (work.solver.solve(a, b, task.to.row(row))) return;
+  if (task.terms.solve(row, a, b, task.to.row(row), work)) return;
   fail(ErrorKind::usage,
        "the system of {} {} (counted from 0; {} ratings) is not positive definite in fp32 at reg "
        "{}; use a larger reg, or solver \"cg\"",

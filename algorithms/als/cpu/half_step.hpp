@@ -54,7 +54,7 @@ struct Workspace {
 void form_row(const FormationKernels& kernels, const FactorRows& rows, const RowRatings& ratings,
               Workspace& work);
 
-// How a method weighs the ratings of a row, and what it adds to their sums.
+// How a method weighs the ratings of a row, what it adds to their sums, and what it makes of them.
 class RowTerms {
  public:
   virtual ~RowTerms() = default;
@@ -65,6 +65,9 @@ class RowTerms {
   // Adds to A of a row of `count` ratings what is no sum over them; A as the kernels leave it.
   virtual void complete(std::int64_t row, std::int64_t count, float* a,
                         std::int64_t stride) const = 0;
+  // The row x of A, completed, and b; `part_a` and `part_b` of `work` are free. Here: as its solver
+  // has it, which may fail.
+  virtual bool solve(std::int64_t row, float* a, const float* b, float* x, Workspace& work) const;
 };
 
 class HalfStep {

@@ -45,7 +45,7 @@ RowSolver::RowSolver(Solver solver, const CgRule& rule, std::int32_t factors, st
 
 bool RowSolver::solve(float* a, const float* b, float* x) {
   if (solver_ == Solver::cholesky) {
-    return kernels_.cholesky(a, stride_, factors_, b, x, scratch_.data());
+    return kernels_.cholesky(a, stride_, factors_, b, x, scratch_.data(), nullptr);
   }
   mirror(a, stride_, factors_);
   if (solver_ == Solver::lu) {

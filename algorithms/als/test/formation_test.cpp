@@ -189,7 +189,7 @@ TEST_P(Formation, CholeskySeesWhatIsNotPositiveDefinite) {
         a[k * (stride + 1)] = k + 1 == f ? last : 2;
       }
       EXPECT_FALSE(formation_kernels(GetParam())
-                       .cholesky(a.data(), stride, f, b.data(), x.data(), scratch.data()));
+                       .cholesky(a.data(), stride, f, b.data(), x.data(), scratch.data(), nullptr));
       EXPECT_EQ(x, AlignedVector<float>(f, 3.0F));
     }
   }

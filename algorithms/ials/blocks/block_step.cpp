@@ -142,7 +142,7 @@ void BlockStep::solve(const Task& task, std::int64_t row, std::int64_t block, fl
     a[j * stride + j] += reg;
     b[j] -= work.gx[j] + reg * x[begin + j];
   }
-  if (!formation_.cholesky(a, stride, width, b, delta, work.scratch.data())) {
+  if (!formation_.cholesky(a, stride, width, b, delta, work.scratch.data(), nullptr)) {
     fail(ErrorKind::usage,
          "a block of {} {} (counted from 0; {} observed pairs) is not positive definite in fp32 at "
          "l {}; use a larger reg",
