@@ -85,7 +85,7 @@ struct Family {
   const char* folder;
   const char* title;
 };
-constexpr std::array<Family, 11> kFamilies = {{{"sgd_cpu", "SGD on the CPU"},
+constexpr std::array<Family, 13> kFamilies = {{{"sgd_cpu", "SGD on the CPU"},
                                                {"cu2rec", "cu2rec"},
                                                {"gpusgd", "GPUSGD and NewGPUSGD"},
                                                {"cumf_sgd", "CuMF_SGD"},
@@ -93,6 +93,8 @@ constexpr std::array<Family, 11> kFamilies = {{{"sgd_cpu", "SGD on the CPU"},
                                                {"als", "ALS"},
                                                {"ials", "Implicit feedback"},
                                                {"ccd", "CCD++"},
+                                               {"bpr", "Pairwise losses"},
+                                               {"bpmf", "Bayesian"},
                                                {"baseline", "Baselines"},
                                                {"peer", "Other people's libraries"},
                                                {"ruler", "The harness's own"}}};

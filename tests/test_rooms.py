@@ -20,7 +20,7 @@ LEVELS = [
     ["datasets"],
     ["algorithms/core"],
     ["algorithms/*"],  # each folder a family; a family knows no other, but for BUILDS_ON
-    ["algorithms/ials"],
+    ["algorithms/ials", "algorithms/bpmf"],
     ["harness/spec"],
     ["harness/device"],
     ["harness/evaluate"],
@@ -34,7 +34,7 @@ LEVELS = [
     ["harness"],
 ]
 # The families that share code, which a level alone does not say: the other families stay unknown.
-BUILDS_ON = {"algorithms/ials": {"algorithms/als"}}
+BUILDS_ON = {"algorithms/ials": {"algorithms/als"}, "algorithms/bpmf": {"algorithms/als"}}
 # What only tests and benchmarks include. It may include anything, and they may include anything.
 TESTING = "testing"
 SOURCES = (".cpp", ".hpp", ".cu", ".cuh")

@@ -123,6 +123,10 @@ struct AlgorithmInfo {
   // For implicit feedback without P and Q, so without that loss, a parameter `factors` and a model
   // to save: factors() has FactorView::scores.
   bool by_history = false;
+  // Each epoch draws a model from a posterior distribution (FactorView::draw). It is judged by the
+  // running mean of the predictions of its draws: the harness asks for factors() after every epoch.
+  // No ranking and no model to save: the mean of predictions is that of no P and Q.
+  bool samples = false;
   // Rating updates of an epoch, for `mfbench plan`. Empty: each rating once.
   std::function<double(const ProblemShape&)> updates_per_epoch;
   std::shared_ptr<const RankInfo> ranks;

@@ -2,18 +2,25 @@
 // same number for any number of threads. Never on the training clock. Factors in device memory are
 // evaluated there.
 //
+// A sampler (AlgorithmInfo::samples) is judged by the mean of the predictions of its draws after
+// burn-in: evaluate() takes a draw into the running mean of the part's predictions, once, and the
+// errors are those of the mean, clipped as any prediction. It needs the pairs of a part alone,
+// which stay here: the sampler sees none of them.
+//
 // Cold pairs (user or item without a train rating) are predicted by what is known: mean plus the
 // bias of the side that is known; the plain model has neither, so they get the mean of the train
 // ratings.
 #pragma once
 
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <optional>
 #include <utility>
 
 #include "algorithms/core/device_stream.hpp"
 #include "algorithms/core/model.hpp"
+#include "base/aligned.hpp"
 #include "base/ranks/communicator.hpp"
 #include "base/threads.hpp"
 #include "datasets/ratings/ratings.hpp"
@@ -49,14 +56,15 @@ class Evaluator {
   void set_stream(DeviceStream stream) { stream_ = stream; }
 
   // A device view: the part is uploaded by its first evaluation and must live, unchanged, as long
-  // as the evaluator; `team` is not used.
+  // as the evaluator; `team` is not used. The same holds for the part of a draw.
   Accuracy evaluate(const FactorView& model, const Ratings& part, ThreadTeam& team) const;
 
   // The same number, on all ranks. Host views only.
   Accuracy evaluate(const FactorView& model, const SharedPart& part, ThreadTeam& team) const;
   Accuracy evaluate_mean(const SharedPart& part, ThreadTeam& team) const;
 
-  // Over the ratings [begin, end) of the part. Host views only.
+  // Over the ratings [begin, end) of the part. Host views only. Where draws were taken, of their
+  // mean, also of those in device memory, whatever the model.
   Accuracy evaluate_range(const FactorView& model, const Ratings& part, std::int64_t begin,
                           std::int64_t end, ThreadTeam& team) const;
 
@@ -71,8 +79,19 @@ class Evaluator {
   PredictionRule rule(const FactorView& model) const { return predictor_.rule(model); }
 
  private:
+  // Of the predictions of a part, recognised by where its values are.
+  struct DrawMean {
+    const float* part = nullptr;
+    std::int64_t taken = 0;
+    std::int64_t last = 0;  // the draw that was taken last
+    AlignedVector<float> mean;
+  };
+  void take_draw(const FactorView& model, const Ratings& part, ThreadTeam& team) const;
+  DrawMean* find_mean(const Ratings& part) const;
+
   Predictor predictor_;
   DeviceStream stream_ = nullptr;
+  mutable std::list<DrawMean> means_;
   mutable std::unique_ptr<DeviceEvaluator> device_;  // made by the first device view
 };
 

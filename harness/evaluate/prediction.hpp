@@ -39,8 +39,18 @@ struct RatingSides {
   float item_bias = 0;
 };
 
-// `dot` is the product of the factors; it and the bias of a cold side may be anything, also NaN.
-MF_HD float predict_rating(const PredictionRule& rule, const RatingSides& sides, float dot) {
+// Comparisons, not min and max: NaN stays NaN.
+MF_HD float clip_rating(const PredictionRule& rule, float value) {
+  if (rule.clip_min < rule.clip_max) {
+    value = value < rule.clip_min ? rule.clip_min : value;
+    value = rule.clip_max < value ? rule.clip_max : value;
+  }
+  return value;
+}
+
+// Before it is clipped. `dot` is the product of the factors; it and the bias of a cold side may be
+// anything, also NaN.
+MF_HD float score_rating(const PredictionRule& rule, const RatingSides& sides, float dot) {
   float value = rule.biased ? rule.mean : 0.0F;
   if (rule.biased && sides.user_known) value += sides.user_bias;
   if (rule.biased && sides.item_known) value += sides.item_bias;
@@ -49,13 +59,16 @@ MF_HD float predict_rating(const PredictionRule& rule, const RatingSides& sides,
   } else if (!rule.biased) {
     value = rule.train_mean;
   }
-  // Comparisons, not min and max: NaN stays NaN.
-  if (rule.clip_min < rule.clip_max) {
-    value = value < rule.clip_min ? rule.clip_min : value;
-    value = rule.clip_max < value ? rule.clip_max : value;
-  }
   return value;
 }
+
+MF_HD float predict_rating(const PredictionRule& rule, const RatingSides& sides, float dot) {
+  return clip_rating(rule, score_rating(rule, sides, dot));
+}
+
+// Takes the prediction of one more draw into the mean of those before; `share` is one over their
+// number with it, or 0 for none. The mean is clipped, its terms are not.
+MF_HD float add_draw(float mean, float share, float score) { return mean + share * (score - mean); }
 
 MF_HD double rating_error(const PredictionRule& rule, const RatingSides& sides, float rating,
                           float dot) {

@@ -22,7 +22,7 @@ std::int64_t epochs_to_multiple(std::int64_t first, std::int64_t every) {
 std::int64_t group_size(const Case& item, const Schedule& schedule, const EpochGroup& last,
                         std::int64_t first, const std::optional<ProfileWindow>& profile) {
   const bool repeats = repeats_epochs(item);
-  if (!needs_device(item) && !repeats) return 1;
+  if (is_sampler(item) || (!needs_device(item) && !repeats)) return 1;
   std::int64_t size =
       std::min({repeats ? item.stop.epochs : group_by_time(last),
                 epochs_to_multiple(first, item.evaluate.every), item.stop.epochs - first + 1});

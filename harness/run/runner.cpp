@@ -133,6 +133,7 @@ class CaseRun {
       }
       if (auto by_quality = stopping_.check(stop_input(point, true))) decision = by_quality;
     } else {
+      take_draw();
       stamp(point);
       report_.epochs_done(point);
     }
@@ -140,6 +141,17 @@ class CaseRun {
       decision->reason = options_.profile->done();
     if (!decision && interrupt_level() > 0) decision = stopped_after(point.epoch);
     return decision;
+  }
+
+  // Of a sampler, between evaluations: those after burn-in are averaged.
+  void take_draw() {
+    if (!is_sampler(item_) || setup_.prepared()->factors().draw == 0) return;
+    setup_.device().read();
+    setup_.device().pause();
+    const PhaseScope range(&ranges_, kEvaluateRange);
+    TracePoint unused;
+    unused.epoch = result_.epochs;
+    setup_.evaluation().evaluate(*setup_.prepared(), ranks_, unused);
   }
 
   TracePoint evaluate(std::int64_t epoch) {

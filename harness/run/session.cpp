@@ -65,7 +65,7 @@ void refuse_to_mix(const Spec& spec, const std::string& folder, bool profile) {
 
 std::optional<std::string> model_folder(const Spec& spec, const RunOptions& options,
                                         const std::string& folder, const Case& item) {
-  if (options.profile || is_by_history(item)) return std::nullopt;
+  if (options.profile || !has_model(item)) return std::nullopt;
   if (options.model_folder) return *options.model_folder + "/" + item.id;
   if (!spec.save_model) return std::nullopt;
   return folder + "/models/" + item.id;
@@ -82,10 +82,11 @@ void warn_of_unsaved(const Spec& spec, const RunOptions& options) {
   if (options.profile || !(options.model_folder || spec.save_model)) return;
   std::set<std::string> names;
   for (const Case& item : spec.cases) {
-    if (is_by_history(item)) names.insert(item.algorithm);
+    if (!has_model(item)) names.insert(item.algorithm);
   }
   for (const auto& name : names) {
-    warn("{} has no P and Q: no model of it is saved, nor can `mfbench recommend` use one", name);
+    warn("{} has no one P and Q: no model of it is saved, nor can `mfbench recommend` use one",
+         name);
   }
 }
 

@@ -275,6 +275,12 @@ void check_metrics(const Case& item) {
          "false; take one of them out",
          item.path, item.algorithm);
   }
+  if (is_sampler(item) && *item.evaluate.rank) {
+    fail(ErrorKind::usage,
+         "{}: {} is judged by the mean of the predictions of its draws, which ranks no items, and "
+         "\"evaluate\" says \"ranking\": true; take one of them out",
+         item.path, item.algorithm);
+  }
   Problems problems;
   const auto check = [&](const char* key, Metric metric) {
     problems.attempt([&] {
@@ -667,6 +673,10 @@ bool is_implicit(const Case& item) {
 bool is_by_history(const Case& item) { return find_algorithm(item.algorithm).by_history; }
 
 bool has_objective(const Case& item) { return minimizes_objective(find_algorithm(item.algorithm)); }
+
+bool is_sampler(const Case& item) { return find_algorithm(item.algorithm).samples; }
+
+bool has_model(const Case& item) { return !is_by_history(item) && !is_sampler(item); }
 
 std::vector<WatchingRule> watching_rules(const Case& item) {
   std::vector<WatchingRule> all;

@@ -102,6 +102,10 @@ bool is_by_history(const Case& item);
 // It minimizes the objective of implicit feedback (algorithms/core/implicit.hpp). An algorithm for
 // implicit feedback that does not is judged by its ranking only.
 bool has_objective(const Case& item);
+// Its epochs are draws, whose predictions are averaged.
+bool is_sampler(const Case& item);
+// There is a P and a Q to be saved.
+bool has_model(const Case& item);
 // The rules in force that watch a metric: of the schedule, the plateau and overfitting.
 struct WatchingRule {
   std::string name;  // "stop.plateau"

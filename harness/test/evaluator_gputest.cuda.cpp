@@ -180,6 +180,30 @@ TEST(DeviceEvaluator, ClipsAsTheHostDoes) {
   expect_host_equal(evaluator, train, train, model, kPacked);
 }
 
+TEST(DeviceEvaluator, TakesDrawsAsTheHostDoes) {
+  MF_REQUIRE_DEVICE();
+  const Ratings train = random_ratings(80, 60, 0.4, 3);
+  const Ratings part = random_ratings(80, 60, 0.3, 4);
+  Evaluator host(train);
+  Evaluator device(train);
+  ThreadTeam team(1);
+  for (Evaluator* one : {&host, &device}) one->set_clip(ClipRange{1, 5});
+  for (std::int64_t draw = 1; draw <= 3; ++draw) {
+    Model model = random_model(80, 60, 12, ModelKind::biased);
+    for (float& x : model.p) x *= static_cast<float>(draw);
+    const DeviceModel copy(model, kPacked);
+    FactorView there = copy.view();
+    FactorView here = model.view();
+    there.draw = here.draw = draw;
+    const Accuracy expected = host.evaluate(here, part, team);
+    for (int again = 0; again < 2; ++again) {  // each is taken once
+      expect_same(device.evaluate(there, part, team), expected, fmt::format("draw {}", draw));
+    }
+    if (draw < 3) continue;
+    expect_same(device.evaluate_range(here, part, 0, part.nnz(), team), expected, "its mean");
+  }
+}
+
 TEST(DeviceEvaluator, OneUserMayHaveNearlyAllRatings) {
   MF_REQUIRE_DEVICE();
   const std::int32_t items = 40'000;

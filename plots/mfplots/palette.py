@@ -29,6 +29,7 @@ ALGORITHMS = {
     "ials": (BLUE, "s"), "ials_cpu": (GREY, "o"), "ials_fused": (WINE, "P"),
     "ials_pp": (ORANGE, "v"), "ials_pp_cpu": (SKY, "D"),
     "bpr_cpu": (GREEN, "o"), "lmf_cpu": (PURPLE, "o"),
+    "bpmf": (WINE, "D"), "bpmf_cpu": (WINE, "X"),
     "popular": (OLIVE, "X"), "bias": (OLIVE, "v"),
     "item_knn": (OLIVE, "<"), "ease": (BLACK, "^"),
     "ruler": (OLIVE, "o"), "ruler_device": (OLIVE, "s"),

@@ -80,6 +80,9 @@ struct UploadedPart {
   DeviceBuffer<std::int32_t> items;
   DeviceBuffer<float> values;
   DeviceBuffer<std::int64_t> user_offsets;  // where the paper's kernel asked for it
+  DeviceBuffer<float> means;                // of the predictions of a sampler's draws
+  std::int64_t taken = 0;                   // draws in them
+  std::int64_t last = 0;                    // which was taken last
 
   DevicePart view() const { return {users.data(), items.data(), values.data(), count}; }
 };
@@ -97,10 +100,14 @@ struct DeviceEvaluator::Impl {
   PinnedBuffer<LossSums> partial_host;
   std::int64_t n_partial = 0;
 
-  UploadedPart& find_or_upload(const Ratings& part, cudaStream_t stream) {
-    const auto known = std::find_if(parts.begin(), parts.end(), [&](const UploadedPart& p) {
+  std::list<UploadedPart>::iterator find(const Ratings& part) {
+    return std::find_if(parts.begin(), parts.end(), [&](const UploadedPart& p) {
       return p.key == part.values().data() && p.count == part.nnz();
     });
+  }
+
+  UploadedPart& find_or_upload(const Ratings& part, cudaStream_t stream) {
+    const auto known = find(part);
     if (known != parts.end()) return *known;
     UploadedPart uploaded;
     uploaded.key = part.values().data();
@@ -126,6 +133,21 @@ struct DeviceEvaluator::Impl {
                                                             : unaligned_kernel(args.model.factors);
     kernel<<<blocks, kLossThreads, 0, stream>>>(args, chunk, partial.data());
     MF_CUDA_LAUNCHED("fused_loss");
+  }
+
+  // A warp a rating: a part of a few million takes a fraction of a draw.
+  void launch_draw(LossArgs args, UploadedPart& uploaded, cudaStream_t stream) {
+    if (uploaded.means.empty()) uploaded.means = cuda::zeros<float>(uploaded.count, stream);
+    args.means = uploaded.means.data();
+    if (uploaded.last != args.model.draw) {
+      uploaded.last = args.model.draw;
+      args.share = 1 / static_cast<float>(++uploaded.taken);
+    }
+    const auto blocks = static_cast<unsigned>(loss_blocks(args.part.count));
+    reserve_partial(blocks);
+    long_row_loss<DrawTerm>
+        <<<blocks, kLossThreads, 0, stream>>>(args, loss_chunk(args.part.count), partial.data());
+    MF_CUDA_LAUNCHED("long_row_loss");
   }
 
   void launch_thread_per_user(const LossArgs& args, const Ratings& part, UploadedPart& uploaded,
@@ -175,11 +197,22 @@ void DeviceEvaluator::launch(const FactorView& model, const PredictionRule& rule
   args.known_users = impl_->known_users.data();
   args.known_items = impl_->known_items.data();
   args.rule = rule;
-  if (method == LossMethod::fused) {
+  if (model.draw > 0) {
+    impl_->launch_draw(args, uploaded, stream);
+  } else if (method == LossMethod::fused) {
     impl_->launch_fused(args, stream);
   } else {
     impl_->launch_thread_per_user(args, part, uploaded, stream);
   }
+}
+
+AlignedVector<float> DeviceEvaluator::mean_of_draws(const Ratings& part,
+                                                    DeviceStream stream) const {
+  const auto known = impl_->find(part);
+  if (known == impl_->parts.end() || known->means.empty()) return {};
+  AlignedVector<float> mean(part.nnz());
+  cuda::download(View<float>(mean), known->means.data(), stream);
+  return mean;
 }
 
 LossSums DeviceEvaluator::sums(DeviceStream stream) {

@@ -7,6 +7,7 @@
 
 #include "algorithms/core/device_stream.hpp"
 #include "algorithms/core/model.hpp"
+#include "base/aligned.hpp"
 #include "base/view.hpp"
 #include "datasets/ratings/ratings.hpp"
 #include "harness/evaluate/prediction.hpp"
@@ -31,6 +32,10 @@ class DeviceEvaluator {
   // and their number: it must live, unchanged, as long as the evaluator.
   Accuracy evaluate(const FactorView& model, const PredictionRule& rule, const Ratings& part,
                     DeviceStream stream, LossMethod method = LossMethod::fused);
+
+  // Of the predictions of a part for the draws that evaluate() has taken (evaluator.hpp); empty
+  // where there were none. Waits for the stream.
+  AlignedVector<float> mean_of_draws(const Ratings& part, DeviceStream stream) const;
 
   // The two halves of evaluate, for benchmarks: launch queues the kernels alone once the part is
   // there; sums waits for the last launch. The part must not be empty.

@@ -14,6 +14,9 @@ Accuracy DeviceEvaluator::evaluate(const FactorView&, const PredictionRule&, con
                                    DeviceStream, LossMethod) {
   refuse_device_evaluation();
 }
+AlignedVector<float> DeviceEvaluator::mean_of_draws(const Ratings&, DeviceStream) const {
+  refuse_device_evaluation();
+}
 void DeviceEvaluator::launch(const FactorView&, const PredictionRule&, const Ratings&, DeviceStream,
                              LossMethod) {
   refuse_device_evaluation();

@@ -42,6 +42,9 @@ struct LossArgs {
   const std::uint32_t* known_items = nullptr;
   PredictionRule rule;
   double alpha = 0;  // of ImplicitTerm
+  // Of DrawTerm: the mean prediction of each rating of the part, and the share of this draw in it.
+  float* means = nullptr;
+  float share = 0;
 };
 
 inline constexpr int kLossThreads = 128;
@@ -229,7 +232,7 @@ __device__ inline RatingRange chunk_of_warp(std::int64_t chunk, std::int64_t cou
   return {begin, min(begin + chunk, count)};
 }
 
-// What is summed of each rating: its error.
+// What is summed of each rating, the i-th of the part: its error.
 struct RatingTerm {
   RatingSides sides;
 
@@ -237,15 +240,28 @@ struct RatingTerm {
   __device__ void load(const LossArgs& args, const Rating& mine) {
     sides = load_sides(args, mine.user, mine.item);
   }
-  __device__ void add(LossSums& sums, const LossArgs& args, const Rating& mine, float dot) const {
+  __device__ void add(LossSums& sums, const LossArgs& args, const Rating& mine, float dot,
+                      std::int64_t) const {
     add_error(sums, rating_error(args.rule, sides, mine.value, dot));
+  }
+};
+
+// The same of the mean of the draws so far, this one taken into it.
+struct DrawTerm : RatingTerm {
+  __device__ void add(LossSums& sums, const LossArgs& args, const Rating& mine, float dot,
+                      std::int64_t i) const {
+    const float mean = add_draw(args.means[i], args.share, score_rating(args.rule, sides, dot));
+    args.means[i] = mean;
+    add_error(sums,
+              static_cast<double>(mine.value) - static_cast<double>(clip_rating(args.rule, mean)));
   }
 };
 
 // Or what an observed pair adds to the objective of implicit feedback: (1 + w)(1 - s)^2 - s^2.
 struct ImplicitTerm {
   __device__ void load(const LossArgs&, const Rating&) {}
-  __device__ void add(LossSums& sums, const LossArgs& args, const Rating& mine, float dot) const {
+  __device__ void add(LossSums& sums, const LossArgs& args, const Rating& mine, float dot,
+                      std::int64_t) const {
     if (!(mine.value > 0)) return;
     const auto s = static_cast<double>(dot);
     const double weight = args.alpha * static_cast<double>(mine.value);
@@ -274,7 +290,7 @@ __global__ void __launch_bounds__(kLossThreads)
       Term term;
       term.load(args, mine);
       const float dot = batch_products(args.model, mine, lane, current);
-      if (i + lane < end) term.add(sums, args, mine, dot);
+      if (i + lane < end) term.add(sums, args, mine, dot, i + lane);
     }
   }
   store_block_sum<kLossThreads>(sums, partial);
@@ -300,7 +316,7 @@ __global__ void __launch_bounds__(kLossThreads)
     if (lane == 0) {
       Term term;
       term.load(args, rating);
-      term.add(sums, args, rating, dot);
+      term.add(sums, args, rating, dot, i);
     }
   }
   store_block_sum<kLossThreads>(sums, partial);

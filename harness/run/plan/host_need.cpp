@@ -92,6 +92,14 @@ double evaluating_bytes(const Case& item, const HostData& data) {
                          asked > 0 ? static_cast<int>(asked) : data.threads);
 }
 
+// Of a sampler: the mean prediction of each rating that is evaluated, beside factors in device
+// memory fetched for groups of users.
+double means_bytes(const Case& item, const HostData& data) {
+  if (!is_sampler(item) || (needs_device(item) && item.evaluate.user_groups == 0)) return 0;
+  const std::int64_t unseen = needs_train_errors(item) ? 0 : data.train_nnz;
+  return 4 * static_cast<double>(data.whole.nnz - unseen);
+}
+
 double train_bytes(const Case& item, const HostData& data, const Sizes& sizes) {
   const AlgorithmInfo& info = find_algorithm(item.algorithm);
   const ProblemShape train{data.whole.n_users, data.whole.n_items, data.train_nnz};
@@ -101,7 +109,7 @@ double train_bytes(const Case& item, const HostData& data, const Sizes& sizes) {
   const double own = info.memory ? info.memory(item.params, train).host_bytes : 0;
   return parts_bytes(item, sizes) + facts_bytes(sizes) + slice_bytes(data, sizes) +
          model_bytes(item, train) + histories + evaluating_bytes(item, data) +
-         (data.kept ? sizes.whole() : 0) +
+         means_bytes(item, data) + (data.kept ? sizes.whole() : 0) +
          (needs_device(item) ? left_standing(item, data) : standing(data) + own);
 }
 

@@ -27,6 +27,8 @@ bool needs_train_errors(const Case& item) {
   if (is_implicit(item)) return false;
   const std::vector<Metric> named = named_metrics(item);
   const auto of_train = [](Metric one) { return one->part == MetricPart::train; };
+  // Groups of users are those of the mean of all draws.
+  if (is_sampler(item) && item.evaluate.user_groups > 0) return true;
   return item.evaluate.train || std::any_of(named.begin(), named.end(), of_train);
 }
 
@@ -74,7 +76,8 @@ double evaluator_bytes(const Case& item, const ProblemShape& shape, std::int64_t
   quality.ranks_validation = ranks_validation(item);
   const double errors =
       implicit ? 0 : device_evaluator_bytes({shape.n_users, shape.n_items, other_ratings + train});
-  return errors + device_quality_bytes(quality);
+  const double means = is_sampler(item) ? 4.0 * static_cast<double>(other_ratings + train) : 0;
+  return errors + means + device_quality_bytes(quality);
 }
 
 // R as it stays there, by columns where somebody asks for them.

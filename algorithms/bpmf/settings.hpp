@@ -1,0 +1,77 @@
+// The parameters of BPMF, resolved, and how a row is laid out.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "algorithms/als/fused/layout.hpp"
+#include "algorithms/als/settings.hpp"
+#include "algorithms/core/algorithm.hpp"
+
+namespace mf::bpmf {
+
+constexpr std::int64_t kMaxFactors = 254;  // with the two columns of a bias: als::kMaxFactors
+
+// A row is (x, 1, b): its factors, and for a model with biases its own and what that of the other
+// side is multiplied by. What the rows of the other side are multiplied with is (x, 1), while b
+// stands for the offset of their ratings.
+struct RowColumns {
+  std::int32_t factors = 0;
+  bool biased = false;
+
+  constexpr std::int32_t one() const { return factors; }
+  constexpr std::int32_t bias() const { return factors + 1; }
+  constexpr std::int32_t drawn() const { return biased ? factors + 1 : factors; }  // x and b
+  constexpr std::int32_t gathered() const { return biased ? factors + 2 : factors; }
+  // Where element k of what is drawn stands.
+  constexpr std::int32_t place(std::int32_t k) const { return k < factors ? k : bias(); }
+};
+
+// Longest run of a row's ratings that one thread block takes, and bytes of the sums of whole rows
+// that are formed before they are drawn from.
+constexpr std::int64_t kSplitRows = 8192;
+constexpr std::int64_t kSlotBytes = std::int64_t{1} << 30;
+inline std::int64_t rows_of_slots(std::int64_t slot_floats) {
+  return std::max<std::int64_t>(1, kSlotBytes / (4 * slot_floats));
+}
+
+struct Settings {
+  RowColumns columns;
+  als::CenterKind center = als::CenterKind::mean;
+  std::int64_t burn_in = 0;
+  double alpha = 0;  // 0: drawn
+  double beta0 = 2;
+  double nu0 = 0;                                             // of the Wishart prior, resolved
+  als::FusedPrecision precision = als::FusedPrecision::fp16;  // of `bpmf`
+
+  bool draws_alpha() const { return alpha == 0; }
+  // Of the first draw, where it is drawn afterwards.
+  double first_alpha() const { return draws_alpha() ? 1 : alpha; }
+  // What is removed from the ratings first: of biases that are drawn the mean alone.
+  als::CenterKind removed() const {
+    return center == als::CenterKind::none ? center : als::CenterKind::mean;
+  }
+};
+
+// Where the biases of a view of such rows are.
+inline void set_bias_columns(FactorView& view, const RowColumns& columns) {
+  view.user_bias = view.p + columns.bias();
+  view.item_bias = view.q + columns.bias();
+  view.user_bias_stride = view.p_stride;
+  view.item_bias_stride = view.q_stride;
+}
+
+std::vector<ParamSpec> cpu_params();
+std::vector<ParamSpec> device_params();
+Settings read_settings(const Params& params);
+std::optional<std::string> why_unsupported(const Params& params, const ProblemShape& shape);
+MemoryNeed cpu_memory_need(const Params& params, const ProblemShape& shape);
+MemoryNeed device_memory_need(const Params& params, const ProblemShape& shape);
+
+// Compulsory work of a draw of all rows of both sides; README.md derives it.
+Work draw_work(const Settings& settings, std::int64_t nnz, std::int64_t rated_rows);
+
+}  // namespace mf::bpmf
