@@ -1,5 +1,6 @@
-// bpr_cpu and lmf_cpu: names, parameters, memory, work.
+// bpr_cpu, lmf_cpu, bpr and bpr_tiled: names, parameters, memory, work.
 #include "algorithms/bpr/settings.hpp"
+#include "algorithms/core/device_need.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/core/rows.hpp"
 #include "algorithms/core/threads_param.hpp"
@@ -8,6 +9,7 @@ namespace mf::bpr {
 namespace {
 
 constexpr std::int64_t kMaxFactorsCpu = 16384;
+constexpr std::int64_t kMaxFactorsDevice = 512;  // 32 lanes hold the row in registers
 
 constexpr const char* kBprPaper =
     "S. Rendle, C. Freudenthaler, Z. Gantner, L. Schmidt-Thieme, \"BPR: Bayesian Personalized "
@@ -48,6 +50,17 @@ MemoryNeed cpu_memory(const Params& params, const ProblemShape& shape) {
   return {rows_of(shape) * static_cast<double>(stride * std::int64_t{sizeof(float)}), {}};
 }
 
+// The pairs, and rows of both sides. Those of the narrow types are made by way of fp32, which stays
+// for the evaluator.
+MemoryNeed device_memory(const Params& params, const ProblemShape& shape) {
+  const Settings settings = read_settings(params);
+  const double pair = settings.loss == Loss::logistic ? 12 : 8;
+  const double all = pair * static_cast<double>(shape.nnz) +
+                     8 * static_cast<double>(shape.n_users + 1) +
+                     rows_of(shape) * stored_row_bytes(settings.storage, settings.factors);
+  return {pinned_bytes(shape), {all, all}};
+}
+
 AlgorithmInfo shared_info(const std::string& name, const std::string& summary) {
   AlgorithmInfo info;
   info.name = name;
@@ -79,6 +92,34 @@ AlgorithmInfo lmf_info() {
   return info;
 }
 
+AlgorithmInfo device_info(const std::string& name, const std::string& summary,
+                          const std::vector<ParamSpec>& own) {
+  AlgorithmInfo info = shared_info(name, summary);
+  info.hardware = Hardware::cuda;
+  info.starts_by_rule = true;
+  info.params = join_params({loss_param()}, shared_params(kMaxFactorsDevice));
+  info.params = join_params(
+      std::move(info.params),
+      {max_tries_param(), ParamSpec::integer("workers", 0, 0, 1 << 20,
+                                             "triples that are worked on at once, at most but for "
+                                             "whole warps; 0: by the smaller side of the matrix",
+                                             "triples")});
+  info.params = join_params(std::move(info.params), own);
+  info.memory = device_memory;
+  return info;
+}
+
+AlgorithmInfo tiled_info() {
+  AlgorithmInfo info = device_info(
+      "bpr_tiled", "bpr, a user's factors in registers over a run of triples, items from L2",
+      {storage_param(), rounding_param(Rounding::stochastic)});
+  info.paper = "mfbench";
+  return info;
+}
+
+const RegisterInfo kBpr(device_info(
+    "bpr", "implicit feedback by pairs of items: a random triple a group of lanes", {}));
+const RegisterInfo kTiled(tiled_info());
 const RegisterInfo kBprCpu(cpu_info());
 const RegisterInfo kLmfCpu(lmf_info());
 

@@ -16,7 +16,7 @@ TEST(RatingRanges, EveryAlgorithmOfTheDeviceBeatsTheMean) {
 TEST(RatingRanges, ImplicitFeedbackRefusesNegativeValuesOnTheDevice) {
   MF_REQUIRE_DEVICE();
   EXPECT_EQ(testing::expect_negative_values_are_refused(Hardware::cuda),
-            (std::set<std::string>{"ials", "ials_fused", "ials_pp"}));
+            (std::set<std::string>{"bpr", "bpr_tiled", "ials", "ials_fused", "ials_pp"}));
 }
 
 }  // namespace

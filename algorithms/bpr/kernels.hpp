@@ -1,0 +1,37 @@
+// An epoch on the device.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "algorithms/bpr/settings.hpp"
+
+namespace mf::bpr {
+
+// Everything in device memory. Rows of P and Q are storage_stride values of the storage type, zero
+// beyond the factors, 16-byte aligned.
+struct Arrays {
+  Pairs pairs;
+  void* p = nullptr;
+  void* q = nullptr;
+};
+
+struct Pass {
+  const Settings& settings;
+  Arrays arrays;
+  sgd::Step<float> step;
+  std::uint64_t seed = 0;
+  std::int64_t epoch = 0;
+  std::int64_t workers = 0;  // groups of lanes at work at once, at most but for whole warps
+  cudaStream_t stream = nullptr;
+};
+
+// Queued.
+void launch_epoch(const Pass& pass);
+
+// Element 0 of all rows. Queued.
+void set_first(Storage storage, std::int32_t factors, void* rows, std::int64_t count, float value,
+               cudaStream_t stream);
+
+}  // namespace mf::bpr
