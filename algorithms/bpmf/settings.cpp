@@ -13,9 +13,6 @@
 
 namespace mf::bpmf {
 
-// cuBLAS's workspace.
-static constexpr double kLibraryBytes = 256e6;
-
 static std::vector<ParamSpec> common_params() {
   return {factors_param(32, kMaxFactors),
           ParamSpec::choice("center", als::CenterKind::mean, als::kCenterKinds,

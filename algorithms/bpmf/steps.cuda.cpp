@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "algorithms/als/cumf/solver/library_check.hpp"
 #include "algorithms/als/fused/entries.hpp"
+#include "algorithms/core/cuda/library_check.hpp"
 #include "algorithms/core/cuda/ratings/cut_rows.hpp"
 #include "algorithms/core/rows.hpp"
 #include "base/error.hpp"

@@ -1,5 +1,6 @@
-// Bytes that the ratings take on the device while an algorithm is prepared, and of the host on
-// their way there, for AlgorithmInfo::memory (cuda/ratings/device_ratings.hpp needs CUDA).
+// Bytes that libraries take on the device, and the ratings while an algorithm is prepared, and of
+// the host on their way there, for AlgorithmInfo::memory (cuda/ratings/device_ratings.hpp needs
+// CUDA).
 #pragma once
 
 #include <algorithm>
@@ -9,6 +10,9 @@
 #include "algorithms/core/pinned.hpp"
 
 namespace mf {
+
+// What cuBLAS and cuSOLVER keep on the device for themselves.
+inline constexpr double kLibraryBytes = 256e6;
 
 // Ratings that are sorted into columns at a time.
 inline constexpr std::int64_t kSortAtOnce = std::int64_t{1} << 28;

@@ -9,9 +9,6 @@
 
 namespace mf::ials {
 
-// What cuBLAS and cuSOLVER keep for themselves.
-constexpr double kLibraryBytes = 256e6;
-
 // While pairs are split into indices and weights: those of both sides of R, and of one that is
 // made.
 inline double splitting_pairs_bytes(const ProblemShape& shape) {

@@ -1,6 +1,6 @@
 #include "algorithms/ials/device_gram.hpp"
 
-#include "algorithms/als/cumf/solver/library_check.hpp"
+#include "algorithms/core/cuda/library_check.hpp"
 
 namespace mf::ials {
 

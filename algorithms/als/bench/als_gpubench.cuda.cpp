@@ -10,8 +10,8 @@
 #include <string>
 
 #include "algorithms/als/bench/fill.hpp"
-#include "algorithms/als/cumf/solver/library_check.hpp"
 #include "algorithms/als/cumf/steps.hpp"
+#include "algorithms/core/cuda/library_check.hpp"
 #include "algorithms/core/cuda/stream.hpp"
 #include "algorithms/core/registry.hpp"
 #include "base/json/json.hpp"

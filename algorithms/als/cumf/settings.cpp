@@ -10,9 +10,6 @@
 namespace mf::als {
 namespace {
 
-// What cuBLAS and cuSOLVER keep on the device for themselves.
-constexpr double kLibraryBytes = 256e6;
-
 double rows_of(const ProblemShape& shape) {
   return static_cast<double>(shape.n_users) + static_cast<double>(shape.n_items);
 }
@@ -136,7 +133,7 @@ AlsSettings read_als_settings(const Params& params) {
 std::optional<std::string> als_why_unsupported(const Params& params, const ProblemShape&) {
   const AlsSettings settings = read_als_settings(params);
   if (settings.a_storage == AStorage::fp16 && settings.solver != Solver::cg) {
-    return "a_storage fp16 is for solver cg alone: a factorization of A needs fp32";
+    return "a_storage fp16 is for solver cg only: a factorization of A needs fp32";
   }
   if (settings.exchange == Exchange::reduce && devices_of(params) == 1) {
     return "exchange reduce is for several devices; found one: use \"devices\": 2 or more, or "

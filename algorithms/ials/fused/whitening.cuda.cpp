@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "algorithms/als/cumf/solver/library_check.hpp"
+#include "algorithms/core/cuda/library_check.hpp"
 #include "algorithms/ials/fused/whitening_bytes.hpp"
 #include "algorithms/ials/fused/whitening_kernels.hpp"
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "algorithms/als/cumf/solver/batch_solver.hpp"
-#include "algorithms/als/cumf/solver/library_check.hpp"
+#include "algorithms/core/cuda/library_check.hpp"
 #include "algorithms/core/cuda/memory.hpp"
 
 namespace mf::als {

@@ -6,7 +6,7 @@
 
 #include "base/error.hpp"
 
-namespace mf::als {
+namespace mf::cuda {
 
 inline void check_library(cublasStatus_t status, const char* call) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
@@ -20,6 +20,6 @@ inline void check_library(cusolverStatus_t status, const char* call) {
        "cuSOLVER: {} failed with status {}", call, static_cast<int>(status));
 }
 
-}  // namespace mf::als
+}  // namespace mf::cuda
 
-#define MF_LIBRARY(call) ::mf::als::check_library((call), #call)
+#define MF_LIBRARY(call) ::mf::cuda::check_library((call), #call)
