@@ -30,7 +30,7 @@ def trained(mfbench, tmp_path_factory):
             "datasets": [{"name": "ml-100k", "implicit": {"min_rating": 4, "value": "binary"}}],
             "stop": {"epochs": 10}, "evaluate": {"every": 10},
             "algorithms": [{"name": "ials_cpu", "factors": 32, "alpha": 10, "reg": 5, "threads": 2},
-                           {"name": "popular"}, {"name": "item_knn", "k": 40}, {"name": "ease", "reg": 200}]}
+                           {"name": "popular"}, {"name": "item_knn", "k": 40}, {"name": "ease_cpu", "reg": 200}]}
     mfbench("run", "likes.json", "--out", "out", "--save-model", "models",
             cwd=folder, data=DATA, code=0, spec=spec)
     points = {}
@@ -103,6 +103,6 @@ def ease_scores(x):
 def test_ranking_by_histories_agrees_with_numpy(trained, split):
     points = trained[0]
     computed = split.metrics(ease_scores(split.history()))
-    assert [points["ease"][name] for name in METRICS] == pytest.approx(computed, abs=1e-4)
-    for name in ("ease", "item_knn"):
+    assert [points["ease_cpu"][name] for name in METRICS] == pytest.approx(computed, abs=1e-4)
+    for name in ("ease_cpu", "item_knn"):
         assert points[name]["ndcg_100"] > 1.2 * points["popular"]["ndcg_100"]

@@ -188,7 +188,7 @@ def test_a_folder_with_links_to_itself_is_not_walked(mfbench, tmp_path):
 
 def test_what_solves_for_all_items_at_once_is_not_estimated_by_the_ratings(mfbench, tmp_path):
     data = {"like": "ml-100k", "scale": 0.1, "implicit": {"min_rating": 4}}
-    spec = {"name": "s", "datasets": [data], "algorithms": [{"name": "ease"}, {"name": "popular"}]}
+    spec = {"name": "s", "datasets": [data], "algorithms": [{"name": "ease_cpu"}, {"name": "popular"}]}
     done = mfbench("plan", "plan.json", "--json", cwd=tmp_path, code=0, spec=spec)
     ease, popular = json.loads(done.stdout)["cases"]
     assert ease["train_s"] is None and popular["train_s"] > 0

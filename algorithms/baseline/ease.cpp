@@ -1,102 +1,32 @@
-// H. Steck, "Embarrassingly Shallow Autoencoders for Sparse Data", WWW 2019: the B with the least
-//   |X - X B|^2 + reg |B|^2,   diag(B) = 0
-// is, with P = (X^T X + reg I)^-1 (equation 8),
-//   B_ji = -P_ji / P_ii,       and score(u, i) = sum over the history of u of x_uj B_ji
-#include <algorithm>
+#include "algorithms/baseline/ease.hpp"
 
-#include "algorithms/baseline/inverse.hpp"
-#include "algorithms/baseline/item_weights.hpp"
-#include "algorithms/core/registry.hpp"
+#include "algorithms/baseline/item_products.hpp"
 #include "base/clones.hpp"
 #include "base/error.hpp"
 
 namespace mf::baseline {
 namespace {
 
-MF_CLONES void add_scaled(float x, const float* row, std::int64_t n, float* sums) {
+MF_CLONES void add(float x, const float* row, std::int64_t n, float* sums) {
   for (std::int64_t i = 0; i < n; ++i) sums[i] += x * row[i];
 }
 
-class Ease : public ItemWeights {
- public:
-  explicit Ease(const Params& params) : ItemWeights(params), reg_(params.number("reg")) {}
-
-  void prepare(const Ratings& train, const Model& initial, Context& context) override {
-    ItemWeights::prepare(train, initial, context);
-    b_ = BlockMatrix(train.n_items());
-  }
-
-  std::int64_t run_epoch(const EpochArgs&, Context& context) override {
-    {
-      const PhaseScope phase(context.phases, "gram");
-      context.team->for_chunks(b_.stride(), 16, [&](std::int64_t begin, std::int64_t end) {
-        for (auto j = begin; j < end; ++j) fill_gram(j);
-      });
-    }
-    {
-      const PhaseScope phase(context.phases, "inverse");
-      if (!sweep_all(b_, *context.team, context.stop_requested)) {
-        fail(ErrorKind::usage,
-             "ease: X^T X + {} I is not positive definite in fp32; raise \"reg\": hundreds are "
-             "usual",
-             reg_);
-      }
-    }
-    const PhaseScope phase(context.phases, "weights");
-    context.team->for_chunks(b_.blocks(), 1, [&](std::int64_t i, std::int64_t) { mirror(i); });
-    scale_columns(*context.team);
-    trained_ = true;
-    return products().nnz();
-  }
-
-  Work work_per_epoch() const override {
-    const auto nnz = static_cast<double>(products().nnz());
-    const double n = products().n_items();
-    return {nnz, 16 * nnz + 8 * n * n, products().count() + n * n * n};
-  }
-
- private:
-  void add_row(std::int64_t j, float x, View<float> scores) const override {
-    if (trained_) add_scaled(x, b_.row(j), scores.size(), scores.data());
-  }
-
-  // The lower triangle. An element is summed by one thread in the order of the users.
-  void fill_gram(std::int64_t j) {
-    b_.clear_row(j);
-    if (j >= products().n_items()) return;
-    float* row = b_.row(j);
-    products().for_products(j, j + 1, [row](std::int32_t i, float product) { row[i] += product; });
-    row[j] += static_cast<float>(reg_);
-  }
-
-  // The upper triangle of the rows of a block, by the lower one.
-  void mirror(std::int64_t block) {
-    for (auto j = block * kBlock; j < b_.stride(); ++j) {
-      const auto end = std::min(j, (block + 1) * kBlock);
-      for (auto i = block * kBlock; i < end; ++i) b_.row(i)[j] = b_.row(j)[i];
-    }
-  }
-
-  // From -P.
-  void scale_columns(ThreadTeam& team) {
-    std::vector<float> by(b_.stride());
-    for (std::int64_t i = 0; i < b_.stride(); ++i) by[i] = -1 / b_.row(i)[i];
-    team.for_chunks(b_.stride(), 64, [&](std::int64_t begin, std::int64_t end) {
-      for (auto j = begin; j < end; ++j) {
-        float* row = b_.row(j);
-        for (std::int64_t i = 0; i < b_.stride(); ++i) row[i] *= by[i];
-        row[j] = 0;
-      }
-    });
-  }
-
-  double reg_;
-  bool trained_ = false;
-  BlockMatrix b_;  // X^T X + reg I, then -P, then B
-};
-
-const RegisterFactory kEase("ease",
-                            [](const Params& params) { return std::make_unique<Ease>(params); });
-
 }  // namespace
+
+void add_scaled(float x, const float* row, View<float> sums) {
+  add(x, row, sums.size(), sums.data());
+}
+
+Work ease_work(const Ratings& train) {
+  const auto nnz = static_cast<double>(train.nnz());
+  const double n = train.n_items();
+  return {nnz, 16 * nnz + 8 * n * n, count_products(train) + n * n * n};
+}
+
+void fail_not_definite(const char* algorithm, double reg) {
+  fail(ErrorKind::usage,
+       "{}: X^T X + {} I is not positive definite in fp32; raise \"reg\": hundreds are usual",
+       algorithm, reg);
+}
+
 }  // namespace mf::baseline

@@ -1,6 +1,8 @@
 // The baselines: names, parameters and memory.
+#include "algorithms/baseline/ease.hpp"
 #include "algorithms/baseline/inverse.hpp"
 #include "algorithms/baseline/item_products.hpp"
+#include "algorithms/core/device_need.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/core/sgd/sgd_params.hpp"
 #include "algorithms/core/threads_param.hpp"
@@ -97,12 +99,18 @@ AlgorithmInfo item_knn_info() {
   return info;
 }
 
-AlgorithmInfo ease_info() {
-  AlgorithmInfo info = history_info("ease");
-  info.summary = "implicit feedback: each item from all others by least squares, one inverse";
+AlgorithmInfo ease_shared_info(const std::string& name) {
+  AlgorithmInfo info = history_info(name);
   info.paper = "H. Steck, \"Embarrassingly Shallow Autoencoders for Sparse Data\", WWW 2019 (EASE)";
   info.params = {ParamSpec::number("reg", 500, 1e-6, 1e12, "lambda on the diagonal of X^T X"),
-                 weights_param(), threads_param()};
+                 weights_param()};
+  return info;
+}
+
+AlgorithmInfo ease_cpu_info() {
+  AlgorithmInfo info = ease_shared_info("ease_cpu");
+  info.summary = "implicit feedback: each item from all others by least squares, one inverse";
+  info.params.push_back(threads_param());
   info.memory = [](const Params&, const ProblemShape& shape) {
     const auto side = static_cast<double>(BlockMatrix::padded(shape.n_items));
     return MemoryNeed{ItemProducts::bytes(shape.nnz, shape.n_items) + side * side * sizeof(float) +
@@ -112,7 +120,29 @@ AlgorithmInfo ease_info() {
   return info;
 }
 
+// B, which the host has, too, to score by; a panel and ones; and what cuSOLVER works with, n^2 /
+// 1024 floats and some more at 26,744 and 60,000 items.
+MemoryNeed ease_memory(const Params&, const ProblemShape& shape) {
+  const auto n = static_cast<double>(shape.n_items);
+  const double own = 4 * (n * (n + std::min<double>(n, kPanel) + 1) + n * n / 1000 + 4096);
+  const double ratings = row_ratings_bytes(shape);
+  return {pinned_bytes(shape) + 4 * n * n,
+          {ratings + own, ratings + own},
+          BesideRatings{{own, own}, false},
+          kLibraryBytes};
+}
+
+AlgorithmInfo ease_info() {
+  AlgorithmInfo info = ease_shared_info("ease");
+  info.summary = "implicit feedback: each item from all others by least squares, on a GPU";
+  info.hardware = Hardware::cuda;
+  info.deterministic = false;  // sums that are not whole numbers are in any order
+  info.memory = ease_memory;
+  return info;
+}
+
 const RegisterInfo kItemKnn(item_knn_info());
+const RegisterInfo kEaseCpu(ease_cpu_info());
 const RegisterInfo kEase(ease_info());
 const RegisterInfo kPopular(popular_info());
 const RegisterInfo kBias(bias_info());

@@ -6,6 +6,7 @@
 // "Item-Based Top-N Recommendation Algorithms", TOIS 22(1), 2004.
 #include <algorithm>
 
+#include "algorithms/baseline/item_products.hpp"
 #include "algorithms/baseline/item_weights.hpp"
 #include "algorithms/core/registry.hpp"
 
@@ -30,16 +31,17 @@ class ItemKnn : public ItemWeights {
 
   void prepare(const Ratings& train, const Model& initial, Context& context) override {
     ItemWeights::prepare(train, initial, context);
+    products_ = ItemProducts(train, weights(), context.team->size());
     k_ = std::min<std::int64_t>(k_, train.n_items());
     nearest_.resize(k_ * train.n_items());
     counts_.assign(train.n_items(), 0);
   }
 
   std::int64_t run_epoch(const EpochArgs&, Context& context) override {
-    norms_.resize(products().n_items());
+    norms_.resize(train().n_items());
     const auto items = std::ssize(norms_);
     context.team->for_chunks(items, kItemsPerChunk, [&](std::int64_t begin, std::int64_t end) {
-      for (auto j = begin; j < end; ++j) norms_[j] = products().norm(j);
+      for (auto j = begin; j < end; ++j) norms_[j] = products_.norm(j);
     });
     for (std::int64_t first = 0; first < items; first += kItemsPerPoll) {
       if (context.stop_requested && context.stop_requested()) break;
@@ -48,13 +50,13 @@ class ItemKnn : public ItemWeights {
         find_nearest(first + begin, first + end);
       });
     }
-    return products().nnz();
+    return train().nnz();
   }
 
   Work work_per_epoch() const override {
-    const auto nnz = static_cast<double>(products().nnz());
-    const double kept = static_cast<double>(k_) * products().n_items();
-    return {nnz, 16 * nnz + 8 * kept, 2 * products().count()};
+    const auto nnz = static_cast<double>(train().nnz());
+    const double kept = static_cast<double>(k_) * train().n_items();
+    return {nnz, 16 * nnz + 8 * kept, 2 * count_products(train())};
   }
 
  private:
@@ -65,11 +67,11 @@ class ItemKnn : public ItemWeights {
 
   // Rows [begin, end) of W. A product is summed by one thread in the order of the users.
   void find_nearest(std::int64_t begin, std::int64_t end) {
-    std::vector<float> sums(products().n_items(), 0.0F);
+    std::vector<float> sums(train().n_items(), 0.0F);
     std::vector<Neighbour> found;
     for (auto j = begin; j < end; ++j) {
       found.clear();
-      products().for_products(j, products().n_items(), [&](std::int32_t i, float product) {
+      products_.for_products(j, train().n_items(), [&](std::int32_t i, float product) {
         if (sums[i] == 0) found.push_back({i, 0});
         sums[i] += product;
       });
@@ -92,6 +94,7 @@ class ItemKnn : public ItemWeights {
 
   std::int64_t k_;
   double shrinkage_;
+  ItemProducts products_;
   std::vector<double> norms_;
   AlignedVector<Neighbour> nearest_;  // k of each item, the nearest first
   std::vector<std::int64_t> counts_;  // how many of them each has

@@ -21,10 +21,10 @@ double ItemProducts::norm(std::int64_t j) const {
   return std::sqrt(sum);
 }
 
-double ItemProducts::count() const {
+double count_products(const Ratings& train) {
   double sum = 0;
-  for (std::int64_t u = 0; u < train_->n_users(); ++u) {
-    const auto n = static_cast<double>(train_->user_offsets()[u + 1] - train_->user_offsets()[u]);
+  for (std::int64_t u = 0; u < train.n_users(); ++u) {
+    const auto n = static_cast<double>(train.user_offsets()[u + 1] - train.user_offsets()[u]);
     sum += n * n;
   }
   return sum;

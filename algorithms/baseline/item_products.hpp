@@ -4,31 +4,19 @@
 
 #include <cstdint>
 
-#include "algorithms/core/params.hpp"
+#include "algorithms/baseline/weights.hpp"
 #include "base/aligned.hpp"
 #include "datasets/ratings/ratings.hpp"
 
 namespace mf::baseline {
 
-// What an observed pair weighs.
-enum class Weights { binary, values };
-inline constexpr Names kWeights{
-    std::to_array<Named<Weights>>({{"binary", Weights::binary}, {"values", Weights::values}})};
-
-// 0 of what was not observed, as the ranking has it: a value that is not above 0.
-inline float weight_of(float value, Weights weights) {
-  if (!(value > 0)) return 0;
-  return weights == Weights::binary ? 1 : value;
-}
+// How many products of two pairs of a user there are: those of all pairs of columns.
+double count_products(const Ratings& train);
 
 class ItemProducts {
  public:
   ItemProducts() = default;
   ItemProducts(const Ratings& train, Weights weights, int threads);
-
-  std::int64_t nnz() const { return train_->nnz(); }
-  std::int32_t n_users() const { return train_->n_users(); }
-  std::int32_t n_items() const { return train_->n_items(); }
 
   // Calls add(i, x_uj x_ui) for the items i < end of each user u of item j, users ascending, and of
   // a user the items ascending. Products of 0 are left out.
@@ -48,7 +36,6 @@ class ItemProducts {
   }
 
   double norm(std::int64_t j) const;  // of column j
-  double count() const;               // of products of all pairs of columns
 
   static double bytes(std::int64_t nnz, std::int64_t n_items);
 

@@ -1,10 +1,10 @@
-// Models whose W comes from the products of the columns of X:
+// Models with weights W between items:
 //   score(u, i) = sum over the items j of the history of u of x_uj W_ji
 #pragma once
 
 #include <algorithm>
 
-#include "algorithms/baseline/item_products.hpp"
+#include "algorithms/baseline/weights.hpp"
 #include "algorithms/core/algorithm.hpp"
 #include "algorithms/core/history_scores.hpp"
 
@@ -14,14 +14,12 @@ class ItemWeights : public Algorithm, public HistoryScores {
  public:
   explicit ItemWeights(const Params& params) : weights_(params.choice("weights", kWeights)) {}
 
-  void prepare(const Ratings& train, const Model&, Context& context) override {
-    products_ = ItemProducts(train, weights_, context.team->size());
-  }
+  void prepare(const Ratings& train, const Model&, Context&) override { train_ = &train; }
 
   FactorView factors() override {
     FactorView view;
-    view.n_users = products_.n_users();
-    view.n_items = products_.n_items();
+    view.n_users = train_->n_users();
+    view.n_items = train_->n_items();
     view.scores = this;
     return view;
   }
@@ -37,11 +35,12 @@ class ItemWeights : public Algorithm, public HistoryScores {
   // Adds x times row j of W, which is 0 before the first epoch.
   virtual void add_row(std::int64_t j, float x, View<float> scores) const = 0;
 
-  const ItemProducts& products() const { return products_; }
+  const Ratings& train() const { return *train_; }
+  Weights weights() const { return weights_; }
 
  private:
   Weights weights_;
-  ItemProducts products_;
+  const Ratings* train_ = nullptr;
 };
 
 }  // namespace mf::baseline

@@ -154,7 +154,7 @@ TEST(ImplicitCase, HasObjectiveAndRankingButNoRmse) {
 
 // Those that score histories are ranked, and have no objective that could diverge.
 TEST(ImplicitCase, AModelWithoutFactorsIsRankedOnly) {
-  for (const std::string name : {"item_knn", "ease"}) {
+  for (const std::string name : {"item_knn", "ease_cpu"}) {
     const Spec spec = spec_of('"' + name + '"', R"("save_model": true, "split": {"users": 0.2}, )");
     const TempFolder folder;
     run(spec, folder / "r");
@@ -334,12 +334,12 @@ TEST(ImplicitCase, RulesWatchTheRankingOfAValidationPart) {
 
 TEST(ImplicitCase, WhatAModelWithoutFactorsHasNotIsRefused) {
   const std::string objective =
-      refusal("\"ease\"", R"("target": {"metric": "objective", "value": 9}, )");
-  EXPECT_TRUE(contains(objective, "ease does not minimize the objective")) << objective;
+      refusal("\"ease_cpu\"", R"("target": {"metric": "objective", "value": 9}, )");
+  EXPECT_TRUE(contains(objective, "ease_cpu does not minimize the objective")) << objective;
   const std::string unranked = refusal("\"item_knn\"", R"("evaluate": {"ranking": false}, )");
   EXPECT_TRUE(contains(unranked, "nothing to be judged by but its ranking")) << unranked;
-  const std::string rmse = refusal("\"ease\"", R"("target_rmse": 0.9, )");
-  EXPECT_TRUE(contains(rmse, "ease is for implicit feedback, which has no RMSE")) << rmse;
+  const std::string rmse = refusal("\"ease_cpu\"", R"("target_rmse": 0.9, )");
+  EXPECT_TRUE(contains(rmse, "ease_cpu is for implicit feedback, which has no RMSE")) << rmse;
 }
 
 TEST(ImplicitCase, ATargetThatNoCaseCanMeetIsRefused) {

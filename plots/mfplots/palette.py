@@ -31,7 +31,7 @@ ALGORITHMS = {
     "bpr_cpu": (GREEN, "o"), "lmf_cpu": (PURPLE, "o"), "bpr": (VERMILLION, "D"), "bpr_tiled": (BLUE, "D"),
     "bpmf": (WINE, "D"), "bpmf_cpu": (WINE, "X"),
     "popular": (OLIVE, "X"), "bias": (OLIVE, "v"),
-    "item_knn": (OLIVE, "<"), "ease": (BLACK, "^"),
+    "item_knn": (OLIVE, "<"), "ease": (BLACK, "^"), "ease_cpu": (BLACK, "d"),
     "ruler": (OLIVE, "o"), "ruler_device": (OLIVE, "s"),
     # Of other people: apart from ours that they meet, in colour and marker.
     "peer:cmfrec:als": (PURPLE, "h"), "peer:cmfrec:implicit_als": (PURPLE, "H"),

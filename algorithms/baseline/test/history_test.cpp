@@ -1,58 +1,13 @@
-// item_knn and ease against their definitions, dense and in double.
+// item_knn and ease_cpu against their definitions, dense and in double.
 #include <gtest/gtest.h>
 
-#include <Eigen/LU>
-#include <algorithm>
 #include <cmath>
-#include <vector>
 
-#include "algorithms/core/history_scores.hpp"
+#include "algorithms/baseline/test/history_reference.hpp"
 #include "testing/trainer.hpp"
-#include "testing/triples.hpp"
 
 namespace mf::test {
 namespace {
-
-using Matrix = Eigen::MatrixXd;
-
-// User 0 and item 1 have no pair, some pairs the value 0; more items than a block of ease.
-Ratings some_pairs() {
-  Rng rng(9);
-  std::vector<Rating> list;
-  for (std::int32_t u = 1; u < 90; ++u) {
-    for (std::int32_t i = 0; i < 230; ++i) {
-      if (i == 1 || rng.uniform() > .02 + 1.0 / (2 + i)) continue;
-      list.push_back({u, i, static_cast<float>(rng.below(4))});
-    }
-  }
-  return ratings_of(90, 230, list);
-}
-
-Matrix dense(const Ratings& train, bool binary) {
-  Matrix x = Matrix::Zero(train.n_users(), train.n_items());
-  for (std::int64_t k = 0; k < train.nnz(); ++k) {
-    const Rating r = train[k];
-    x(r.user, r.item) = binary ? (r.value > 0 ? 1 : 0) : r.value;
-  }
-  return x;
-}
-
-Model no_start(const Ratings& train, const Params& params) {
-  return start_of(params, train, RatingLevel(1), InitSpec{});
-}
-
-// Row j of W is what a history of j scores.
-Matrix weights_of(Trainer& trainer, std::int32_t n_items) {
-  const HistoryScores& scores = *trainer.algorithm->factors().scores;
-  Matrix w(n_items, n_items);
-  for (std::int32_t j = 0; j < n_items; ++j) {
-    AlignedVector<float> row(n_items);
-    const std::vector<RowRating> history = {{j, 1}};
-    scores.score(View<const RowRating>(history), row);
-    for (std::int32_t i = 0; i < n_items; ++i) w(j, i) = static_cast<double>(row[i]);
-  }
-  return w;
-}
 
 Matrix reference_knn(const Matrix& x, std::int64_t k, double shrinkage) {
   const Matrix gram = x.transpose() * x;
@@ -72,15 +27,6 @@ Matrix reference_knn(const Matrix& x, std::int64_t k, double shrinkage) {
   return w;
 }
 
-Matrix reference_ease(const Matrix& x, double reg) {
-  const Matrix p = (x.transpose() * x + reg * Matrix::Identity(x.cols(), x.cols())).inverse();
-  Matrix b = -(p * p.diagonal().cwiseInverse().asDiagonal());
-  b.diagonal().setZero();
-  return b;
-}
-
-double distance(const Matrix& a, const Matrix& b) { return (a - b).cwiseAbs().maxCoeff(); }
-
 TEST(ItemKnn, KeepsTheNearestOfEachItem) {
   const Ratings train = some_pairs();
   for (const bool binary : {true, false}) {
@@ -88,11 +34,11 @@ TEST(ItemKnn, KeepsTheNearestOfEachItem) {
       Trainer knn("item_knn",
                   {{"k", k}, {"shrinkage", 3}, {"weights", binary ? "binary" : "values"}}, train,
                   no_start, 2);
-      EXPECT_EQ(weights_of(knn, train.n_items()), Matrix::Zero(230, 230));
+      EXPECT_EQ(weights_of(*knn.algorithm), Matrix::Zero(230, 230));
       knn.run(1);
       EXPECT_EQ(knn.updates, train.nnz());
       const Matrix expected = reference_knn(dense(train, binary), k, 3);
-      EXPECT_LT(distance(weights_of(knn, train.n_items()), expected), 1e-6) << binary << " " << k;
+      EXPECT_LT(distance(weights_of(*knn.algorithm), expected), 1e-6) << binary << " " << k;
     }
   }
 }
@@ -104,19 +50,19 @@ TEST(ItemKnn, OfEqualOnesTheFirstIsKept) {
   knn.run(1);
   Matrix expected = Matrix::Zero(4, 4);
   expected << 0, 1, 1, 0, 1, 0, 1, 0, 1, 1, 0, 0, 1, 1, 0, 0;
-  EXPECT_EQ(weights_of(knn, 4), expected / 2);
+  EXPECT_EQ(weights_of(*knn.algorithm), expected / 2);
 }
 
-TEST(Ease, IsTheClosedFormOfThePaper) {
+TEST(EaseCpu, IsTheClosedFormOfThePaper) {
   const Ratings train = some_pairs();
   for (const bool binary : {true, false}) {
-    Trainer ease("ease", {{"reg", 20}, {"weights", binary ? "binary" : "values"}}, train, no_start,
-                 2);
-    EXPECT_EQ(weights_of(ease, train.n_items()), Matrix::Zero(230, 230));
+    Trainer ease("ease_cpu", {{"reg", 20}, {"weights", binary ? "binary" : "values"}}, train,
+                 no_start, 2);
+    EXPECT_EQ(weights_of(*ease.algorithm), Matrix::Zero(230, 230));
     ease.run(1);
     EXPECT_EQ(ease.updates, train.nnz());
     const Matrix expected = reference_ease(dense(train, binary), 20);
-    EXPECT_LT(distance(weights_of(ease, train.n_items()), expected), 1e-5) << binary;
+    EXPECT_LT(distance(weights_of(*ease.algorithm), expected), 1e-5) << binary;
   }
 }
 
@@ -128,7 +74,7 @@ TEST_P(ByHistory, AHistoryIsTheSumOfItsItemsByWhatTheyWeigh) {
   for (const bool binary : {true, false}) {
     Trainer trainer(GetParam(), {{"weights", binary ? "binary" : "values"}}, train, no_start);
     trainer.run(1);
-    const Matrix w = weights_of(trainer, train.n_items());
+    const Matrix w = weights_of(*trainer.algorithm);
     AlignedVector<float> found(train.n_items());
     trainer.algorithm->factors().scores->score(View<const RowRating>(history), found);
     for (std::int32_t i = 0; i < train.n_items(); ++i) {
@@ -145,10 +91,10 @@ TEST_P(ByHistory, NeitherThreadsNorASecondEpochChangeTheResult) {
   Trainer three(GetParam(), Json::object(), train, no_start, 3);
   one.run(1);
   three.run(2);
-  EXPECT_EQ(weights_of(one, train.n_items()), weights_of(three, train.n_items()));
+  EXPECT_EQ(weights_of(*one.algorithm), weights_of(*three.algorithm));
 }
 
-INSTANTIATE_TEST_SUITE_P(Baseline, ByHistory, testing::Values("item_knn", "ease"));
+INSTANTIATE_TEST_SUITE_P(Baseline, ByHistory, testing::Values("item_knn", "ease_cpu"));
 
 }  // namespace
 }  // namespace mf::test

@@ -1,0 +1,91 @@
+// EASE (ease.hpp) by threads, the inverse in place.
+#include <algorithm>
+
+#include "algorithms/baseline/ease.hpp"
+#include "algorithms/baseline/inverse.hpp"
+#include "algorithms/baseline/item_products.hpp"
+#include "algorithms/baseline/item_weights.hpp"
+#include "algorithms/core/registry.hpp"
+
+namespace mf::baseline {
+namespace {
+
+class EaseCpu : public ItemWeights {
+ public:
+  explicit EaseCpu(const Params& params) : ItemWeights(params), reg_(params.number("reg")) {}
+
+  void prepare(const Ratings& train, const Model& initial, Context& context) override {
+    ItemWeights::prepare(train, initial, context);
+    products_ = ItemProducts(train, weights(), context.team->size());
+    b_ = BlockMatrix(train.n_items());
+  }
+
+  std::int64_t run_epoch(const EpochArgs&, Context& context) override {
+    {
+      const PhaseScope phase(context.phases, "gram");
+      context.team->for_chunks(b_.stride(), 16, [&](std::int64_t begin, std::int64_t end) {
+        for (auto j = begin; j < end; ++j) fill_gram(j);
+      });
+    }
+    {
+      const PhaseScope phase(context.phases, "inverse");
+      if (!sweep_all(b_, *context.team, context.stop_requested)) {
+        fail_not_definite("ease_cpu", reg_);
+      }
+    }
+    const PhaseScope phase(context.phases, "weights");
+    context.team->for_chunks(b_.blocks(), 1, [&](std::int64_t i, std::int64_t) { mirror(i); });
+    scale_columns(*context.team);
+    trained_ = true;
+    return train().nnz();
+  }
+
+  Work work_per_epoch() const override { return ease_work(train()); }
+
+ private:
+  void add_row(std::int64_t j, float x, View<float> scores) const override {
+    if (trained_) add_scaled(x, b_.row(j), scores);
+  }
+
+  // The lower triangle. An element is summed by one thread in the order of the users.
+  void fill_gram(std::int64_t j) {
+    b_.clear_row(j);
+    if (j >= train().n_items()) return;
+    float* row = b_.row(j);
+    products_.for_products(j, j + 1, [row](std::int32_t i, float product) { row[i] += product; });
+    row[j] += static_cast<float>(reg_);
+  }
+
+  // The upper triangle of the rows of a block, by the lower one.
+  void mirror(std::int64_t block) {
+    for (auto j = block * kBlock; j < b_.stride(); ++j) {
+      const auto end = std::min(j, (block + 1) * kBlock);
+      for (auto i = block * kBlock; i < end; ++i) b_.row(i)[j] = b_.row(j)[i];
+    }
+  }
+
+  // From -P.
+  void scale_columns(ThreadTeam& team) {
+    std::vector<float> by(b_.stride());
+    for (std::int64_t i = 0; i < b_.stride(); ++i) by[i] = -1 / b_.row(i)[i];
+    team.for_chunks(b_.stride(), 64, [&](std::int64_t begin, std::int64_t end) {
+      for (auto j = begin; j < end; ++j) {
+        float* row = b_.row(j);
+        for (std::int64_t i = 0; i < b_.stride(); ++i) row[i] *= by[i];
+        row[j] = 0;
+      }
+    });
+  }
+
+  double reg_;
+  bool trained_ = false;
+  ItemProducts products_;
+  BlockMatrix b_;  // X^T X + reg I, then -P, then B
+};
+
+const RegisterFactory kEaseCpu("ease_cpu", [](const Params& params) {
+  return std::make_unique<EaseCpu>(params);
+});
+
+}  // namespace
+}  // namespace mf::baseline

@@ -1,0 +1,20 @@
+// The kernels of ease. Of a symmetric n x n matrix, element (i, j) with i <= j is at [i n + j].
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "algorithms/baseline/weights.hpp"
+#include "algorithms/core/cuda/ratings/device_ratings.hpp"
+
+namespace mf::baseline {
+
+// sums += X^T X, by the rows of X. Queued.
+void launch_gram(const cuda::RatingsOfRows& users, Weights weights, std::int64_t n_items,
+                 float* sums, cudaStream_t stream);
+
+// All of B, row after row, in place of P whose diagonal is given. Queued.
+void launch_weights(float* p, const float* diagonal, std::int64_t n, cudaStream_t stream);
+
+}  // namespace mf::baseline

@@ -1,0 +1,86 @@
+// ease on the device, against its definition dense and in double, and against ease_cpu.
+#include <gtest/gtest.h>
+
+#include "algorithms/baseline/ease.hpp"
+#include "algorithms/baseline/test/history_reference.hpp"
+#include "base/json/json.hpp"
+#include "testing/cuda/test_runner.hpp"
+#include "testing/cuda/testing.hpp"
+#include "testing/trainer.hpp"
+
+namespace mf::baseline {
+namespace {
+
+using test::Matrix;
+
+struct Device {
+  Device(const Json& changes, const Ratings& train)
+      : params(default_params(find_algorithm("ease").params, changes)),
+        runner("ease", params, train, test::no_start(train, params)) {}
+  Matrix weights() { return test::weights_of(*runner.algorithm); }
+
+  Params params;
+  cuda::TestRunner runner;
+};
+
+TEST(Ease, IsTheClosedFormOfThePaper) {
+  MF_REQUIRE_DEVICE();
+  const Ratings train = test::some_pairs();
+  for (const bool binary : {true, false}) {
+    const Json changes = {{"reg", 20}, {"weights", binary ? "binary" : "values"}};
+    Device ease(changes, train);
+    EXPECT_EQ(ease.weights(), Matrix::Zero(230, 230));
+    EXPECT_EQ(ease.runner.run(1, 1, 0), train.nnz());
+    const Matrix found = ease.weights();
+    EXPECT_LT(test::distance(found, test::reference_ease(test::dense(train, binary), 20)), 1e-5);
+    test::Trainer cpu("ease_cpu", changes, train, test::no_start);
+    cpu.run(1);
+    EXPECT_LT(test::distance(found, test::weights_of(*cpu.algorithm)), 1e-5);
+    ease.runner.run(2, 1, 0);
+    EXPECT_EQ(ease.weights(), found) << "a second epoch";
+  }
+}
+
+// More items than a panel, and a last one of another size.
+TEST(Ease, IsThatOfTheCpuOverPanels) {
+  MF_REQUIRE_DEVICE();
+  const Ratings train = test::planted(400, kPanel + 77, .01, 5, 1, .3);
+  Device ease({{"reg", 10}}, train);
+  ease.runner.run(1, 1, 0);
+  test::Trainer cpu("ease_cpu", {{"reg", 10}}, train, test::no_start, 2);
+  cpu.run(1);
+  EXPECT_LT(test::distance(ease.weights(), test::weights_of(*cpu.algorithm)), 1e-5);
+}
+
+TEST(Ease, SaysWhereThereIsNoInverse) {
+  MF_REQUIRE_DEVICE();
+  std::vector<Rating> list;  // of two items whose columns are the same
+  for (std::int32_t u = 0; u < 256; ++u) {
+    list.push_back({u, 0, 1});
+    list.push_back({u, 1, 1});
+  }
+  Device ease({{"reg", 1e-6}}, test::ratings_of(256, 2, list));
+  try {
+    ease.runner.run(1, 1, 0);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("is not positive definite"), std::string::npos);
+  }
+}
+
+TEST(Ease, TakesNoMoreThanItSays) {
+  MF_REQUIRE_DEVICE();
+  const Ratings train = test::planted(500, 3001, .02, 5, 1, .3);
+  cuda::reset_peak_allocated_bytes();
+  const auto before = static_cast<double>(cuda::peak_allocated_bytes());
+  Device ease(Json::object(), train);
+  ease.runner.run(1, 1, 0);
+  const double most = static_cast<double>(cuda::peak_allocated_bytes()) - before;
+  const MemoryNeed need =
+      find_algorithm("ease").memory(ease.params, {train.n_users(), train.n_items(), train.nnz()});
+  EXPECT_LE(most, std::max(need.device.prepare, need.device.trained));
+  EXPECT_GT(most, .9 * need.device.trained);
+}
+
+}  // namespace
+}  // namespace mf::baseline

@@ -1,0 +1,66 @@
+// What item_knn, ease and ease_cpu are tested by: pairs, and models dense and in double.
+#pragma once
+
+#include <Eigen/LU>
+#include <algorithm>
+#include <vector>
+
+#include "algorithms/core/history_scores.hpp"
+#include "algorithms/core/prepare.hpp"
+#include "base/aligned.hpp"
+#include "base/rng.hpp"
+#include "testing/triples.hpp"
+
+namespace mf::test {
+
+using Matrix = Eigen::MatrixXd;
+
+// User 0 and item 1 have no pair, some pairs the value 0; more items than a block of ease_cpu.
+inline Ratings some_pairs() {
+  Rng rng(9);
+  std::vector<Rating> list;
+  for (std::int32_t u = 1; u < 90; ++u) {
+    for (std::int32_t i = 0; i < 230; ++i) {
+      if (i == 1 || rng.uniform() > .02 + 1.0 / (2 + i)) continue;
+      list.push_back({u, i, static_cast<float>(rng.below(4))});
+    }
+  }
+  return ratings_of(90, 230, list);
+}
+
+inline Matrix dense(const Ratings& train, bool binary) {
+  Matrix x = Matrix::Zero(train.n_users(), train.n_items());
+  for (std::int64_t k = 0; k < train.nnz(); ++k) {
+    const Rating r = train[k];
+    x(r.user, r.item) = binary ? (r.value > 0 ? 1 : 0) : r.value;
+  }
+  return x;
+}
+
+inline Model no_start(const Ratings& train, const Params& params) {
+  return start_of(params, train, RatingLevel(1), InitSpec{});
+}
+
+// Row j of W is what a history of j scores.
+inline Matrix weights_of(Algorithm& algorithm) {
+  const FactorView view = algorithm.factors();
+  Matrix w(view.n_items, view.n_items);
+  for (std::int32_t j = 0; j < view.n_items; ++j) {
+    AlignedVector<float> row(view.n_items);
+    const std::vector<RowRating> history = {{j, 1}};
+    view.scores->score(View<const RowRating>(history), row);
+    for (std::int32_t i = 0; i < view.n_items; ++i) w(j, i) = static_cast<double>(row[i]);
+  }
+  return w;
+}
+
+inline Matrix reference_ease(const Matrix& x, double reg) {
+  const Matrix p = (x.transpose() * x + reg * Matrix::Identity(x.cols(), x.cols())).inverse();
+  Matrix b = -(p * p.diagonal().cwiseInverse().asDiagonal());
+  b.diagonal().setZero();
+  return b;
+}
+
+inline double distance(const Matrix& a, const Matrix& b) { return (a - b).cwiseAbs().maxCoeff(); }
+
+}  // namespace mf::test
