@@ -14,7 +14,7 @@ if(LibArchive_FOUND)
   target_link_libraries(mf_optional INTERFACE LibArchive::LibArchive)
   target_compile_definitions(mf_optional INTERFACE MF_HAVE_LIBARCHIVE=1)
 endif()
-# Ranks across machines, of base alone. Sanitizers take what an MPI library does for errors of ours.
+# Ranks across machines, for base only. Sanitizers take what an MPI library does for errors of ours.
 option(MF_MPI "Build with MPI where it is there" ON)
 if(MF_MPI AND NOT MF_SANITIZE)
   find_package(MPI QUIET COMPONENTS CXX)

@@ -42,7 +42,7 @@ endfunction()
 
 # mf_add_family_objects(OBJECTS): gives a family's objects to each program that links mf_algorithms. As
 # sources: among the libraries to link, CMake 3.28 (Ubuntu 24.04) names the objects of joined sources
-# (mf_join) as if each source were compiled alone, and no rule makes those.
+# (mf_join) as if each source were compiled by itself, and no rule makes those.
 function(mf_add_family_objects objects)
   set(program $<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>)
   target_sources(mf_algorithms INTERFACE $<${program}:${objects}>)
@@ -52,7 +52,7 @@ endfunction()
 # instantiated again in each source, and optimized like a kernel. Two ways to take less:
 
 # mf_join(TARGET [ONLY REGEX] [BUT REGEX]): joins the C++ sources of a target, sixteen to one, by their
-# file names. Kernels and loops over ratings do not belong there: each is compiled alone.
+# file names. Kernels and loops over ratings do not belong there: each is compiled by itself.
 function(mf_join target)
   if(NOT MF_UNITY)
     return()

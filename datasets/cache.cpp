@@ -175,7 +175,7 @@ void write_padding(AtomicFile& file, std::uint64_t bytes) {
   file.write(std::span(zeros).first(static_cast<std::size_t>(round_up(bytes) - bytes)));
 }
 
-// What processes that were killed while they wrote have left: nobody holds its lock.
+// What processes that were killed while they wrote have left: its lock is free.
 void remove_left_over(const std::string& path) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(fs::path(path).parent_path(), error)) {
@@ -191,7 +191,7 @@ void remove_left_over(const std::string& path) {
   }
 }
 
-// The caller holds the lock: nobody else writes to the temporary file.
+// The caller holds the lock: no other process writes to the temporary file.
 void write_locked(const std::string& path, const Dataset& data, const std::string& key, int threads,
                   Flush flush) {
   remove_left_over(path);

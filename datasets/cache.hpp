@@ -43,7 +43,7 @@ void remove_cache(const std::string& path);
 Dataset read_cache(const std::string& path, int threads);
 
 // A cache file over ranks: each maps it, reads the rows of its users and checks them. Other ratings
-// are in reach, but nobody has looked at them.
+// are in reach, but not checked.
 struct CacheSlice {
   Dataset data;                    // without parts
   View<const std::uint8_t> parts;  // of all ratings, or none; lives as long as the ratings

@@ -45,8 +45,8 @@ std::string verified(const SourceFile& file, std::string found) {
   return found;
 }
 
-// Beside the reading. SHA-256 is a chain, one thread a file, but where nobody has published it, and
-// all threads hash pieces. A compressed text is hashed from where it was unpacked to be read.
+// Beside the reading. SHA-256 is a chain, one thread a file; where none is published, all threads
+// hash pieces. A compressed text is hashed from where it was unpacked to be read.
 class HashesBeside {
  public:
   HashesBeside(std::vector<SourceFile> files, const std::optional<SourceFile>& probe, bool own,
@@ -94,7 +94,7 @@ class HashesBeside {
   }
 
   std::vector<SourceFile> files_;
-  bool own_;  // files that nobody has published
+  bool own_;  // files without a published checksum
   int threads_;
   std::vector<std::future<std::string>> hashes_;
 };

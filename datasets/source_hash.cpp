@@ -159,7 +159,7 @@ void ChangeWatch::check() const {
     if (now == before) continue;
     fail(ErrorKind::data,
          "{}: changed while it was read: found {}, expected {} as it began; load it again when "
-         "nobody writes it",
+         "it is not written to",
          path, now, before);
   }
 }

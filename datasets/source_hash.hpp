@@ -15,7 +15,7 @@ namespace mf {
 // hashed beside each other.
 std::string uncompressed_sha256(const std::string& path, int threads = 1);
 
-// What stands for the content of files of one's own, for which nobody has published a checksum: the
+// What stands for the content of files of one's own, for which no checksum is published: the
 // SHA-256 as above, but of a file (or of one in a folder) that has more than kTreePiece bytes
 //   sha256-tree16m:<SHA-256 of the lines "<sha256>" of its pieces of kTreePiece bytes>
 // since SHA-256 is a chain of one thread and its pieces are not. To check it:

@@ -123,7 +123,7 @@ int judge_session(const SessionSummary& summary) {
 }
 
 int tell_session(const SessionSummary& summary, const RunOptions& options, ProgressMode mode) {
-  if (interrupt_signal() == SIGHUP) return kBySignal + SIGHUP;  // nobody is there to be told
+  if (interrupt_signal() == SIGHUP) return kBySignal + SIGHUP;  // the terminal is gone
   if (mode == ProgressMode::json) {
     print_end(summary);
   } else {

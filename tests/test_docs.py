@@ -145,7 +145,7 @@ def test_relative_links_resolve():
 # ---- lines ---------------------------------------------------------------------------------------
 
 def test_a_page_hides_nothing():
-    """Sources of numbers have a file beside the page; in a comment nobody would check them."""
+    """Sources of numbers have a file beside the page; in a comment they would not be checked."""
     assert [name_of(page) for page in ALL_MARKDOWN if "<!--" in page.read_text()] == []
 
 

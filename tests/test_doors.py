@@ -1,4 +1,4 @@
-"""The doors beside the front door: paths that are no UTF-8, files without an end, pipes that nobody
+"""The doors beside the front door: paths that are no UTF-8, files without an end, pipes that no one
 writes to. Each ends with a message and a documented exit code, in time and in little memory."""
 
 import gzip

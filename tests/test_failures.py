@@ -1,4 +1,4 @@
-"""Why cases failed, at the end of a run: also where nobody saw it while they ran."""
+"""Why cases failed, at the end of a run: also where they were not seen while they ran."""
 
 import json
 

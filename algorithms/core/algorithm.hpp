@@ -58,7 +58,7 @@ struct Context {
   // The training ratings on the device, for all cases that train on them; null where the algorithm
   // is to upload its own.
   cuda::DeviceRatings* ratings = nullptr;
-  // Users and items together that have a training rating; nothing where nobody has counted them
+  // Users and items together that have a training rating; nothing where they are not counted
   // (core/sgd/sgd_params.hpp: rated_shape).
   std::optional<std::int64_t> rated_rows;
   // Polled between blocks of long epochs; true: return early (the epoch will not be recorded).

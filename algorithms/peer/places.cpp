@@ -208,7 +208,7 @@ Scratch::Scratch(double bytes) {
   remove_left_over_folders();
   in_memory_ = has_room(kMemory, bytes);
   const std::string parent = (in_memory_ ? kMemory : disk_folder()) + "/";
-  // It gets its name when it is locked: nobody takes it for one that was left over.
+  // It gets its name when it is locked, so it is not taken for one that was left over.
   std::string made = parent + "mfbench-new-XXXXXX";
   if (mkdtemp(made.data()) == nullptr) {
     fail(ErrorKind::io, "{}: no folder for a peer can be made: {}", made, last_cause());

@@ -22,7 +22,7 @@ class TrainingFiles {
   // Their names in `folder`, as links: what they are is not copied.
   void link_into(const std::string& folder) const;
 
-  // Nobody has written to them since, as far as the system says.
+  // They have not been written to since, as far as the system says.
   bool untouched() const;
 
   double seconds() const { return seconds_; }  // that writing them took

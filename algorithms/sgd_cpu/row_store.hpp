@@ -21,7 +21,7 @@ class RowStore {
   // Row x holds user user_of_row[x] (item item_of_row[x]) of `initial`. Empty views: the identity.
   RowStore(const Model& initial, View<const std::int32_t> user_of_row,
            View<const std::int32_t> item_of_row, ThreadTeam& team);
-  // The rest of the rows has no value and takes no memory, until somebody writes it.
+  // The rest of the rows has no value and takes no memory, until it is written.
   RowStore(const Model& initial, View<const std::int32_t> user_of_row,
            View<const std::int32_t> item_of_row, RowRange users, RowRange items, ThreadTeam& team);
 

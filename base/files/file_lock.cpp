@@ -17,7 +17,7 @@ FileHandle open_lock(const std::string& path) {
   return file;
 }
 
-// False where somebody holds the lock, which only LOCK_NB lets happen.
+// False where the lock is held, which only LOCK_NB lets happen.
 bool lock(const FileHandle& file, int how, const std::string& path) {
   while (::flock(file.fd(), how) != 0) {
     if (errno == EINTR) continue;

@@ -13,7 +13,7 @@ class FileLock {
  public:
   // Waits until the lock is free; says once that it waits. Throws Error(io).
   explicit FileLock(const std::string& path);
-  // The lock, or nothing where somebody holds it. Throws Error(io).
+  // The lock, or nothing where it is held. Throws Error(io).
   static std::optional<FileLock> if_free(const std::string& path);
 
  private:

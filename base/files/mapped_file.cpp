@@ -159,7 +159,7 @@ Bytes map_file(const std::string& path) {
   return map_regular(file, path, status);
 }
 
-// Without O_NONBLOCK, opening a pipe waits for somebody who writes.
+// Without O_NONBLOCK, opening a pipe waits for a writer.
 Bytes map_regular_file(const std::string& path) {
   const FileHandle file = open_file(path, O_NONBLOCK);
   const struct stat status = status_of(file, path);

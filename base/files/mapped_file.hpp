@@ -19,12 +19,12 @@ Bytes own_bytes(AlignedVector<char> buffer);
 // The file as it lies on disk: mapped if it is a regular file, a pipe read to its end. Throws
 // Error(data) for a missing file, a directory, a device or no permission.
 //
-// A mapped file that somebody cuts short reads as zeros from there on, where the system would end
+// A mapped file that is cut short reads as zeros from there on, where the system would end
 // the program (SIGBUS); fail_if_cut() tells.
 Bytes map_file(const std::string& path);
 
-// The same, but a pipe is refused too: for files of a folder that others made, where nobody waits
-// for one.
+// The same, but a pipe is refused too: for files of a folder that others made, where a pipe is
+// not expected.
 Bytes map_regular_file(const std::string& path);
 
 // Throws Error(data) if a file was cut short while it was mapped since the last call that threw. To

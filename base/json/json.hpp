@@ -25,8 +25,8 @@ std::string json_text(const Json& value, int indent = -1);
 // Keys sorted, no white space: the same value gives the same text (the base of hashes).
 std::string canonical(const Json& value);
 
-// Reads an object so that asking for a key is what allows it. `finish()` reports every key nobody
-// asked for, with its JSON path and the nearest key that was.
+// Reads an object so that asking for a key is what allows it. `finish()` reports every key that
+// was not asked for, with its JSON path and the nearest key that was.
 class JsonReader {
  public:
   // `where` is the JSON path of `object`, such as $.algorithms[1]. Throws if it is no object.
@@ -36,8 +36,8 @@ class JsonReader {
   bool holds(const std::string& key) const { return object_.contains(key); }  // allows nothing
   const Json& require(const std::string& key);                                // throws where absent
   void renamed(const std::string& old_key, const std::string& new_key);
-  // Throws for a key that nobody asked for and that was probably meant to be one of `wanted`, which
-  // the object lacks: the reason is better than the lack.
+  // Throws for a key that was not asked for and that was probably meant to be one of `wanted`,
+  // which the object lacks: the reason is better than the lack.
   void check_misspelt(const std::vector<std::string>& wanted) const;
   // The value of this key was taken over from elsewhere: messages name that place.
   void inherited(const std::string& key, const std::string& path) { elsewhere_[key] = path; }

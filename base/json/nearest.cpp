@@ -117,7 +117,7 @@ std::string nearest_letters(std::string_view word, const std::vector<std::string
 }  // namespace
 
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
-  constexpr std::size_t kLongest = 100;  // of a word that somebody mistyped
+  constexpr std::size_t kLongest = 100;  // of a word that was mistyped
   if (word.empty() || word.size() > kLongest) return "";
   const std::string letters = plain(word);
   const auto first = [&](const auto& fits) -> std::string {

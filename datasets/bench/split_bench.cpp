@@ -77,7 +77,7 @@ void copy(benchmark::State& state) {
   set_ratings(state);
 }
 
-// A copy that nobody else has.
+// A copy of its own.
 Dataset own_data(ThreadTeam& team) {
   const Dataset& all = bench_data();
   const auto copy_of = [](auto view) {
@@ -93,7 +93,7 @@ Dataset own_data(ThreadTeam& team) {
   return own;
 }
 
-// As a run does it, whose ratings nobody else needs.
+// As a run does it whose ratings are not needed elsewhere.
 void consume(benchmark::State& state, const SplitSpec& spec) {
   const auto threads = static_cast<int>(state.range(0));
   ThreadTeam team(threads);

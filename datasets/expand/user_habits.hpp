@@ -15,7 +15,7 @@ class UserHabits {
  public:
   UserHabits(const Ratings& base, const TasteSample& tastes, std::int64_t user);
 
-  // What a copy of the user thinks of each item that the user rated: somebody who may have given
+  // What a copy of the user thinks of each item that the user rated: a person who may have given
   // the same ratings, with other factors.
   void draw_likings(Rng& rng, std::vector<double>& likings) const;
 

@@ -14,7 +14,7 @@ namespace mf {
 
 struct CatalogFile {
   std::string name;  // file name inside the set's folder, e.g. u.data (may lie there as u.data.xz)
-  std::string sha256;  // of the uncompressed file; empty where nobody has published one
+  std::string sha256;  // of the uncompressed file; empty where none is published
   std::string format;
   std::string member;  // its path inside the archive of `url`; empty: not part of that archive
 };

@@ -50,7 +50,7 @@ struct Split {
 // need no array of `data`.
 Split make_split(const Dataset& data, const SplitSpec& spec, int threads);
 
-// The same, of ratings that nobody else has and that are not needed any more: their memory goes
+// The same, of ratings that are not shared and not needed any more: their memory goes
 // back to the system while the parts grow, so that there are never two copies. The ratings of every
 // other Dataset that shares the memory are undefined afterwards.
 Split make_split_consuming(Dataset data, const SplitSpec& spec, int threads);

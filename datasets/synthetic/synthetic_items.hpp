@@ -28,7 +28,7 @@ class ItemCatalog {
   bool choosy() const { return choosy_; }  // users take few of the items that they meet
 
   // Items that the user owning the ratings [begin, end) must rate. Over all users every item is
-  // owed exactly once, and nobody owes more than end - begin.
+  // owed exactly once, and no user owes more than end - begin.
   View<const std::int32_t> owed(std::int64_t begin, std::int64_t end) const;
 
  private:

@@ -23,7 +23,7 @@ namespace {
 constexpr std::int32_t kUsers = 60, kItems = 40;
 
 // A long tail of users and items, two kinds of users, half stars; the last user rates one item
-// only, which nobody else does.
+// only, which no other user does.
 Dataset small_set() {
   RawRatings raw;
   Rng rng(5);

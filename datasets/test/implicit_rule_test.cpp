@@ -56,7 +56,7 @@ Table expected(const Dataset& data, const ImplicitRule& rule) {
   return table;
 }
 
-// And nobody is left without a rating.
+// And no user is left without a rating.
 void expect_full(const Ratings& r) {
   test::expect_canonical(r);
   EXPECT_EQ(std::ssize(std::set<int>(r.users().begin(), r.users().end())), r.n_users());

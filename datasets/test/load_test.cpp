@@ -526,7 +526,7 @@ TEST_F(Load, ACarriedCacheMustFitTheCatalog) {
   EXPECT_HAS(error_of([&] { load_dataset(request, 1); }).what(), "other files");
   data.info.source_hash = "06416e597f82b7342361e41163890c81036900f418ad91315590814211dca490";
   write_cache(cache_path(request), data, 1, "carried");
-  // The right files, but others than theirs: the counts are verified.
+  // The right names, but other files: the counts are verified.
   const std::string counts =
       cache_path(request) +
       ": found 1 users, 1 items and 1 ratings, the catalog has 943, 1682 and 100000; ";
@@ -554,7 +554,7 @@ TEST_F(Load, ACarriedCacheMustFitTheCatalog) {
   EXPECT_HAS(why_unavailable(request), "no mfbench cache");
 }
 
-// Where nobody has published a hash: it was made of files of these names, not of any.
+// Where no hash is published: it was made of files of these names, not of any.
 TEST_F(Load, ACarriedCacheOfFilesWithoutHashWasMadeOfThem) {
   write_file(data_ / "any.csv", "user,item,rating\n1,1,1\n");
   const Dataset other = load_dataset(parse(file_entry(data_ / "any.csv")), 1);

@@ -214,7 +214,7 @@ int end_one_case(const SessionSummary& summary, int signal) {
                        {"trials_run", summary.trials_run},
                        {"trials_finished_before", summary.trials_finished_before}};
   const std::string text = report.dump();
-  // Where nobody listens, the result is on file all the same.
+  // Where no process listens, the result is on file all the same.
   [[maybe_unused]] const auto written = ::write(kReportFile, text.data(), text.size());
   return summary.interrupted ? kBySignal + signal : 0;
 }

@@ -127,7 +127,7 @@ class LaterFiles {
     if (files.content && content) {
       if (*content == hash64_text(*files.content)) return;
       warn(
-          "{}: its ratings are others than those of results that stand here; --rerun measures all "
+          "{}: its ratings are not those of the results that stand here; --rerun measures all "
           "again",
           known->first);
       files.told = true;

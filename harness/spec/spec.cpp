@@ -177,7 +177,7 @@ std::optional<std::string> why_no_metric(const Case& item, Metric metric) {
   }
   if (measure == Measure::objective && !implicit) {
     return fmt::format(
-        "{} is for explicit ratings; algorithms for implicit feedback alone have an "
+        "{} is for explicit ratings; only algorithms for implicit feedback have an "
         "objective",
         item.algorithm);
   }
@@ -201,7 +201,7 @@ std::optional<std::string> why_no_metric(const Case& item, Metric metric) {
   // Of a program that evaluates itself there is no other number.
   const auto& foreign = find_algorithm(item.algorithm).foreign;
   if (foreign && foreign->takes_test && metric != kTestRmse) {
-    return fmt::format("{} evaluates itself and says its test RMSE alone; found {}", item.algorithm,
+    return fmt::format("{} evaluates itself and says only its test RMSE; found {}", item.algorithm,
                        metric.title());
   }
   return std::nullopt;
@@ -502,7 +502,7 @@ Metric metric_of_study(const Case& base, const TuneSpec& tune, const std::string
   const Metric metric = tune.metric.value_or(main.is_ranking() ? main : on_validation(main));
   if (metric == kObjective) {
     fail(ErrorKind::usage,
-         "{}: {} has the objective alone, which is of the training part; add \"ranking\": true to "
+         "{}: {} has only the objective, which is of the training part; add \"ranking\": true to "
          "\"evaluate\" for a metric on the validation part",
          path, base.algorithm);
   }

@@ -114,7 +114,7 @@ struct WatchingRule {
 std::vector<WatchingRule> watching_rules(const Case& item);
 // The names of those by which the test part chooses what is measured on it.
 std::vector<std::string> rules_on_test(const Case& item);
-// Metrics that somebody has named: those and the ones of targets and of `evaluate`.
+// Metrics that the spec names: those and the ones of targets and of `evaluate`.
 std::vector<Metric> named_metrics(const Case& item);
 // With the usual metrics and those that are named; where there is a validation part, also with the
 // main one on that, by which an epoch can be chosen.

@@ -223,7 +223,7 @@ Form<EvaluateSpec> make_evaluate_form() {
       .integer("user_groups", &EvaluateSpec::user_groups, 0, 1000,
                "groups of users whose RMSE is in the footer")
       .field({"ranking",
-              "ranking metrics on the test part; by default of implicit feedback alone",
+              "ranking metrics on the test part; by default of implicit feedback only",
               {{"type", "boolean"}},
               ranking_form().shared_info()},
              read_ranking)

@@ -53,7 +53,7 @@ FieldInfo tune_info();  // for the schema
 // The value at u in [0, 1) along the range: an integer where it is whole, else with four digits.
 Json value_along(const TuneRange& range, double u);
 
-// What a number that somebody suggests is of the range: the choice of that index, the nearest
+// What a suggested number is of the range: the choice of that index, the nearest
 // integer, or four digits, within its ends.
 Json value_near(const TuneRange& range, double number);
 

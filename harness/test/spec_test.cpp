@@ -68,7 +68,7 @@ TEST(Spec, TheLimitOfCasesHoldsForTheWholeSpecBeforeAnythingIsExpanded) {
   json["stop"] = {{"epochs", numbers(101)}};
   EXPECT_TRUE(contains(error_of(json), "x more than 100000 algorithms")) << "what is inherited";
   json["algorithms"][0] = {{"name", "ruler"}, {"stop", {{"epochs", 5}}}};
-  EXPECT_EQ(error_of(json), "no error") << "nor what nobody inherits";
+  EXPECT_EQ(error_of(json), "no error") << "nor what no entry inherits";
   json["seeds"] = numbers(51);
   json["datasets"] = {{{"like", "ml-100k"}, {"seed", numbers(1000)}},
                       {{"like", "ml-1m"}, {"seed", numbers(1000)}}};
@@ -348,7 +348,7 @@ TEST(Spec, MessagesAboutWhatWasInheritedNameItsPlace) {
   Json json = with("stop", {{"plateau", {{"patience", 0}}}});
   EXPECT_TRUE(contains(error_of(json), "$.stop.plateau.patience")) << error_of(json);
   json["algorithms"] = Json::array({Json{{"name", "ruler"}, {"stop", {{"epochs", 3}}}}});
-  EXPECT_TRUE(contains(error_of(json), "$.stop.plateau.patience")) << "also where nobody does";
+  EXPECT_TRUE(contains(error_of(json), "$.stop.plateau.patience")) << "also where no entry does";
   json = ruler_spec();
   json["split"] = {{"given", "u1"}};
   EXPECT_TRUE(contains(error_of(json), "$.split.given: only data sets of the catalog"));

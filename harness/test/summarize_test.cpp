@@ -274,7 +274,7 @@ TEST(Summarize, WhatFollowsFromACaseStandsInItsRow) {
   EXPECT_EQ(row["epoch_at_target"], 3);
   EXPECT_EQ(row["epoch_before_target"], 1);
   EXPECT_EQ(row["clock_moved"], true);
-  EXPECT_EQ(row["energy_to_target_j"], nullptr) << "which nobody measured";
+  EXPECT_EQ(row["energy_to_target_j"], nullptr) << "which was not measured";
   EXPECT_EQ(row["trace"]["answer_s"], Json({4.75, 6.25, 8.25}));
   EXPECT_EQ(row["trace"]["iterations"][1], 9007199254740994.0 / 3);
   EXPECT_EQ(row["trace"]["updates_per_s"][0], nullptr) << "no time was taken";

@@ -467,7 +467,7 @@ TEST(Trial, IsTheCaseOfItsPointJudgedByTheValidationPart) {
   EXPECT_EQ(item.trial.at("number"), 4);
   EXPECT_NE(item.hash, study.make(study.points[3], 4).hash) << "a case would see the test part";
   json["stop"] = {{"epochs", 20}};
-  EXPECT_EQ(trial_case(study_of(json), 3, 1).evaluate.every, 7) << "nobody looks in between";
+  EXPECT_EQ(trial_case(study_of(json), 3, 1).evaluate.every, 7) << "no rule looks in between";
 }
 
 TEST(Trial, WhatWasChosenIsTheCaseThatOneWouldWrite) {

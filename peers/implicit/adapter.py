@@ -47,7 +47,7 @@ class Als:
         if cuda and not implicit.gpu.HAS_CUDA:
             raise mfpeer.Unsupported(f"the CUDA extension of implicit does not load here: {why_no_extension()}")
         if cuda and params["solver"] != "cg":
-            raise mfpeer.Unsupported("the CUDA extension of implicit has the solver cg alone")
+            raise mfpeer.Unsupported("the CUDA extension of implicit has only the solver cg")
         keys = {"factors": task.factors, "regularization": params["reg"], "alpha": 1.0, "iterations": 1,
                 "random_state": task.seed}
         if not cuda:

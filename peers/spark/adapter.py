@@ -78,7 +78,7 @@ class Als:
                   checkpointInterval=-1, **implicit)
         start = time.perf_counter()
         self.fitted = als.fit(self.ratings)
-        # Its matrices are made when somebody asks for them.
+        # Its matrices are made when they are asked for.
         self.fitted.userFactors.count()
         self.fitted.itemFactors.count()
         return time.perf_counter() - start

@@ -33,7 +33,7 @@ def main(arguments: Sequence[str]) -> int:
         code = (_table if table else _figures)(options)
         sys.stdout.flush()
         return code
-    except BrokenPipeError:  # nobody reads on, as after `| head`
+    except BrokenPipeError:  # the reader is gone, as after `| head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (PlotError, OSError) as error:  # the second names its file, too

@@ -277,7 +277,7 @@ def _at_epoch(trace: pd.DataFrame, metric: str, epoch: float) -> float:
 
 def bests(series: Series, metric: str) -> list[float]:
     """Of each finished case, of all its epochs: of the test part, chosen on what it is measured on. The initial model
-    is none of them."""
+    is not one of them."""
     traces = [series.traces[i] for i in series.finished.index]
     return [metrics.best_of(t.loc[t["epoch"] > 0, metric] if metric in t else [], metric) for t in traces]
 

@@ -140,7 +140,7 @@ def test_first_is_who_has_seeds_and_its_machine_to_itself(tmp_path):
     assert first["answer_to_target"]["run"] == "sound" and first["series"] == 4
     shutil.rmtree(tmp_path / "sound")
     (first,) = cli._fastest(board(make_groups(gather([tmp_path])[0])))
-    assert first["answer_to_target"]["algorithm"] in ("als", "fpsgd", "sgd_serial"), "where nobody is sound, another"
+    assert first["answer_to_target"]["algorithm"] in ("als", "fpsgd", "sgd_serial"), "where none is sound, another"
 
 
 def test_a_target_is_proposed_where_none_is_named(tmp_path):

@@ -8,7 +8,7 @@ NAN = math.nan
 
 
 def test_a_target_is_met_at_the_first_evaluated_point_not_at_one_between():
-    # From 1.0 to 0.9: nobody had a model of 0.95 between the two.
+    # From 1.0 to 0.9: there was no model of 0.95 between the two.
     traces = [{"test_rmse": [2.0, NAN, 1.0, 0.9]}, {"test_rmse": [1.0]}, {"test_rmse": []}]
     assert metrics.first_at(metrics.Target(0.95), traces) == [3, None, None]
 

@@ -57,7 +57,7 @@ class Model:
 
     def recommend(self, user=None, k=10, *, history=None, include_seen=False):
         """The best `k` items, with their scores. `user`: an id, or a list of them, whose frame has a column `user`; all
-        users where it is None. `history`: of somebody the model has not seen, items, or a dictionary of their values."""
+        users where it is None. `history`: of a user whom the model has not seen, items, or a dictionary of their values."""
         words = ["-k", k, "--json", *(["--include-seen"] if include_seen else [])]
         if history is not None:
             values = history.items() if isinstance(history, dict) else ((item, 1) for item in history)

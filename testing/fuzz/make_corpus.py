@@ -41,7 +41,7 @@ def parts(*contents):
 
 
 def without_the_machine(text):
-    """A result whose environment, times and paths are nobody's."""
+    """A result whose environment, times and paths are made up."""
     out = []
     for line in text.splitlines():
         record = json.loads(line)

@@ -21,7 +21,7 @@ class HalfSteps {
  public:
   virtual ~HalfSteps() = default;
 
-  // False: asked to stop. Over ranks nobody is asked.
+  // False: asked to stop. Over ranks it is not asked.
   virtual bool half_step(Which which, Context& context) = 0;
   // So that rank 0 has the rows of all.
   virtual void gather() {}

@@ -48,7 +48,7 @@ class DeviceSteps : public HalfSteps {
   void solve(Which which, const RowBatch& batch);
 
   // All batches, with the phases "hermitian", "bias" and "solve". False: asked to stop.
-  // Over ranks nobody is asked; all have the rows of all afterwards, after the phase "exchange".
+  // Over ranks it is not asked; all have the rows of all afterwards, after the phase "exchange".
   bool half_step(Which which, Context& context) override;
   cuda::DeviceCommunicator* devices() const override { return devices_; }  // null: one rank
 

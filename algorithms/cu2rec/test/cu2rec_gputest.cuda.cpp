@@ -221,7 +221,7 @@ TEST(Cu2rec, AConflictLeavesSomeUsersRow) {
       }
       for (int k = 0; k < 8; ++k) {
         EXPECT_TRUE(from_a_user[k]) << kItemRules.of(rule) << " " << mapping << " " << k;
-        EXPECT_EQ(after.q[8 + k], initial.q[8 + k]) << "nobody rated item 1";
+        EXPECT_EQ(after.q[8 + k], initial.q[8 + k]) << "no user rated item 1";
       }
     }
   }

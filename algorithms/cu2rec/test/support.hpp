@@ -27,7 +27,7 @@ inline Ratings make_matrix(std::int32_t m, std::int32_t n,
 }
 
 // Every item has one user: three items each for two users of three, none for the third, and some
-// items that nobody rated. Updates of an iteration cannot meet.
+// items that no user rated. Updates of an iteration cannot meet.
 inline Ratings disjoint_matrix(std::int32_t m) {
   std::vector<std::vector<std::int32_t>> items(m);
   for (std::int32_t u = 0; u < m; ++u) {

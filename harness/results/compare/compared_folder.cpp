@@ -26,7 +26,7 @@ std::string commit_of(const Json& environment) {
   return sha + (dirty.is_boolean() && dirty.get<bool>() ? " with changes" : "");
 }
 
-// ", pinned to cores, memory interleave"; nothing where nobody asked.
+// ", pinned to cores, memory interleave"; nothing where it was not asked for.
 std::string placement_of(const Json& header) {
   const std::string pin = text_at(header, {"placement", "pin"}).value_or("none");
   const std::string memory = text_at(header, {"placement", "memory"}).value_or("first-touch");

@@ -75,7 +75,7 @@ std::optional<std::string> expected_here(const Json& line, const ResultFile& bef
   const bool header = text_at(line, {"type"}) == "header";
   if (before.footer.is_object()) return "nothing after the footer";
   if (before.header.is_null() && !header) return "the header";
-  if (before.header.is_object() && header) return "one header alone";
+  if (before.header.is_object() && header) return "only one header";
   return std::nullopt;
 }
 

@@ -52,7 +52,7 @@ StoredResults read_folder(const std::string& folder) {
   results.spec = read_if_there(spec);
   if (results.spec.is_null() || lists_cases(results.spec)) return results;
   results.spec = nullptr;
-  if (results.cases.empty()) return results;  // a file of this name that is somebody else's
+  if (results.cases.empty()) return results;  // a file of this name that is not ours
   results.damaged_spec = true;
   warn("{}: is damaged: expected a list \"cases\" of case ids; all cases of the folder count",
        spec);

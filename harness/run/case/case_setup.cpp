@@ -83,7 +83,7 @@ ForeignLoan CaseSetup::foreign_loan(CaseMeasures& measures) {
   loan.log_file = std::filesystem::path(task_.result_file).replace_extension(".stderr").string();
   loan.test = &evaluation_.test();
   loan.account = [&measures](const Json& account) { measures.peer = account; };
-  // Files that nobody will ask for go before they are in the way.
+  // Files that are not needed any more go before they are in the way.
   if (!has_own_process(item_)) {
     if (!task_.keep_training_files) store_.drop_training_files();
   } else if (task_.keep_training_files || store_.holds_training_files()) {

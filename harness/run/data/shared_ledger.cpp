@@ -17,7 +17,7 @@ void SharedLedger::made(const SharedCost& cost, SharedScope scope) {
 void SharedLedger::used(const std::string& name) {
   const auto at = entries_.find(name);
   if (at == entries_.end()) {
-    throw std::logic_error(fmt::format("{} is used as shared, but nobody has made it", name));
+    throw std::logic_error(fmt::format("{} is used as shared, but was not made", name));
   }
   at->second.used = true;
 }

@@ -28,7 +28,7 @@ class SharedLedger {
   // machine. This one's start took `seconds`.
   void use_start(double seconds);
 
-  // The case needs it. Throws std::logic_error where nobody has made it.
+  // The case needs it. Throws std::logic_error where it was not made.
   void used(const std::string& name);
 
   bool has(const std::string& name) const { return entries_.count(name) != 0; }

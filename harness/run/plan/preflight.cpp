@@ -80,7 +80,7 @@ double evaluator_bytes(const Case& item, const ProblemShape& shape, std::int64_t
   return errors + means + device_quality_bytes(quality);
 }
 
-// R as it stays there, by columns where somebody asks for them.
+// R as it stays there, by columns where these are asked for.
 double kept_bytes(const MemoryNeed& need, const ProblemShape& shape, const DevicePlace& place) {
   const bool columns = place.has_columns || (need.beside_ratings && need.beside_ratings->columns);
   return row_ratings_bytes(shape) + (columns ? column_ratings_bytes(shape) : 0);

@@ -1,4 +1,4 @@
-// Points of a search that somebody else's sampler suggests: Optuna, in a process of its own.
+// Points of a search that another sampler suggests: Optuna, in a process of its own.
 #pragma once
 
 #include <optional>

@@ -29,7 +29,7 @@ class Ceilings:
 
 
 def rows_key(users: int | None, items: int, row_bytes: int) -> str:
-    """Updates that read and write random rows of this size, of P and Q or, without users, of Q alone."""
+    """Updates that read and write random rows of this size, of P and Q or, without users, of Q only."""
     return f"{users or 'Q alone'} {items} {row_bytes}"
 
 

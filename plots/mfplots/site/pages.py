@@ -64,7 +64,7 @@ OVERVIEW = """<p class="lead" id="counts"></p>
 <section aria-labelledby="fastest-h"><h2 id="fastest-h">What is fastest on which data</h2>
 <p>To the first evaluated point at the target; median over the seeds, one that does not get there being
 infinitely late. <b>Answer</b>: prepare + transfer + training. <b>Training</b>: the training clock
-alone. First is who has three seeds or more and had its machine to itself; only where nobody has, another,
+only. First is who has three seeds or more and had its machine to itself; only where there is no such one, another,
 marked with &dagger; where it was contended. Where the epoch stands behind, the run was evaluated too seldom to
 see when it got there: no later than that. Behind the seeds stands the folder of results: machines of one name may differ, above all
 virtual ones in what waits for memory, so two folders are two machines, perhaps. Where no folder names

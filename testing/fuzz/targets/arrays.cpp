@@ -55,7 +55,7 @@ void npy(std::string_view input) {
   const bool floats = accepts([&] { read_values<float>(path); });
   const bool ints = accepts([&] { read_values<std::int32_t>(path); });
   const bool longs = accepts([&] { read_values<std::int64_t>(path); });
-  if (!column && !floats && !ints && !longs) fail(ErrorKind::data, "nobody reads it");
+  if (!column && !floats && !ints && !longs) fail(ErrorKind::data, "no reader takes it");
 }
 
 // An archive that is whole, with what the input says in it.

@@ -30,7 +30,7 @@ void add_pairs(const Ratings& part, Pairs& all) {
   for (std::int64_t i = 0; i < part.nnz(); ++i) {
     const bool is_new =
         all.emplace(std::pair(part.users()[i], part.items()[i]), part.values()[i]).second;
-    expect(is_new, "a rating is in one part alone");
+    expect(is_new, "a rating is in only one part");
   }
 }
 

@@ -84,7 +84,7 @@ std::shared_ptr<DeviceRatings> ratings_on_device(const Ratings& train, const Con
   const DeviceRatings& lent = *context.ratings;
   if (lent.n_users() != train.n_users() || lent.n_items() != train.n_items() ||
       lent.nnz() != train.nnz()) {
-    throw std::logic_error("the ratings on the device are others than those of the case");
+    throw std::logic_error("the ratings on the device are not those of the case");
   }
   return {context.ratings, [](DeviceRatings*) {}};
 }

@@ -1,5 +1,5 @@
 // R on the device from one upload: its rows as they are in memory, and its columns, which are made
-// there when somebody asks for them. Cases of a run that train on the same ratings share them.
+// there when they are asked for. Cases of a run that train on the same ratings share them.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -22,7 +22,7 @@ class PinnedRing {
   // One upload at a time has it.
   std::unique_lock<std::mutex> lock() { return std::unique_lock(mutex_); }
 
-  // `bytes`, at most a piece, that nobody copies from any more: to be filled, copied on the stream
+  // `bytes`, at most a piece, that no copy reads any more: to be filled, copied on the stream
   // and sent().
   std::byte* take(std::int64_t bytes);
   // The copy from what was taken last is queued.
