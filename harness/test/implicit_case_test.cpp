@@ -479,5 +479,12 @@ TEST(ImplicitCase, NeedsDeviceMemoryForScores) {
   EXPECT_EQ(device_quality_bytes(shape), 0);
 }
 
+TEST(ImplicitCase, HistoriesAreRankedOnTheHost) {
+  const Case item = spec_of("\"ease\"", "").cases[0];
+  const ProblemShape shape{138'493, 26'744, 9'000'000};
+  EXPECT_EQ(device_bytes(item, shape, 1'000'000),
+            find_algorithm("ease").memory(item.params, shape).device.trained);
+}
+
 }  // namespace
 }  // namespace mf

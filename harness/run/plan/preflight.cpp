@@ -72,7 +72,7 @@ double evaluator_bytes(const Case& item, const ProblemShape& shape, std::int64_t
   quality.folded_users =
       static_cast<std::int64_t>(folded_share(item.split) * static_cast<double>(shape.n_users));
   quality.objective = has_objective(item);
-  quality.ranking = item.evaluate.rank.value_or(implicit);
+  quality.ranking = item.evaluate.rank.value_or(implicit) && !is_by_history(item);
   quality.ranks_validation = ranks_validation(item);
   const double errors =
       implicit ? 0 : device_evaluator_bytes({shape.n_users, shape.n_items, other_ratings + train});
