@@ -25,6 +25,15 @@ install(FILES cmake/mfbench-completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}
         RENAME mfbench)
 install(FILES ${mf_pages}/spec.schema.json DESTINATION ${mf_share})
 
+# For plugins: the headers of the contract, and the function that builds one.
+mf_contract_headers(mf_headers)
+foreach(header IN LISTS mf_headers)
+  get_filename_component(folder ${header} DIRECTORY)
+  install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/mfbench/${folder})
+endforeach()
+install(FILES cmake/plugin/mfbenchConfig.cmake cmake/plugin/plugin.cpp
+              ${PROJECT_BINARY_DIR}/mf_generated/plugin_abi.cmake DESTINATION lib/cmake/mfbench)
+
 install(DIRECTORY experiments DESTINATION ${mf_share} FILES_MATCHING PATTERN "*.json")
 install(DIRECTORY peers DESTINATION ${mf_share}
         FILES_MATCHING PATTERN "*.py" PATTERN "peer.json" PATTERN "requirements*.txt" PATTERN "__pycache__" EXCLUDE)

@@ -58,6 +58,7 @@ Json describe_json(const AlgorithmInfo& info) {
   return {{"name", info.name},
           {"summary", info.summary},
           {"paper", info.paper},
+          {"plugin", info.origin.empty() ? Json() : Json(info.origin)},
           {"hardware", hardware_text(info)},
           {"deterministic", info.deterministic},
           {"uses_learning_rate", info.uses_learning_rate},
@@ -66,9 +67,11 @@ Json describe_json(const AlgorithmInfo& info) {
 
 void describe(const AlgorithmInfo& info) {
   const std::string& name = info.name;
-  fmt::print("{}: {}\npaper: {}\nhardware: {}{}\ndeterministic: {}\nparameters:\n", info.name,
-             info.summary, info.paper, hardware_text(info),
-             is_built(name) ? "" : " (not in this build)", info.deterministic ? "yes" : "no");
+  fmt::print("{}: {}\npaper: {}\n{}hardware: {}{}\ndeterministic: {}\nparameters:\n", info.name,
+             info.summary, info.paper,
+             info.origin.empty() ? "" : fmt::format("plugin: {}\n", info.origin),
+             hardware_text(info), is_built(name) ? "" : " (not in this build)",
+             info.deterministic ? "yes" : "no");
   for (const auto& spec : info.params) {
     fmt::print("  {:<16} {:<12} {:<28} {}{}\n", spec.name, value_text(spec.fallback),
                range_text(spec), spec.help, spec.unit.empty() ? "" : " [" + spec.unit + "]");

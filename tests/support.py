@@ -1,9 +1,12 @@
 """What several tests ask of result files and of processes, and a server of files."""
 
+import contextlib
+import fcntl
 import http.server
 import io
 import json
 import pathlib
+import subprocess
 import time
 import zipfile
 
@@ -21,6 +24,21 @@ def footers(folder):
 def cases_of(folder):
     """The lines of the cases that its spec lists, in the order of the spec."""
     return [lines_of(folder / f"{name}.jsonl") for name in json.loads((folder / "spec.json").read_text())["cases"]]
+
+
+@contextlib.contextmanager
+def installing(build):
+    """One at a time: cmake writes what it installs into the build folder first."""
+    with open(build / "CMakeCache.txt") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        yield
+
+
+def cmake_install(build, prefix, environment):
+    with installing(build):
+        done = subprocess.run(["cmake", "--install", build, "--prefix", prefix], capture_output=True, text=True,
+                              env=environment, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def children_of(pid):

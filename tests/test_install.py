@@ -14,6 +14,8 @@ import zipfile
 
 import pytest
 
+from support import cmake_install, installing
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
@@ -23,9 +25,7 @@ def installed(mfbench, tmp_path_factory):
     build = pathlib.Path(mfbench.program).parent
     (folder / "r.csv").write_text("user,item,rating\n1,1,1\n2,2,2\n")
     assert mfbench("data", "import", "mine", "r.csv", cwd=folder).returncode == 0
-    done = subprocess.run(["cmake", "--install", build, "--prefix", folder / "first"],
-                          capture_output=True, text=True, env=mfbench.environment())
-    assert done.returncode == 0, done.stderr
+    cmake_install(build, folder / "first", mfbench.environment())
     (folder / "first").rename(folder / "a b")  # it must not know where it was put
     return folder / "a b"
 
@@ -50,8 +50,10 @@ def test_the_tree_is_complete(installed):
     specs = {path.relative_to(ROOT) for path in (ROOT / "experiments").rglob("*.json")}
     assert specs == {path.relative_to(share / "mfbench") for path in
                      (share / "mfbench" / "experiments").rglob("*.json")}
-    assert not [path for path in installed.rglob("*") if "__pycache__" in path.parts
-                or path.suffix in (".a", ".o", ".cpp", ".hpp")]
+    assert not [path for path in installed.rglob("*") if "__pycache__" in path.parts or "test" in path.parts
+                or path.suffix in (".a", ".o")]
+    assert (installed / "include/mfbench/algorithms/core/registry.hpp").is_file()  # for plugins
+    assert (installed / "lib/cmake/mfbench/mfbenchConfig.cmake").is_file()
 
 
 def test_it_runs_what_came_with_it_from_anywhere(run, mfbench, installed, tmp_path):
@@ -144,8 +146,9 @@ def wheel(mfbench, tmp_path_factory):
         pytest.skip(f"{build} is no build folder, from which a wheel could be made")
     folder = tmp_path_factory.mktemp("wheel")
     python = make_environment(folder / "venv", "--system-site-packages")
-    pip(python, "wheel", "--no-deps", "--wheel-dir", folder, f"--config-settings=cmake.define.MF_BUILT_IN={build}", ROOT,
-        cwd=folder)
+    with installing(build):
+        pip(python, "wheel", "--no-deps", "--wheel-dir", folder, f"--config-settings=cmake.define.MF_BUILT_IN={build}",
+            ROOT, cwd=folder)
     (made,) = folder.glob("*.whl")
     pip(python, "install", "--no-deps", "--no-index", made, cwd=folder)
     return python, made
@@ -160,7 +163,8 @@ def test_the_wheel_has_the_program_and_what_it_reads(wheel):
             f"{share}/peers/implicit/adapter.py", f"{share}/datasets/fetch/fetch.py",
             f"{share}/experiments/quickstart.json"} <= set(names)
     assert [name for name in names if name.endswith("mfplots/load.py")] == [f"{share}/plots/mfplots/load.py"]
-    assert not [name for name in names if "__pycache__" in name or name.endswith((".md", ".hpp", ".a")) or "/test" in name]
+    assert {"mfbench/lib/cmake/mfbench/plugin_abi.cmake", "mfbench/include/mfbench/algorithms/core/registry.hpp"} <= set(names)
+    assert not [name for name in names if "__pycache__" in name or name.endswith((".md", ".a")) or "/test" in name]
     assert wheel[1].stat().st_size < 20e6
 
 

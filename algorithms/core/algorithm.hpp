@@ -107,6 +107,7 @@ struct AlgorithmInfo {
   std::string family;           // its folder
   std::string summary;          // one line
   std::string paper;            // citation, or "mfbench" for our own
+  std::string origin = {};      // of a plugin: its file and hash
   Method method = Method::sgd;  // what an update is
   Hardware hardware = Hardware::cpu;
   int min_compute = 0;  // of a device: 80 for compute capability 8.0; 0: whatever the build has

@@ -1,8 +1,11 @@
 #include "algorithms/core/registry.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <set>
 #include <stdexcept>
 
 #include "base/error.hpp"
@@ -33,7 +36,46 @@ const Registry& complete_registry() {
 
 }  // namespace
 
+namespace {
+
+thread_local Registrations* collected = nullptr;
+
+// Why these cannot stand beside what there is, or nothing.
+std::optional<std::string> misfit(const Registrations& all) {
+  std::set<std::string> named;
+  for (const AlgorithmInfo& info : all.infos) {
+    if (info.name.empty()) return "it has an algorithm without a name";
+    if (registry().infos.count(info.name) != 0 || !named.insert(info.name).second) {
+      return "two algorithms are named " + info.name;
+    }
+  }
+  for (const auto& [name, factory] : all.factories) {
+    if (named.erase(name) == 0) return fmt::format("it makes {}, which it does not describe", name);
+  }
+  if (!named.empty()) return fmt::format("it describes {}, which it does not make", *named.begin());
+  return std::nullopt;
+}
+
+}  // namespace
+
+CollectRegistrations::CollectRegistrations(Registrations& into) { collected = &into; }
+CollectRegistrations::~CollectRegistrations() { collected = nullptr; }
+
+std::optional<std::string> adopt(Registrations&& all, const std::string& origin) {
+  if (auto why = misfit(all)) return why;
+  for (AlgorithmInfo& info : all.infos) {
+    info.origin = origin;
+    register_info(std::move(info));
+  }
+  for (auto& [name, factory] : all.factories) register_factory(name, std::move(factory));
+  return std::nullopt;
+}
+
 void register_info(AlgorithmInfo info) {
+  if (collected != nullptr) {
+    collected->infos.push_back(std::move(info));
+    return;
+  }
   const std::string name = info.name;
   if (!registry().infos.emplace(name, std::move(info)).second) {
     throw std::logic_error("two algorithms are named " + name);
@@ -45,6 +87,10 @@ void register_source(std::function<void()> source) {
 }
 
 void register_factory(const std::string& name, AlgorithmFactory factory) {
+  if (collected != nullptr) {
+    collected->factories.emplace_back(name, std::move(factory));
+    return;
+  }
   if (!registry().factories.emplace(name, std::move(factory)).second) {
     throw std::logic_error("two factories are named " + name);
   }

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "algorithms/core/algorithm.hpp"
@@ -25,6 +27,24 @@ bool is_built(const std::string& name);                        // the factory is
 
 // Throws Error(unsupported): "gpusgd needs CUDA; this build has none".
 std::unique_ptr<Algorithm> make_algorithm(const std::string& name, const Params& params);
+
+// What a plugin registers while it is loaded: nothing of it is known before it is adopted.
+struct Registrations {
+  std::vector<AlgorithmInfo> infos;
+  std::vector<std::pair<std::string, AlgorithmFactory>> factories;
+};
+
+// While it lives, what this thread registers goes there, and nothing throws.
+class CollectRegistrations {
+ public:
+  explicit CollectRegistrations(Registrations& into);
+  ~CollectRegistrations();
+  CollectRegistrations(const CollectRegistrations&) = delete;
+  CollectRegistrations& operator=(const CollectRegistrations&) = delete;
+};
+
+// Registers all of it, or nothing: then it returns why.
+std::optional<std::string> adopt(Registrations&& all, const std::string& origin);
 
 // Put one of these at namespace scope of a .cpp or .cu file.
 struct RegisterInfo {

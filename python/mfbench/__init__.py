@@ -16,4 +16,6 @@ from mfbench.model import Model  # noqa: E402
 from mfbench.results import Results  # noqa: E402
 from mfbench.runs import load, run  # noqa: E402
 
-__all__ = ["Error", "Model", "ProgramError", "Results", "load", "run"]
+CMAKE = str(places.HERE / "lib" / "cmake" / "mfbench")  # of an installed package: for plugins (mfbench_DIR)
+
+__all__ = ["CMAKE", "Error", "Model", "ProgramError", "Results", "load", "run"]

@@ -57,6 +57,7 @@ Json algorithm_json(const Case& item) {
           {"method", kMethods.of(info.method)},
           {"hardware", info.hardware == Hardware::cuda ? "cuda" : "cpu"},
           {"paper", info.paper},
+          {"plugin", info.origin.empty() ? Json() : Json(info.origin)},
           {"params", item.params.to_json()}};
 }
 

@@ -1,0 +1,14 @@
+// One plugin: a shared object whose registrars are those of a family in the tree.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace mf {
+
+// Loads it for the life of the program and registers its algorithms, which name the file and its
+// SHA-256 as their origin. Returns why it cannot be: it is made for another mfbench, lacks
+// something, or names an algorithm that there is already; then it has registered nothing.
+std::optional<std::string> load_plugin(const std::string& path);
+
+}  // namespace mf

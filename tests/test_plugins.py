@@ -1,0 +1,180 @@
+"""Algorithms of shared objects: the worked example as a plugin of an installed mfbench, and all that is refused."""
+
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+from guide import GUIDE, ROOT, families
+from support import cases_of, cmake_install
+
+LIST = re.search(r"^```cmake\n(.*?)^```$", GUIDE.read_text(), re.M | re.S)[1]
+SPEC = {"name": "plug", "datasets": [{"like": "ml-100k", "scale": 0.1}], "stop": {"epochs": 2},
+        "algorithms": ["bias_only", "bias"], "baseline": "bias_only"}
+
+
+@pytest.fixture(scope="module")
+def installed(mfbench, tmp_path_factory):
+    build = pathlib.Path(mfbench.program).resolve().parent
+    if not (build / "cmake_install.cmake").is_file():
+        pytest.skip(f"{build} is no build folder, which could be installed")
+    if re.search(r"^MF_SANITIZE:\w+=.", (build / "CMakeCache.txt").read_text(), re.M):
+        pytest.skip("a plugin of a sanitized program needs the same sanitizer")
+    prefix = tmp_path_factory.mktemp("prefix")
+    cmake_install(build, prefix, mfbench.environment())
+    return prefix
+
+
+def configured(folder, prefix, build, *more):
+    """Not optimized, by the compiler of the program."""
+    compiler = re.search(r"^CMAKE_CXX_COMPILER:\w+=(.*)$", (build / "CMakeCache.txt").read_text(), re.M)[1]
+    return subprocess.run(["cmake", "-G", "Ninja", "-S", folder, "-B", folder / "build", f"-DCMAKE_PREFIX_PATH={prefix}",
+                           f"-DCMAKE_CXX_COMPILER={compiler}", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS=-g0", *more],
+                          capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def plugin(mfbench, installed, tmp_path_factory):
+    """The example of the page, built by the list of the page."""
+    folder = tmp_path_factory.mktemp("plugin")
+    for name, text in families()["bias_only"].items():
+        if "/test/" not in name and name.endswith(".cpp"):
+            (folder / pathlib.Path(name).name).write_text(text)
+    (folder / "CMakeLists.txt").write_text(LIST)
+    assert len(LIST.splitlines()) <= 10
+    done = configured(folder, installed, pathlib.Path(mfbench.program).resolve().parent)
+    assert done.returncode == 0, done.stdout + done.stderr
+    done = subprocess.run(["cmake", "--build", folder / "build"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder / "build"
+
+
+@pytest.fixture
+def run(mfbench, installed, tmp_path):
+    def call(*words, plugins, code=0, **environment):
+        done = subprocess.run([installed / "bin" / "mfbench", *words], cwd=tmp_path, capture_output=True, text=True,
+                              env={**mfbench.environment(), "MFBENCH_PLUGINS": str(plugins), **environment}, check=False)
+        assert done.returncode == code, done.stdout + done.stderr
+        return done
+    return call
+
+
+# ---- one that fits ---------------------------------------------------------------------------------
+
+def test_commands_know_it(run, plugin):
+    assert "bias_only" in run("list", plugins=plugin).stdout
+    about = json.loads(run("describe", "bias_only", "--json", plugins=plugin).stdout)
+    assert re.match(r"bias_only\.so, SHA-256 [0-9a-f]{64}$", about["plugin"])
+    assert "plugin: bias_only.so" in run("describe", "bias_only", plugins=plugin).stdout
+    assert "reg_user_bias" in run("schema", plugins=plugin).stdout
+    assert "bias_only" not in run("list", plugins="").stdout
+    assert json.loads(run("describe", "bias", "--json", plugins=plugin).stdout)["plugin"] is None
+
+
+def test_it_runs_as_one_of_the_tree_does(run, plugin, tmp_path):
+    (tmp_path / "plug.json").write_text(json.dumps(SPEC))
+    run("run", "plug.json", "--quiet", plugins=plugin)
+    own, ours = cases_of(tmp_path / "results/runs/plug")
+    assert own[0]["algorithm"]["plugin"].startswith("bias_only.so, SHA-256") and ours[0]["algorithm"]["plugin"] is None
+    assert own[-1]["status"] == "completed" and own[-1]["phases"]["users"]["count"] == 2
+    assert own[-1]["best_test_rmse"] < own[1]["test_rmse"]
+    run("run", "plug.json", "--quiet", "--rerun", "--apart", plugins=plugin)
+    assert "bias_only" in run("compare", "results/runs/plug", "--between", "bias_only", "bias", plugins=plugin).stdout
+
+
+def test_tables_and_figures_know_it(run, plugin, tmp_path):
+    for name in ("matplotlib", "pandas"):
+        pytest.importorskip(name)
+    (tmp_path / "plug.json").write_text(json.dumps(SPEC))
+    run("run", "plug.json", "--quiet", plugins=plugin)
+    assert "bias_only" in run("plot", "table", "results/runs/plug", plugins="", PYTHON=sys.executable).stdout
+    run("plot", "results/runs/plug", "--figure", "quality-time", "--format", "svg", plugins="", PYTHON=sys.executable)
+    assert (tmp_path / "results/runs/plug/figures/quality-time.svg").is_file()
+
+
+def test_without_it_its_spec_is_refused(run, tmp_path):
+    (tmp_path / "plug.json").write_text(json.dumps(SPEC))
+    assert 'there is no algorithm "bias_only"' in run("validate", "plug.json", plugins="", code=2).stderr
+
+
+# ---- those that do not -----------------------------------------------------------------------------
+
+LOUD = '#include <cstdio>\nstatic const int ran = std::puts("it has run");\n'
+
+
+def compiled(folder, installed, text, *flags, mark=True):
+    folder.mkdir(exist_ok=True)
+    (folder / "own.cpp").write_text(text)
+    abi = re.search(r"mfbench_ABI (\w+)", (installed / "lib/cmake/mfbench/plugin_abi.cmake").read_text())[1]
+    sources = [folder / "own.cpp", *([installed / "lib/cmake/mfbench/plugin.cpp"] if mark else [])]
+    done = subprocess.run(["c++", "-std=c++20", "-shared", "-fPIC", f"-I{installed}/include/mfbench",
+                           *(flags or [f"-DMF_PLUGIN_ABI={abi}"]), *sources, "-o", folder / "own.so", "-lfmt"],
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def registering(name):
+    return ('#include "algorithms/core/registry.hpp"\nstatic mf::AlgorithmInfo info() { mf::AlgorithmInfo one; '
+            f'one.name = "{name}"; return one; }}\nstatic const mf::RegisterInfo registered(info());\n')
+
+
+CASES = {
+    "other headers": (LOUD, ["-DMF_PLUGIN_ABI=mfbench_abi_0123456789ab"], True,
+                      r"it is built for another mfbench: found the headers 0123456789ab, expected [0-9a-f]{12}; build it anew"),
+    "a symbol that is not there": ("extern int nowhere(); int f() { return nowhere(); }\n" + LOUD, [], True,
+                                   "undefined symbol: .*nowhere"),
+    "no mark": ("int f() { return 1; }", ["-DNONE"], False, "does not say for which mfbench it is built"),
+    "no algorithm": ("int f() { return 1; }", [], True, "it registers no algorithm"),
+    "a name that is taken": (registering("als_cpu"), [], True, "two algorithms are named als_cpu"),
+    "no factory": (registering("demi"), [], True, "it describes demi, which it does not make"),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_does_not_fit_is_left_out_and_says_why(run, installed, tmp_path, case):
+    text, flags, mark, words = CASES[case]
+    done = run("list", plugins=compiled(tmp_path / "own", installed, text, *flags, mark=mark))
+    assert re.search(f"^warning: plugin .*own.so is left out: .*{words}", done.stderr, re.M), done.stderr
+    assert "it has run" not in done.stdout and "als_cpu" in done.stdout and "demi" not in done.stdout
+    assert done.stderr.count("warning") == 1
+
+
+def test_a_file_that_is_no_shared_object(run, tmp_path):
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "text.so").write_text("no")
+    assert re.search(r"text.so is left out: (file too short|invalid ELF header)", run("list", plugins=tmp_path / "own").stderr)
+
+
+def test_a_folder_that_is_not_there_is_an_error(run):
+    assert "MFBENCH_PLUGINS: nowhere: no folder of plugins" in run("list", plugins="nowhere", code=2).stderr
+
+
+def test_another_compiler_is_refused_before_it_compiles(installed, tmp_path, mfbench):
+    (tmp_path / "CMakeLists.txt").write_text(LIST)
+    (tmp_path / "info.cpp").touch()
+    (tmp_path / "bias_only.cpp").touch()
+    prefix = tmp_path / "prefix"
+    (prefix / "lib/cmake").mkdir(parents=True)
+    copied = prefix / "lib/cmake/mfbench"
+    copied.mkdir()
+    for path in (installed / "lib/cmake/mfbench").iterdir():
+        copied.joinpath(path.name).write_text(re.sub(r'COMPILER "\w+ \d+"', 'COMPILER "GNU 7"', path.read_text()))
+    done = configured(tmp_path, prefix, pathlib.Path(mfbench.program).resolve().parent)
+    assert done.returncode != 0 and "mfbench was compiled by GNU 7" in done.stderr
+
+
+def test_every_header_and_the_compiler_name_the_contract(tmp_path):
+    """By the script that the build runs."""
+    def name(compiler="GNU 12.2.0", text="1"):
+        (tmp_path / "b.hpp").write_text(text)
+        (tmp_path / "a.hpp").write_text("a")
+        subprocess.run(["cmake", f"-DROOT={tmp_path}", "-DHEADERS=a.hpp;b.hpp", f"-DOUTPUT={tmp_path}/abi", "-DVERSION=1",
+                        f"-DCOMPILER={compiler}", "-P", ROOT / "cmake/plugin/WriteAbi.cmake"], check=True)
+        return (tmp_path / "abi.hpp").read_text()
+
+    assert name() == name(compiler="GNU 12.4.0") != name(compiler="GNU 13.1.0")
+    assert name() != name(text="2") and "mfbench_abi_" in name()
