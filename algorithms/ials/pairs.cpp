@@ -28,13 +28,9 @@ struct Baseline {
 PairKernels scalar_pairs() { return kernels_of<Baseline>(); }
 
 PairKernels pair_kernels(Isa isa) {
-  switch (isa) {
-    case Isa::avx512:
-      return avx512_pairs();
-    case Isa::avx2:
-      return avx2_pairs();
-    case Isa::scalar:
-      break;
+  if constexpr (kAvxIsCompiled) {
+    if (isa == Isa::avx512) return avx512_pairs();
+    if (isa == Isa::avx2) return avx2_pairs();
   }
   return scalar_pairs();
 }

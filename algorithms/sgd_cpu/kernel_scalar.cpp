@@ -29,13 +29,9 @@ Kernels scalar_kernels(std::int32_t factors, bool biased) {
 }
 
 Kernels kernels(Isa isa, std::int32_t factors, bool biased) {
-  switch (isa) {
-    case Isa::avx512:
-      return avx512_kernels(factors, biased);
-    case Isa::avx2:
-      return avx2_kernels(factors, biased);
-    case Isa::scalar:
-      break;
+  if constexpr (kAvxIsCompiled) {
+    if (isa == Isa::avx512) return avx512_kernels(factors, biased);
+    if (isa == Isa::avx2) return avx2_kernels(factors, biased);
   }
   return scalar_kernels(factors, biased);
 }

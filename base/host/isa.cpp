@@ -4,6 +4,7 @@
 
 namespace mf {
 
+#if defined(__x86_64__)
 bool has(Isa isa) {
   __builtin_cpu_init();
   switch (isa) {
@@ -18,6 +19,9 @@ bool has(Isa isa) {
   }
   return false;
 }
+#else
+bool has(Isa isa) { return isa == Isa::scalar; }
+#endif
 
 std::string to_string(Isa isa) {
   return isa == Isa::scalar ? "scalar" : isa == Isa::avx2 ? "avx2" : "avx512";

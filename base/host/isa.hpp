@@ -8,6 +8,13 @@ namespace mf {
 
 enum class Isa { scalar, avx2, avx512 };
 
+// Whether the build has the sources *.avx2.cpp and *.avx512.cpp: on other processors scalar is all.
+#if defined(__x86_64__)
+inline constexpr bool kAvxIsCompiled = true;
+#else
+inline constexpr bool kAvxIsCompiled = false;
+#endif
+
 bool has(Isa isa);  // this CPU (and its operating system) can run it
 std::string to_string(Isa isa);
 

@@ -47,13 +47,9 @@ class WeightedLambda : public RowTerms {
 }  // namespace
 
 FormationKernels formation_kernels(Isa isa) {
-  switch (isa) {
-    case Isa::avx512:
-      return avx512_formation();
-    case Isa::avx2:
-      return avx2_formation();
-    case Isa::scalar:
-      break;
+  if constexpr (kAvxIsCompiled) {
+    if (isa == Isa::avx512) return avx512_formation();
+    if (isa == Isa::avx2) return avx2_formation();
   }
   return scalar_formation();
 }

@@ -26,13 +26,9 @@ struct Scalar {
 Kernels scalar_kernels() { return kernels_for<Scalar>(); }
 
 Kernels kernels(Isa isa) {
-  switch (isa) {
-    case Isa::avx512:
-      return avx512_kernels();
-    case Isa::avx2:
-      return avx2_kernels();
-    case Isa::scalar:
-      break;
+  if constexpr (kAvxIsCompiled) {
+    if (isa == Isa::avx512) return avx512_kernels();
+    if (isa == Isa::avx2) return avx2_kernels();
   }
   return scalar_kernels();
 }
