@@ -450,7 +450,8 @@ SHARES = {"torch": 0.25, "lenskit": 0.25, "spark": 0.5}
 
 @pytest.mark.parametrize("library, algorithm, points", [
     ("cmfrec", "als", 1), ("cmfrec", "implicit_als", 1), ("implicit", "als", 1), ("lenskit", "biased_mf", 1),
-    ("lenskit", "implicit_mf", 1), ("libmf", "sgd", 6), ("spark", "als", 1),
+    ("lenskit", "implicit_mf", 1), ("libmf", "sgd", 6), ("myfm", "gibbs", 1), ("smurff", "bpmf", 1),
+    ("spark", "als", 1),
     ("surprise", "baseline_als", 1), ("surprise", "knn_baseline", 1), ("surprise", "nmf", 1),
     ("surprise", "slope_one", 1), ("surprise", "svd", 3), ("surprise", "svdpp", 1), ("torch", "sgd", 1)])
 def test_the_memory_of_a_process_is_foreseen(mfbench, tmp_path, library, algorithm, points):
@@ -501,6 +502,16 @@ def test_surprise_is_where_it_was_published_and_where_we_are(mfbench, tmp_path, 
     theirs, ours = best(mfbench, tmp_path, real, agreement()[:2])
     assert theirs == pytest.approx(0.934, abs=0.006)  # of five folds; here one split
     assert theirs == pytest.approx(ours, abs=0.005)
+
+
+@pytest.mark.parametrize("library, algorithm", [("myfm", "gibbs"), ("smurff", "bpmf")])
+def test_samplers_are_where_we_are(mfbench, tmp_path, real, library, algorithm):
+    needs(library)
+    keys = {"factors": 8, "burn_in": 20, "stop": {"epochs": 200}}
+    theirs, ours = best(mfbench, tmp_path, real, [
+        {"name": "peer", "library": library, "algorithm": algorithm, **keys}, {"name": "bpmf_cpu", **keys}])
+    assert ours == pytest.approx(theirs, abs=0.003)
+    assert ours < 0.9
 
 
 def test_libmf_is_where_we_are(mfbench, tmp_path, real):

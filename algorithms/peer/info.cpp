@@ -31,7 +31,8 @@ ProcessNeed process_need(const PeerAlgorithm& algorithm, const Params& params,
   const auto factors = static_cast<double>(params.integer("factors"));
   const auto batch = params.has("batch") ? std::min(params.integer("batch"), shape.nnz) : 0;
   need.bytes = measured.base + measured.of_rating * nnz +
-               rows * (measured.of_number * factors + measured.of_row) +
+               rows * (measured.of_number * factors + measured.of_row +
+                       measured.of_row_square * factors * factors) +
                measured.of_item_pair * items * items +
                measured.of_batch_number * factors * static_cast<double>(batch);
   need.of_further_point = measured.kept_of_rating * nnz + measured.kept_of_number * rows * factors;

@@ -161,6 +161,7 @@ std::optional<PeerMemory> read_memory(JsonReader& of) {
   for (const auto& [key, member] :
        {std::pair("base_bytes", &PeerMemory::base), std::pair("of_rating", &PeerMemory::of_rating),
         std::pair("of_number", &PeerMemory::of_number), std::pair("of_row", &PeerMemory::of_row),
+        std::pair("of_row_square", &PeerMemory::of_row_square),
         std::pair("of_item_pair", &PeerMemory::of_item_pair),
         std::pair("of_batch_number", &PeerMemory::of_batch_number),
         std::pair("kept_of_rating", &PeerMemory::kept_of_rating),

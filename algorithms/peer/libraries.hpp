@@ -16,6 +16,7 @@ struct PeerMemory {
   double of_rating = 0;        // the library's format, its copies, and the 12 that are handed over
   double of_number = 0;        // of each of (users + items) x factors
   double of_row = 0;           // of each user and item, beside that
+  double of_row_square = 0;    // of each of (users + items) x factors x factors
   double of_item_pair = 0;     // of each of items x items
   double of_batch_number = 0;  // of each of the ratings of a batch x factors
   double kept_of_rating = 0;   // after each training call but the last
