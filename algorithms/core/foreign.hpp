@@ -36,6 +36,8 @@ struct ForeignInfo {
   bool repeats_epochs = false;
   // A program that evaluates itself and leaves no model: only it is given the test part.
   bool takes_test = false;
+  // What a spec means that names the library and no algorithm of it.
+  bool usual = false;
   std::function<ProcessNeed(const Params&, const ProblemShape&)> process;
 };
 

@@ -72,7 +72,7 @@ AlgorithmInfo info_of(const PeerLibrary& library, const PeerAlgorithm& algorithm
   info.supports = [&library](const Params& params, const ProblemShape&) {
     return why_unsupported(library, params);
   };
-  if (info.method == Method::als) {
+  if (info.method == Method::als || info.method == Method::ccd) {
     info.updates_per_epoch = [](const ProblemShape& shape) {
       return 2 * static_cast<double>(shape.nnz);
     };

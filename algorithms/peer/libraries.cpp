@@ -179,14 +179,15 @@ std::function<ImplicitLoss(const Params&)> read_implicit(JsonReader& of,
                                                          const std::vector<ParamSpec>& params) {
   if (of.find("implicit") == nullptr) return nullptr;
   JsonReader reader(of.require("implicit"), of.path("implicit"));
-  const std::string alpha = reader.name("alpha"), reg = reader.name("reg");
-  check_param(params, alpha, Type::number, reader.path("alpha"));
+  const std::string alpha = reader.string("alpha", ""), reg = reader.name("reg");
+  if (!alpha.empty()) check_param(params, alpha, Type::number, reader.path("alpha"));
   check_param(params, reg, Type::number, reader.path("reg"));
   const double exponent = reader.number("reg_exponent", 0, 0, 10);
   const bool others = reader.boolean("others_count", true);
   reader.finish();
   return [=](const Params& values) {
-    return ImplicitLoss{values.number(alpha), values.number(reg), exponent, others};
+    return ImplicitLoss{alpha.empty() ? 1 : values.number(alpha), values.number(reg), exponent,
+                        others};
   };
 }
 
@@ -230,14 +231,21 @@ PeerLibrary read_library(const fs::path& folder) {
   std::vector<ParamSpec> common = common_params();
   if (!reader.boolean("threads", true)) common.erase(common.begin());
   const auto memory = read_memory(reader);
+  const std::string usual = reader.string("usual", "");
   read_each(reader, "algorithms", [&](const std::string& name, JsonReader& one) {
     PeerAlgorithm algorithm = read_algorithm(library, name, one);
     if (!algorithm.memory) algorithm.memory = memory;
     auto& params = algorithm.info.params;
     if (library.is_program) params.insert(params.begin(), program_param());
     params.insert(params.end(), common.begin(), common.end());
+    algorithm.foreign.usual = name == usual;
     library.algorithms.push_back(std::move(algorithm));
   });
+  const auto is_usual = [](const PeerAlgorithm& one) { return one.foreign.usual; };
+  if (!usual.empty() && std::ranges::none_of(library.algorithms, is_usual)) {
+    fail(ErrorKind::usage, "{}: found \"{}\", expected an algorithm of the library",
+         reader.path("usual"), usual);
+  }
   reader.finish();
   return library;
 }

@@ -162,7 +162,10 @@ class Peer : public Algorithm, public Foreign {
     reported_ = trained.rmse;
   }
 
-  std::int64_t updates() const { return algorithm_.info.method == Method::sgd ? nnz_ : 2 * nnz_; }
+  std::int64_t updates() const {
+    const Method method = algorithm_.info.method;
+    return method == Method::als || method == Method::ccd ? 2 * nnz_ : nnz_;
+  }
 
   // Once for all epochs, and the training part once for all peers that are lent it.
   void hand_over(const Ratings& train, Context& context, bool as_others) {

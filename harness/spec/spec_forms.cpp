@@ -40,6 +40,15 @@ std::vector<std::string> peer_words(const std::string& start) {
   return words;
 }
 
+// What a spec means that names no algorithm of a library: its usual one, or that it has no other.
+std::string usual_of(const std::string& library, const std::vector<std::string>& known) {
+  if (known.size() == 1) return known.front();
+  for (const auto& one : known) {
+    if (find_algorithm("peer:" + library + ":" + one).foreign->usual) return one;
+  }
+  return "";
+}
+
 FieldInfo info_of(const ParamSpec& param) {
   Json value;
   switch (param.type) {
@@ -77,8 +86,9 @@ std::string read_peer(JsonReader& reader) {
   }
   const std::string library = reader.choice("library", "", libraries);
   const std::vector<std::string> known = peer_words("peer:" + library + ":");
-  if (known.size() > 1) reader.require("algorithm");
-  return "peer:" + library + ":" + reader.choice("algorithm", known.front(), known);
+  const std::string usual = usual_of(library, known);
+  if (usual.empty()) reader.require("algorithm");
+  return "peer:" + library + ":" + reader.choice("algorithm", usual, known);
 }
 
 void read_algorithm(JsonReader& reader, AlgorithmEntry& entry) {
@@ -140,8 +150,9 @@ FormInfo peer_form() {
     const auto known = peer_words(start);
     FormInfo algorithms;
     algorithms.selector = "algorithm";
-    algorithms.fields.push_back(word_info("algorithm", "of the library", known, known.size() > 1));
-    if (known.size() == 1) algorithms.without = known;
+    const std::string usual = usual_of(library, known);
+    algorithms.fields.push_back(word_info("algorithm", "of the library", known, usual.empty()));
+    if (!usual.empty()) algorithms.without = {usual};
     for (const auto& one : known) algorithms.kinds.push_back({one, params_form(start + one)});
     form.kinds.push_back({library, std::move(algorithms)});
   }

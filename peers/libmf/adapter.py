@@ -1,4 +1,4 @@
-"""LIBMF (PyPI): parallel SGD on the CPU.
+"""LIBMF (PyPI): parallel SGD on the CPU, of ratings or of one class.
 
 It minimizes the sum over the ratings of e^2 / 2 + reg / 2 (|p|^2 + |q|^2): mfbench's `reg`, which counts at
 each rating. Its step is the learning rate over the root of a sum of squares that each row keeps, so a rate is
@@ -48,11 +48,15 @@ class Sgd:
         for column, values in enumerate((task.user, task.item, task.value)):
             self.ratings[:, column] = values
 
+    def loss(self):
+        """Its number of a function: the squared error, or pairwise logistic losses."""
+        return {None: 0, "items": 10, "users": 11}[self.task.params.get("compares")]
+
     def train(self, epoch, learning_rate):
         params = self.task.params
-        options = {"k": self.task.factors, "nr_iters": epoch, "nr_threads": self.task.threads,
+        options = {"fun": self.loss(), "k": self.task.factors, "nr_iters": epoch, "nr_threads": self.task.threads,
                    "lambda_p1": 0.0, "lambda_q1": 0.0, "lambda_p2": params["reg"],
-                   "lambda_q2": params["reg"], "eta": learning_rate, "do_nmf": params["nonnegative"],
+                   "lambda_q2": params["reg"], "eta": learning_rate, "do_nmf": params.get("nonnegative", False),
                    "quiet": True}
         # Its README: more than 2 threads squared blocks, so that none waits.
         options["nr_bins"] = params["bins"] or max(20, 2 * self.task.threads + 1)
