@@ -449,9 +449,9 @@ SHARES = {"torch": 0.25, "lenskit": 0.25, "spark": 0.5}
 
 
 @pytest.mark.parametrize("library, algorithm, points", [
-    ("cmfrec", "als", 1), ("cmfrec", "implicit_als", 1), ("implicit", "als", 1), ("lenskit", "biased_mf", 1),
-    ("lenskit", "implicit_mf", 1), ("libmf", "sgd", 6), ("myfm", "gibbs", 1), ("smurff", "bpmf", 1),
-    ("spark", "als", 1),
+    ("cmfrec", "als", 1), ("cmfrec", "implicit_als", 1), ("implicit", "als", 1), ("implicit", "bpr", 1),
+    ("implicit", "lmf", 6), ("lenskit", "biased_mf", 1), ("lenskit", "implicit_mf", 1), ("libmf", "sgd", 6),
+    ("libmf", "bpr", 6), ("myfm", "gibbs", 1), ("smurff", "bpmf", 1), ("spark", "als", 1),
     ("surprise", "baseline_als", 1), ("surprise", "knn_baseline", 1), ("surprise", "nmf", 1),
     ("surprise", "slope_one", 1), ("surprise", "svd", 3), ("surprise", "svdpp", 1), ("torch", "sgd", 1)])
 def test_the_memory_of_a_process_is_foreseen(mfbench, tmp_path, library, algorithm, points):
@@ -519,3 +519,31 @@ def test_libmf_is_where_we_are(mfbench, tmp_path, real):
     theirs, ours = best(mfbench, tmp_path, real, agreement()[2:])
     assert theirs == pytest.approx(ours, abs=0.005)
     assert theirs == pytest.approx(0.93, abs=0.015)
+
+
+def ranked(mfbench, folder, data, entries):
+    """NDCG@100 on the likes of ml-100k."""
+    spec = {"name": "likes", "datasets": [{"name": "ml-100k", "implicit": {"min_rating": 4, "value": "binary"}}],
+            "split": {"holdout": 0.2}, "seeds": [1], "stop": {"epochs": 30}, "evaluate": {"every": 30},
+            "algorithms": [{"learning_rate": 0.05, "factors": 32, "threads": 1, **entry} for entry in entries]}
+    mfbench("run", "spec.json", "--out", "out", "--quiet", cwd=folder, data=data, code=0, spec=spec)
+    names = json.loads((folder / "out" / "spec.json").read_text())["cases"]
+    lines = [(folder / "out" / f"{name}.jsonl").read_text().splitlines() for name in names]
+    return [[json.loads(line) for line in case if '"trace"' in line][-1]["ndcg_100"] for case in lines]
+
+
+def test_bpr_of_implicit_draws_by_popularity(mfbench, tmp_path, real):
+    """So it is where ours is that does, and not where ours is that draws all items alike."""
+    needs("implicit")
+    theirs, popular, uniform = ranked(mfbench, tmp_path, real, [
+        {"name": "peer:implicit:bpr"}, {"name": "bpr_cpu", "negatives": "popular"}, {"name": "bpr_cpu"}])
+    assert theirs == pytest.approx(popular, abs=0.03)
+    assert theirs < uniform - 0.08
+
+
+@pytest.mark.parametrize("library, entry", [("implicit", {"name": "peer:implicit:lmf", "learning_rate": 1}),
+                                            ("libmf", {"name": "peer:libmf:bpr", "learning_rate": 0.1})])
+def test_other_pairwise_losses_rank(mfbench, tmp_path, real, library, entry):
+    needs(library)
+    theirs, ours = ranked(mfbench, tmp_path, real, [entry, {"name": "lmf_cpu"}])
+    assert 0.75 * ours < theirs < 1.05 * ours

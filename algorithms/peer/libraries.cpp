@@ -179,14 +179,15 @@ std::function<ImplicitLoss(const Params&)> read_implicit(JsonReader& of,
                                                          const std::vector<ParamSpec>& params) {
   if (of.find("implicit") == nullptr) return nullptr;
   JsonReader reader(of.require("implicit"), of.path("implicit"));
-  const std::string alpha = reader.name("alpha"), reg = reader.name("reg");
-  check_param(params, alpha, Type::number, reader.path("alpha"));
+  const std::string alpha = reader.string("alpha", ""), reg = reader.name("reg");
+  if (!alpha.empty()) check_param(params, alpha, Type::number, reader.path("alpha"));
   check_param(params, reg, Type::number, reader.path("reg"));
   const double exponent = reader.number("reg_exponent", 0, 0, 10);
   const bool others = reader.boolean("others_count", true);
   reader.finish();
   return [=](const Params& values) {
-    return ImplicitLoss{values.number(alpha), values.number(reg), exponent, others};
+    const double weight = alpha.empty() ? 1 : values.number(alpha);
+    return ImplicitLoss{weight, values.number(reg), exponent, others};
   };
 }
 
@@ -202,6 +203,7 @@ PeerAlgorithm read_algorithm(const PeerLibrary& library, const std::string& name
   info.deterministic = reader.boolean("deterministic", false);
   info.uses_learning_rate = reader.boolean("uses_learning_rate", false);
   algorithm.foreign.repeats_epochs = !reader.boolean("each_epoch", false);
+  algorithm.foreign.usual = reader.boolean("usual", false);
   algorithm.foreign.takes_test = reader.boolean("takes_test", false);
   info.params = read_params(reader);
   info.implicit = read_implicit(reader, info.params);
