@@ -165,6 +165,7 @@ class Coordinates : public LineFormat {
 
 RawRatings read_matrix_market(const Text& text, const ScaleCheck& scale,
                               const ParseOptions& options) {
+  if (options.times) fail_without_times(text.path, "a matrix");
   const Header header = read_header(text);
   RawRatings raw = parse_lines(text, header.bytes, Coordinates(scale, header), options);
   if (raw.values.empty() && header.entries > 0) {

@@ -106,7 +106,7 @@ RawRatings read_text(const Text& text, const std::string& wanted, const ScaleChe
 }
 
 ParseOptions parse_options(const ReadOptions& options, std::size_t chunk_bytes) {
-  return {options.threads, chunk_bytes, options.ids, options.columns};
+  return {options.threads, chunk_bytes, options.ids, options.columns, options.times};
 }
 
 // The first lines; all of a short text.
