@@ -36,19 +36,22 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array<char, 8> kMagic = {'M', 'F', 'B', 'C', 'A', 'C', 'H', 'E'};
-// Version 2 has names, which version 1 has not: what has none is written as before.
+// Version 2 has names, which version 1 has not, and version 3 times: what has none is written as
+// before.
 constexpr std::uint32_t kPlainVersion = 1;
 constexpr std::uint32_t kNamedVersion = 2;
+constexpr std::uint32_t kTimedVersion = 3;
 constexpr std::uint32_t kEndianMark = 0x01020304;
 constexpr std::size_t kAlignment = 64;
 constexpr std::size_t kPlainSections = 7;
-constexpr std::size_t kSections = 11;
+constexpr std::size_t kNamedSections = 11;
+constexpr std::size_t kSections = 12;
 constexpr std::array<const char*, kSections> kSectionNames = {"users",      "items",
                                                               "values",     "user_offsets",
                                                               "user_ids",   "item_ids",
                                                               "parts",      "user_name_offsets",
                                                               "user_names", "item_name_offsets",
-                                                              "item_names"};
+                                                              "item_names", "times"};
 
 // The start of the file; the JSON text follows, then the sections, each at a multiple of 64 bytes.
 struct FixedHeader {
@@ -61,17 +64,32 @@ struct FixedHeader {
   std::int64_t n_users = 0;
   std::int64_t n_items = 0;
   std::int64_t nnz = 0;
-  std::int64_t n_parts = 0;                             // nnz or 0
-  std::uint64_t header_hash = 0;                        // of the header with this field zero
-  std::array<std::uint64_t, kSections> section_hash{};  // of those that there are
-  std::uint64_t user_name_bytes = 0;                    // of all names; 0: ids are integers
+  std::int64_t n_parts = 0;                                  // nnz or 0
+  std::uint64_t header_hash = 0;                             // of the header with this field zero
+  std::array<std::uint64_t, kNamedSections> section_hash{};  // of those that there are
+  std::uint64_t user_name_bytes = 0;                         // of all names; 0: ids are integers
   std::uint64_t item_name_bytes = 0;
-  std::uint64_t reserved = 0;
+  std::uint64_t times_hash = 0;  // of the last section
+
+  std::uint64_t& hash_of(std::size_t section) {
+    return section < kNamedSections ? section_hash[section] : times_hash;
+  }
+  std::uint64_t hash_of(std::size_t section) const {
+    return section < kNamedSections ? section_hash[section] : times_hash;
+  }
 };
 static_assert(sizeof(FixedHeader) == 192);
+static_assert(sizeof(RatingTime) == 16);
 
 std::size_t sections_in(const FixedHeader& header) {
-  return header.version == kPlainVersion ? kPlainSections : kSections;
+  switch (header.version) {
+    case kPlainVersion:
+      return kPlainSections;
+    case kNamedVersion:
+      return kNamedSections;
+    default:
+      return kSections;
+  }
 }
 
 std::uint64_t round_up(std::uint64_t bytes) {
@@ -92,7 +110,8 @@ std::array<std::uint64_t, kSections> section_sizes(const FixedHeader& header) {
           header.user_name_bytes > 0 ? 8 * (m + 1) : 0,
           header.user_name_bytes,
           header.item_name_bytes > 0 ? 8 * (n + 1) : 0,
-          header.item_name_bytes};
+          header.item_name_bytes,
+          header.version == kTimedVersion ? sizeof(RatingTime) * nnz : 0};
 }
 
 std::uint64_t total_bytes(const FixedHeader& header) {
@@ -106,19 +125,20 @@ std::uint64_t hash_header(FixedHeader header, std::span<const std::byte> rest) {
   return hash64(rest, hash64_of(std::span<const FixedHeader>(&header, 1)));
 }
 
-std::array<std::span<const std::byte>, kSections> sections_of(const Ratings& ratings,
-                                                              std::span<const std::uint8_t> parts) {
+std::array<std::span<const std::byte>, kSections> sections_of(const Dataset& data) {
+  const Ratings& ratings = data.ratings;
   return {ratings.users().bytes(),
           ratings.items().bytes(),
           ratings.values().bytes(),
           ratings.user_offsets().bytes(),
           ratings.user_ids().bytes(),
           ratings.item_ids().bytes(),
-          std::as_bytes(parts),
+          std::as_bytes(std::span(data.parts)),
           ratings.user_names().offsets().bytes(),
           ratings.user_names().bytes().bytes(),
           ratings.item_names().offsets().bytes(),
-          ratings.item_names().bytes().bytes()};
+          ratings.item_names().bytes().bytes(),
+          data.times.all.bytes()};
 }
 
 Json to_json(const DatasetInfo& info, const std::string& key) {
@@ -199,7 +219,7 @@ void write_locked(const std::string& path, const Dataset& data, const std::strin
   if (info.content_hash == 0) info.content_hash = content_hash(data.ratings, threads);
   // Paths need not be UTF-8; JSON text must be.
   const std::string json = to_json(info, key).dump(-1, ' ', false, Json::error_handler_t::replace);
-  const auto sections = sections_of(data.ratings, data.parts);
+  const auto sections = sections_of(data);
 
   FixedHeader header;
   header.json_bytes = json.size();
@@ -211,10 +231,10 @@ void write_locked(const std::string& path, const Dataset& data, const std::strin
   header.user_name_bytes = data.ratings.user_names().bytes().size_bytes();
   header.item_name_bytes = data.ratings.item_names().bytes().size_bytes();
   const bool named = header.user_name_bytes > 0 || header.item_name_bytes > 0;
-  header.version = named ? kNamedVersion : kPlainVersion;
+  header.version = !data.times.empty() ? kTimedVersion : named ? kNamedVersion : kPlainVersion;
   header.file_bytes = total_bytes(header);
   for (std::size_t s = 0; s < sections_in(header); ++s) {
-    header.section_hash[s] = hash64_parallel(sections[s], s, threads);
+    header.hash_of(s) = hash64_parallel(sections[s], s, threads);
   }
   std::string rest = json;
   rest.resize(static_cast<std::size_t>(header.header_bytes) - sizeof(FixedHeader), '\0');
@@ -248,10 +268,10 @@ void check_identity(const std::string& path, const FixedHeader& header) {
   if (header.endian != kEndianMark) {
     fail(ErrorKind::data, "{}: the cache was written on a machine of another byte order", path);
   }
-  if (header.version != kPlainVersion && header.version != kNamedVersion) {
+  if (header.version < kPlainVersion || header.version > kTimedVersion) {
     fail(ErrorKind::data,
-         "{}: the cache has format version {}, this program reads versions {} and {}", path,
-         header.version, kPlainVersion, kNamedVersion);
+         "{}: the cache has format version {}, this program reads versions {} to {}", path,
+         header.version, kPlainVersion, kTimedVersion);
   }
 }
 
@@ -281,8 +301,8 @@ FixedHeader checked_header(const std::string& path, std::span<const std::byte> f
 bool sane_names(const FixedHeader& header) {
   const bool named = header.user_name_bytes > 0 || header.item_name_bytes > 0;
   constexpr std::uint64_t most = std::uint64_t{1} << 58;
-  return named == (header.version == kNamedVersion) && header.user_name_bytes < most &&
-         header.item_name_bytes < most;
+  const bool fits = header.version == kTimedVersion || named == (header.version == kNamedVersion);
+  return fits && header.user_name_bytes < most && header.item_name_bytes < most;
 }
 
 void check_sizes(const std::string& path, const FixedHeader& header, std::size_t file_bytes) {
@@ -324,12 +344,14 @@ CacheHead head_of(const std::string& path, const FixedHeader& header,
   head.has_parts = header.n_parts > 0;
   head.user_names = header.user_name_bytes > 0;
   head.item_names = header.item_name_bytes > 0;
+  head.has_times = header.version == kTimedVersion;
   return head;
 }
 
 using Sections = std::array<std::span<const std::byte>, kSections>;
 constexpr std::size_t kRatingSections = 3;  // users, items, values: the first of all
 constexpr std::size_t kPartsSection = 6;
+constexpr std::size_t kTimesSection = 11;
 
 Sections cut_sections(const FixedHeader& header, std::span<const std::byte> file) {
   Sections sections;
@@ -344,7 +366,7 @@ Sections cut_sections(const FixedHeader& header, std::span<const std::byte> file
 
 void check_sum(const std::string& path, const FixedHeader& header, std::size_t section,
                const PieceHash& found) {
-  if (found.value() == header.section_hash[section]) return;
+  if (found.value() == header.hash_of(section)) return;
   fail(ErrorKind::data, "{}: the cache is corrupt: checksum of the section {}", path,
        kSectionNames[section]);
 }
@@ -353,11 +375,16 @@ void check_sum(const std::string& path, const FixedHeader& header, std::size_t s
 void check_small_sums(const std::string& path, const FixedHeader& header, const Sections& sections,
                       ThreadTeam& team) {
   for (std::size_t s = kRatingSections; s < sections_in(header); ++s) {
-    if (s == kPartsSection) continue;
+    if (s == kPartsSection || s == kTimesSection) continue;
     PieceHash hash(sections[s], s);
     team.for_chunks(hash.pieces(), 1, [&](std::int64_t i, std::int64_t) { hash.take(i); });
     check_sum(path, header, s, hash);
   }
+}
+
+template <class T>
+std::span<const T> typed(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
 }
 
 // ---- over ranks ----
@@ -425,6 +452,33 @@ class SharedSum {
   std::vector<PieceRange> of_rank_;
 };
 
+// Of the times of a rank's ratings.
+void check_times(const std::string& path, const FixedHeader& header, const Sections& sections,
+                 const PartOffsets& own, Communicator& ranks, ThreadTeam& team) {
+  SharedSum sum(sections[kTimesSection], kTimesSection, sizeof(RatingTime), own, ranks.size());
+  const View<const RatingTime> all = typed<RatingTime>(sections[kTimesSection]);
+  std::atomic<std::int64_t> wrong{-1};
+  ranks.agree([&] {
+    const PieceRange pieces = sum.own(ranks.rank());
+    team.for_chunks(pieces.end - pieces.begin, 1, [&](std::int64_t number, std::int64_t) {
+      constexpr std::int64_t kTimes = PieceHash::kPieceBytes / sizeof(RatingTime);
+      const std::int64_t piece = pieces.begin + number;
+      sum.take(piece);
+      const auto begin = all.begin() + piece * kTimes;
+      const auto end = all.begin() + std::min((piece + 1) * kTimes, all.size());
+      const auto beyond = std::find_if(
+          begin, end, [&](const auto& one) { return one.place < 0 || one.place >= all.size(); });
+      if (beyond != end) wrong = beyond - all.begin();
+    });
+  });
+  sum.check(path, header, ranks);
+  ranks.agree([&] {
+    if (wrong < 0) return;
+    fail(ErrorKind::data, "{}: the cache is corrupt: rating {} is the {}th in time of {}", path,
+         wrong.load(), all[wrong].place, all.size());
+  });
+}
+
 // Of the ratings and of the labels of a given split. Checksums say that the file is as it was
 // written, not by whom: so ratings are looked at, too, while a piece of them is in a cache for its
 // checksum.
@@ -465,11 +519,6 @@ void check_shared(const std::string& path, const FixedHeader& header, const Sect
   });
 }
 
-template <class T>
-std::span<const T> typed(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
-}
-
 // No names where the sections are empty.
 IdNames names_of(const Sections& sections, std::size_t first,
                  const std::shared_ptr<const void>& owner) {
@@ -499,11 +548,13 @@ void check_parts(const std::string& path, std::span<const std::uint8_t> parts) {
 
 // The cached data set, or nothing and why it cannot be used (no reason where there is no file).
 std::optional<Dataset> usable(const std::string& path, const std::string& key, int threads,
-                              std::string& why_not) {
+                              bool times, std::string& why_not) {
   why_not.clear();
   if (std::error_code error; !fs::exists(path, error)) return std::nullopt;
   try {
-    if (read_cache_head(path).key == key) return read_cache(path, threads);
+    const CacheHead head = read_cache_head(path);
+    if (head.key == key && times && !head.has_times) return std::nullopt;
+    if (head.key == key) return read_cache(path, threads, times);
     why_not = fmt::format("{}: the cache is stale: its source or the options have changed", path);
   } catch (const Error& error) {
     why_not = error.what();
@@ -577,10 +628,10 @@ void remove_cache(const std::string& path) {
   if (error) fail(ErrorKind::io, "{}: cannot be removed: {}", path, cause_of(error.value()));
 }
 
-Dataset read_cache(const std::string& path, int threads) {
+Dataset read_cache(const std::string& path, int threads, bool times) {
   const auto start = Clock::now();
   Communicator alone;
-  CacheSlice whole = read_cache_slice(path, alone, threads);
+  CacheSlice whole = read_cache_slice(path, alone, threads, times);
   check_parts(path, whole.parts.span());
   Dataset data = std::move(whole.data);
   data.parts.assign(whole.parts.begin(), whole.parts.end());
@@ -589,7 +640,7 @@ Dataset read_cache(const std::string& path, int threads) {
   return data;
 }
 
-CacheSlice read_cache_slice(const std::string& path, Communicator& ranks, int threads) {
+CacheSlice read_cache_slice(const std::string& path, Communicator& ranks, int threads, bool times) {
   const auto start = Clock::now();
   CacheSlice slice;
   FixedHeader header;
@@ -605,6 +656,7 @@ CacheSlice read_cache_slice(const std::string& path, Communicator& ranks, int th
     sections = cut_sections(header, file);
     check_small_sums(path, header, sections, *team);
     slice.data.ratings = Ratings(views_of(sections, mapped.owner), mapped.owner);
+    if (times) slice.data.times = {typed<RatingTime>(sections[kTimesSection]), mapped.owner};
     check_heads(slice.data.ratings, *team, path + ": the cache is corrupt");
   });
   const Ratings& ratings = slice.data.ratings;
@@ -614,6 +666,7 @@ CacheSlice read_cache_slice(const std::string& path, Communicator& ranks, int th
   for (const std::int64_t user : slice.users)
     own.push_back(ratings.nnz() == 0 ? 0 : ratings.user_offsets()[user]);
   check_shared(path, header, sections, ratings, own, ranks, *team);
+  if (!slice.data.times.empty()) check_times(path, header, sections, own, ranks, *team);
   slice.parts = typed<std::uint8_t>(sections[kPartsSection]);
   ranks.agree([] { fail_if_cut(); });
   slice.data.load.cache = seconds_since(start);
@@ -621,14 +674,14 @@ CacheSlice read_cache_slice(const std::string& path, Communicator& ranks, int th
 }
 
 Dataset cached(const std::string& path, const std::string& key,
-               const std::function<Dataset()>& build, int threads) {
+               const std::function<Dataset()>& build, int threads, bool times) {
   std::string why_stale;
-  if (auto data = usable(path, key, threads, why_stale)) return std::move(*data);
+  if (auto data = usable(path, key, threads, times, why_stale)) return std::move(*data);
   std::string why_unlocked;
   const auto lock = try_lock(path, why_unlocked);
   if (lock) {
     // Whoever held the lock may have built what is wanted here.
-    if (auto data = usable(path, key, threads, why_stale)) return std::move(*data);
+    if (auto data = usable(path, key, threads, times, why_stale)) return std::move(*data);
   }
   if (!why_stale.empty()) warn("{}; rebuilding it", why_stale);
   Dataset data = build();

@@ -27,6 +27,7 @@ struct CacheHead {
   std::int64_t nnz = 0;
   bool has_parts = false;
   bool user_names = false, item_names = false;  // ids that are text
+  bool has_times = false;                       // of the ratings
 };
 CacheHead read_cache_head(const std::string& path);  // throws Error(data) naming what is wrong
 
@@ -40,12 +41,13 @@ void write_cache(const std::string& path, const Dataset& data, int threads,
 void remove_cache(const std::string& path);
 
 // Maps the file and verifies version, sizes and checksum. Throws Error(data) naming what is wrong.
-Dataset read_cache(const std::string& path, int threads);
+// `times`: with those of the ratings, where it has them; else they are not looked at.
+Dataset read_cache(const std::string& path, int threads, bool times = false);
 
 // A cache file over ranks: each maps it, reads the rows of its users and checks them. Other ratings
 // are in reach, but not checked.
 struct CacheSlice {
-  Dataset data;                    // without parts
+  Dataset data;                    // without parts; times, where there are, are of all ratings
   View<const std::uint8_t> parts;  // of all ratings, or none; lives as long as the ratings
   PartOffsets users;               // rank r has the rows [users[r], users[r + 1])
 };
@@ -53,16 +55,20 @@ struct CacheSlice {
 // Checks all that read_cache() does, each byte by one rank at least: the checksum of a section is
 // put together of those of its pieces. Every rank checks what all rely on: offsets, ids, names. All
 // ranks together; throws on all where one finds that its file cannot be used.
-CacheSlice read_cache_slice(const std::string& path, Communicator& ranks, int threads);
+CacheSlice read_cache_slice(const std::string& path, Communicator& ranks, int threads,
+                            bool times = false);
 
 // The data set from the cache at `path`, or from `build`, which is then cached. `key` is a text
 // that identifies the source (hash, size, time of change, options): a cache written under another
 // key is stale and rebuilt. Where a cache is named and rebuilt, one warning says so, and
 // one where the cache cannot be written, and the data set is returned all the same.
 //
+// `times`: a cache without those of the ratings is built again, and one that has them is as good
+// where they are not asked for.
+//
 // The file is not flushed to the disk: after a power cut it may be damaged, which is seen when it
 // is read, and built again.
 Dataset cached(const std::string& path, const std::string& key,
-               const std::function<Dataset()>& build, int threads);
+               const std::function<Dataset()>& build, int threads, bool times = false);
 
 }  // namespace mf

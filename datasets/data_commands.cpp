@@ -133,11 +133,25 @@ void print_histogram(std::ostream& out, const Json& bars, std::int64_t nnz) {
   }
 }
 
-void print_rule(std::ostream& out, const Json& implicit) {
-  fmt::print(out, "{:<18} ratings from {}, value {}; dropped: {} ratings, {} users, {} items\n",
-             "implicit", implicit.at("min_rating").get<double>(),
-             implicit.at("value").get<std::string>(), number_text(implicit.at("ratings_dropped")),
-             number_text(implicit.at("users_dropped")), number_text(implicit.at("items_dropped")));
+std::string dropped_text(const Json& rule) {
+  return fmt::format("dropped: {} ratings, {} users, {} items",
+                     number_text(rule.at("ratings_dropped")), number_text(rule.at("users_dropped")),
+                     number_text(rule.at("items_dropped")));
+}
+
+void print_rules(std::ostream& out, const Json& stats) {
+  if (stats.contains("implicit")) {
+    const Json& rule = stats.at("implicit");
+    fmt::print(out, "{:<18} ratings from {}, value {}; {}\n", "implicit",
+               rule.at("min_rating").get<double>(), rule.at("value").get<std::string>(),
+               dropped_text(rule));
+  }
+  if (stats.contains("core")) {
+    const Json& rule = stats.at("core");
+    fmt::print(out, "{:<18} users with {} ratings or more, items with {}; rounds {}; {}\n", "core",
+               number_text(rule.at("users")), number_text(rule.at("items")),
+               number_text(rule.at("rounds")), dropped_text(rule));
+  }
 }
 
 // What follows from values that do not look like ratings of a scale.
@@ -179,7 +193,7 @@ void print_stats(std::ostream& out, const Json& stats, const std::optional<Ratin
                number_text(parts.at("train")), number_text(parts.at("test")),
                number_text(parts.at("validation")));
   }
-  if (stats.contains("implicit")) print_rule(out, stats.at("implicit"));
+  print_rules(out, stats);
   fmt::print(out, "{:<18} {}\n", "scale", scale ? scale_text(scale) : "not declared");
   fmt::print(out, "{:<18} {} (policy: {})\n", "duplicate pairs",
              number_text(stats.at("duplicate_pairs")),
@@ -245,6 +259,12 @@ Source import_source(const DataImportOptions& options) {
   request.columns = options.columns;
   request.duplicates = options.duplicates;
   request.scale = options.scale;
+  request.times = options.times || !options.columns.time.empty();
+  if (parts && request.times) {
+    fail(ErrorKind::usage,
+         "{}: times are for splits, and train and test files are one; leave them out",
+         options.name);
+  }
   if (const std::string why = why_unavailable(request); !why.empty()) {
     fail(ErrorKind::data, "{}", why);
   }

@@ -37,6 +37,7 @@ struct DataImportOptions {
   ColumnNames columns;
   std::string duplicates = "error";
   std::optional<RatingScale> scale;
+  bool times = false;    // keep those of the ratings, for splits by time
   bool replace = false;  // an earlier import of this name
   int threads = 1;
 };

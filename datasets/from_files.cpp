@@ -148,7 +148,7 @@ class SourceReader {
 
   void read_parts() {
     if (source_.files.size() == 1) {
-      data_.ratings = one(source_.files.front());
+      data_.ratings = one(source_.files.front(), &data_.times);
       if (source_.probe) {
         data_.parts = netflix_probe_parts(data_.ratings, source_.probe->path, threads_);
       }
@@ -166,16 +166,21 @@ class SourceReader {
     data_.load.matrix += seconds_since(start);
   }
 
-  Ratings one(const SourceFile& file) {
+  // `times`, where given, gets those of the ratings, if the source asks for them.
+  Ratings one(const SourceFile& file, RatingTimes* times = nullptr) {
     ReadOptions options = read_options(source_, file);
     options.threads = threads_;
+    options.times = source_.times && times != nullptr;
     options.unpacked = [&](const Bytes& content) { hashes_.unpacked(file.path, content); };
     const auto policy = parse_duplicate_policy(source_.duplicates);
     const auto start = Clock::now();
     RawRatings raw = read_ratings(file.path, options);
     const auto read = Clock::now();
+    TimedIds timed;
+    if (options.times) timed = {raw.users, raw.items, std::move(raw.times)};
     DuplicateReport report;
     Ratings ratings = make_ratings(std::move(raw), policy, threads_, file.path, &report);
+    if (options.times) *times = times_of(std::move(timed), ratings, threads_, file.path);
     data_.info.duplicate_pairs += report.pairs;
     data_.load.read += std::chrono::duration<double>(read - start).count();
     data_.load.matrix += seconds_since(read);
@@ -199,6 +204,7 @@ Source source_of_files(const DatasetRequest& request) {
   source.scale = request.scale;
   source.ids = request.ids;
   source.columns = request.columns;
+  source.times = request.times;
   const auto add = [&](const std::string& path, Part part) {
     if (path.empty()) return;
     const std::string name = std::filesystem::path(path).filename().string();
@@ -240,6 +246,7 @@ Json key_of_choice(const Source& source) {
   if (source.ids != IdKind::automatic) key["ids"] = kIdKindNames.of(source.ids);
   const ColumnNames& columns = source.columns;
   if (columns.any()) key["columns"] = {columns.user, columns.item, columns.rating};
+  if (!columns.time.empty()) key["columns"].push_back(columns.time);
   return key;
 }
 

@@ -30,6 +30,7 @@ struct Source {
   std::optional<RatingScale> scale;
   IdKind ids = IdKind::automatic;
   ColumnNames columns;
+  bool times = false;  // of the ratings, of one file
 };
 
 // The source of a request in the form of files.

@@ -13,6 +13,7 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "datasets/cache.hpp"
+#include "datasets/core_rule.hpp"
 #include "datasets/expand/expand.hpp"
 #include "datasets/fetch/catalog.hpp"
 #include "datasets/from_files.hpp"
@@ -60,6 +61,7 @@ Source catalog_source_of(const CatalogEntry& entry, const DatasetRequest& reques
   source.kind = "catalog";
   source.duplicates = request.duplicates;
   source.scale = entry.scale;
+  source.times = request.times;
   const bool probe =
       !request.given.empty() && !find_given_split(entry, request.given).probe.empty();
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -172,8 +174,11 @@ Dataset load_catalog(const CatalogEntry& entry, const DatasetRequest& request, i
   if (!why.empty()) fail(ErrorKind::data, "{}", why);
   const auto source = find_catalog_source(entry, request);
   if (!source) {
-    Dataset data = read_cache(cache_path(request), threads);
+    Dataset data = read_cache(cache_path(request), threads, request.times);
     check_counts(entry, request, data.ratings);
+    if (request.times && data.times.empty())
+      fail(ErrorKind::data, "{}: the cache has no times of the ratings, which its split needs; {}",
+           cache_path(request), how_to_get(entry, request));
     return data;
   }
   const auto build = [&] {
@@ -181,7 +186,7 @@ Dataset load_catalog(const CatalogEntry& entry, const DatasetRequest& request, i
     check_counts(entry, request, data.ratings);
     return data;
   };
-  return cached(cache_path(request), source_key(*source), build, threads);
+  return cached(cache_path(request), source_key(*source), build, threads, request.times);
 }
 
 std::string look_alike_key(const DatasetRequest& request) {
@@ -363,7 +368,7 @@ std::optional<std::string> mark_of_files(const DatasetRequest& request) {
 }
 
 std::optional<std::uint64_t> known_content(const DatasetRequest& request) {
-  if (request.path.empty() || request.implicit) return std::nullopt;
+  if (request.path.empty() || request.has_rules()) return std::nullopt;
   const auto path = fresh_cache(request);
   return path ? std::optional(read_cache_head(*path).info.content_hash) : std::nullopt;
 }
@@ -418,12 +423,27 @@ Dataset load_unnamed(const DatasetRequest& request, int threads) {
   if (const std::string why = why_unavailable(request); !why.empty())
     fail(ErrorKind::data, "{}", why);
   if (!request.name.empty()) {
-    return of_imported(request.name, [&] { return read_cache(cache_path(request), threads); });
+    return of_imported(request.name,
+                       [&] { return read_cache(cache_path(request), threads, request.times); });
   }
   const Source source = source_of_files(request);
   return cached(
       cache_path(request), source_key(source), [&] { return read_source(source, threads); },
-      threads);
+      threads, request.times);
+}
+
+}  // namespace
+
+namespace {
+
+// With what it took; the data before the rule go.
+template <class Apply>
+void apply_rule(Dataset& data, const Apply& apply) {
+  const auto start = Clock::now();
+  Dataset kept = apply(data);
+  kept.load = data.load;
+  kept.load.matrix += seconds_since(start);
+  data = std::move(kept);
 }
 
 }  // namespace
@@ -431,12 +451,11 @@ Dataset load_unnamed(const DatasetRequest& request, int threads) {
 Dataset load_dataset(const DatasetRequest& request, int threads) {
   Dataset data = load_unnamed(request, threads);
   data.info.name = request.label();
-  if (!request.implicit) return data;
-  const auto start = Clock::now();
-  Dataset implicit = observed(data, *request.implicit, threads);
-  implicit.load = data.load;
-  implicit.load.matrix += seconds_since(start);
-  return implicit;
+  if (request.implicit)
+    apply_rule(data, [&](auto& all) { return observed(all, *request.implicit, threads); });
+  if (request.core)
+    apply_rule(data, [&](auto& all) { return core_of(all, *request.core, threads); });
+  return data;
 }
 
 namespace {
@@ -457,7 +476,8 @@ std::optional<std::string> fresh_cache(const DatasetRequest& request) {
     return std::nullopt;
   try {
     const auto key = expected_key(request);
-    if (!key || read_cache_head(path).key == *key) return path;
+    const CacheHead head = read_cache_head(path);
+    if ((!key || head.key == *key) && (head.has_times || !request.times)) return path;
   } catch (const Error&) {  // it will be rebuilt
   }
   return std::nullopt;
@@ -469,7 +489,7 @@ namespace {
 CacheSlice read_or_rebuild(const DatasetRequest& request, const std::string& path,
                            Communicator& ranks, int threads) {
   try {
-    return read_cache_slice(path, ranks, threads);
+    return read_cache_slice(path, ranks, threads, request.times);
   } catch (const RankFault&) {
     throw;
   } catch (const Error& error) {  // of all
@@ -479,7 +499,7 @@ CacheSlice read_or_rebuild(const DatasetRequest& request, const std::string& pat
   const auto build = [&] { load_dataset(request, threads); };
   ranks.agree([&] { return ranks.leads() ? build() : void(); });
   ranks.agree([&] { return ranks.leads() ? void() : build(); });
-  return read_cache_slice(path, ranks, threads);
+  return read_cache_slice(path, ranks, threads, request.times);
 }
 
 }  // namespace
@@ -487,7 +507,7 @@ CacheSlice read_or_rebuild(const DatasetRequest& request, const std::string& pat
 DatasetSlice load_dataset_slice(const DatasetRequest& request, Communicator& ranks, int threads) {
   std::optional<std::string> path;
   ranks.agree([&] {
-    if (!request.implicit) path = fresh_cache(request);  // its rule looks at all ratings
+    if (!request.has_rules()) path = fresh_cache(request);  // they look at all ratings
   });
   DatasetSlice loaded;
   if (ranks.all_min(path ? 1 : 0) == 1) {

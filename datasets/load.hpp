@@ -30,11 +30,11 @@ std::optional<std::string> mark_of_files(const DatasetRequest& request);
 
 // The content hash of the ratings that the user's own file or folder holds, where the cache tells
 // it without reading them; nothing for other data, for parts (the hash does not say which rating is
-// of which), or where a rule for implicit feedback chooses among them.
+// of which), or where a rule chooses among them.
 std::optional<std::uint64_t> known_content(const DatasetRequest& request);
 
 // Users, items and nnz where known without loading (catalog, look-alikes, enlarged sets of those,
-// an existing cache). A rule for implicit feedback leaves these at most.
+// an existing cache). Rules leave these at most.
 std::optional<Shape> expected_shape(const DatasetRequest& request);
 
 // What making it takes beside the result: of enlarged sets.
@@ -56,7 +56,7 @@ struct DatasetSlice {
   bool whole = false;  // each had to read or make all of it, since there is no cache file for all
 };
 
-// The same ratings as load_dataset, without a rule for implicit feedback. All ranks together.
+// The same ratings as load_dataset, of a request without rules. All ranks together.
 DatasetSlice load_dataset_slice(const DatasetRequest& request, Communicator& ranks, int threads);
 
 // Where load_dataset keeps this data set. Look-alikes below 2 M ratings are made anew each time.

@@ -64,22 +64,74 @@ SplitForm given_form(const GivenSplits& given) {
              });
 }
 
+constexpr std::int64_t kMostOfUser = 1'000'000;
+constexpr std::int64_t kMostFolds = 1000;
+constexpr const char* kNothingDrawn = "nothing is drawn, the times decide; leave it out";
+
+// A share; with leave_last, a number of ratings of each user.
+void read_validation(JsonReader& reader, SplitKeys& split) {
+  if (reader.find("validation") == nullptr) return;
+  if (split.kind == Kind::leave_last) {
+    split.validation = static_cast<double>(reader.integer("validation", 0, 0, kMostOfUser));
+  } else {
+    split.validation = reader.number("validation", split.validation, 0, 0.9);
+  }
+}
+
+FieldInfo validation_info() {
+  Json value = {{"anyOf", Json::array({range_schema("number", 0.0, 0.9),
+                                       range_schema<std::int64_t>("integer", 1, kMostOfUser)})},
+                {"default", 0}};
+  return {"validation",
+          "share of what is left for training that is the validation part; with \"users\", of the "
+          "users left; with \"leave_last\", a number of ratings of each user",
+          std::move(value), nullptr};
+}
+
 SplitForm with_common_keys(SplitForm form) {
   return std::move(form)
-      .number("validation", &SplitKeys::validation, 0, 0.9,
-              "share of what is left for training that is the validation part; with \"users\", of "
-              "the users left")
+      .field(validation_info(), read_validation)
       .integer("seed", &SplitKeys::seed, 0, INT64_MAX, "of the draw; default the case's");
 }
 
-SplitForm make_split_form(const std::optional<GivenSplits>& given, const std::string& why_none) {
+SplitForm by_time_form() {
+  return kind_of(Kind::by_time)
+      .number("by_time", &SplitKeys::by_time, 1e-9, 0.999999,
+              "share of all ratings, the earliest; the later ones are the test part")
+      .refuse("seed", kNothingDrawn);
+}
+
+SplitForm leave_last_form() {
+  return kind_of(Kind::leave_last)
+      .integer("leave_last", &SplitKeys::leave_last, 1, kMostOfUser,
+               "the last ratings of each user who has more")
+      .refuse("seed", kNothingDrawn);
+}
+
+SplitForm folds_form() {
+  return kind_of(Kind::folds)
+      .integer("folds", &SplitKeys::folds, 2, kMostFolds,
+               "of the ratings, drawn uniformly, each the test part in turn")
+      .integer("fold", &SplitKeys::fold, 1, kMostFolds,
+               "the one that is the test part; default each, a case for each")
+      .then([](JsonReader& reader, SplitKeys& split) {
+        if (split.fold.value_or(1) <= split.folds) return;
+        fail(ErrorKind::usage, "{}: found {}, expected an integer from 1 to {}, the folds",
+             reader.path("fold"), *split.fold, split.folds);
+      });
+}
+
+// `why_no_times`: of data whose ratings have no times, what to do.
+SplitForm make_split_form(const std::optional<GivenSplits>& given, const std::string& why_none,
+                          const std::string& why_no_times = "") {
   std::vector<std::pair<std::string, SplitForm>> forms = {
       {"holdout", kind_of(Kind::holdout)
                       .number("holdout", &SplitKeys::holdout, 1e-9, 0.999999,
                               "share of all ratings, drawn uniformly, that is the test part")},
       {"leave_out", kind_of(Kind::leave_out)
-                        .integer("leave_out", &SplitKeys::leave_out, 1, 1'000'000,
+                        .integer("leave_out", &SplitKeys::leave_out, 1, kMostOfUser,
                                  "random ratings of each user who has more")},
+      {"folds", folds_form()},
       {"users", kind_of(Kind::users)
                     .number("users", &SplitKeys::users, 1e-9, 0.999999,
                             "share of users, those with two or more ratings, held out whole")
@@ -87,6 +139,13 @@ SplitForm make_split_form(const std::optional<GivenSplits>& given, const std::st
                             "share of a held-out user's ratings that is the history to fold in; "
                             "the rest is the test part")}};
   SplitForm form;
+  if (why_no_times.empty()) {
+    forms.emplace_back("by_time", by_time_form());
+    forms.emplace_back("leave_last", leave_last_form());
+  } else {
+    for (const char* key : {"by_time", "leave_last"})
+      form = std::move(form).refuse(key, why_no_times);
+  }
   if (given) {
     forms.emplace_back("given", given_form(*given));
   } else {
@@ -94,14 +153,16 @@ SplitForm make_split_form(const std::optional<GivenSplits>& given, const std::st
   }
   return with_common_keys(std::move(form).one_of_keys(
       std::move(forms), false,
-      "expected one of \"holdout\", \"leave_out\", \"users\" and \"given\""));
+      "expected one of \"holdout\", \"leave_out\", \"folds\", \"by_time\", \"leave_last\", "
+      "\"users\" and \"given\""));
 }
 
 // Train and test files are the split.
 SplitForm make_parts_split_form() {
   const std::string why = "the files \"train\" and \"test\" are the split; leave it out";
   SplitForm form = kind_of(Kind::given);
-  for (const char* key : {"holdout", "leave_out", "users", "fold_in", "given"}) {
+  for (const char* key : {"holdout", "leave_out", "folds", "fold", "by_time", "leave_last", "users",
+                          "fold_in", "given"}) {
     form = std::move(form).refuse(key, why);
   }
   return with_common_keys(std::move(form));
@@ -111,10 +172,14 @@ EntryForm with_split(EntryForm form, const SplitForm& split) {
   return std::move(form).object("split", &DatasetEntry::split, split, "instead of the spec's");
 }
 
-EntryForm with_drawn_split(EntryForm form) {
-  return with_split(std::move(form),
-                    make_split_form({}, "only data sets of the catalog have named splits"));
+EntryForm with_drawn_split(EntryForm form, const std::string& why_no_times = "") {
+  return with_split(
+      std::move(form),
+      make_split_form({}, "only data sets of the catalog have named splits", why_no_times));
 }
+
+constexpr const char* kMadeWithoutTimes =
+    "ratings that are made have no times; take \"holdout\", \"leave_out\" or \"folds\"";
 
 // ---- names ----
 
@@ -139,18 +204,23 @@ EntryForm catalog_form(const CatalogEntry& entry) {
 EntryForm imported_form(const CacheHead& head) {
   const std::string name = head.info.name;
   const std::string policy = head.info.duplicate_policy;
+  const std::string why_no_times =
+      head.has_times ? ""
+                     : name +
+                           " was imported without the times of its ratings; import it again with "
+                           "--times";
   const EntryForm form =
       EntryForm().then([=](JsonReader&, DatasetEntry& entry) { entry.duplicates = policy; });
   if (!head.has_parts) {
-    return with_split(form,
-                      make_split_form({}, name + " was imported without train and test parts"));
+    return with_split(form, make_split_form({}, name + " was imported without train and test parts",
+                                            why_no_times));
   }
   const auto check = [=](const std::string& split) {
     if (split == "imported") return;
     fail(ErrorKind::usage, "found \"{}\"; {} was imported with parts, which are named \"imported\"",
          split, name);
   };
-  return with_split(form, make_split_form(GivenSplits{{"imported"}, check}, ""));
+  return with_split(form, make_split_form(GivenSplits{{"imported"}, check}, "", why_no_times));
 }
 
 void read_named(JsonReader& reader, DatasetEntry& entry) {
@@ -213,7 +283,7 @@ EntryForm like_form() {
           .then([](JsonReader& reader, DatasetEntry& entry) {
             at_path(reader.path("like"), [&] { look_alike_shape(entry.like, entry.scale_factor); });
           });
-  return with_drawn_split(std::move(form));
+  return with_drawn_split(std::move(form), kMadeWithoutTimes);
 }
 
 // `names`: those that are known here, for the schema.
@@ -240,14 +310,15 @@ EntryForm expand_form(const Kinds& known) {
           .then([](JsonReader& reader, DatasetEntry& entry) {
             at_path(reader.path("expand"), [&] { expected_shape(entry); });
           });
-  return with_drawn_split(std::move(form));
+  return with_drawn_split(std::move(form), kMadeWithoutTimes);
 }
 
 Form<ColumnNames> columns_form() {
   return Form<ColumnNames>()
       .optional_name("user", &ColumnNames::user, "the column of the user")
       .optional_name("item", &ColumnNames::item, "the column of the item")
-      .optional_name("rating", &ColumnNames::rating, "the column of the rating, or count");
+      .optional_name("rating", &ColumnNames::rating, "the column of the rating, or count")
+      .optional_name("time", &ColumnNames::time, "the column of the time, for splits by time");
 }
 
 EntryForm with_file_options(EntryForm form) {
@@ -320,6 +391,42 @@ Form<ImplicitRule> implicit_form() {
               "of an observed pair: 1, or its rating (which may be a count)");
 }
 
+// ---- cores ----
+
+constexpr std::int64_t kMostOfCore = 1'000'000;
+
+const Form<CoreRule>& core_form() {
+  static const auto form =
+      Form<CoreRule>()
+          .integer("users", &CoreRule::users, 1, kMostOfCore, "ratings that every user has or more")
+          .integer("items", &CoreRule::items, 1, kMostOfCore, "ratings that every item has or more")
+          .then([](JsonReader& reader, CoreRule& rule) {
+            if (rule.users > 1 || rule.items > 1) return;
+            fail(ErrorKind::usage,
+                 "{}: found nothing above 1, which drops nothing; expected {{\"users\": 5, "
+                 "\"items\": 5}}, one of them, or 5 for both",
+                 reader.where());
+          });
+  return form;
+}
+
+// One number is that of both.
+void read_core(JsonReader& reader, DatasetEntry& entry) {
+  const Json* json = reader.find("core");
+  if (json == nullptr) return;
+  if (json->is_object()) {
+    entry.core = core_form().parse(*json, reader.path("core"));
+    return;
+  }
+  const std::int64_t both = reader.integer("core", 2, 2, kMostOfCore);
+  entry.core = CoreRule{both, both};
+}
+
+FieldInfo core_info() {
+  return {"core", "only users and items with so many ratings or more, counted among what is left",
+          range_schema<std::int64_t>("integer", 2, kMostOfCore), core_form().shared_info()};
+}
+
 EntryForm make_entry_form(Kinds names) {
   EntryForm expand = expand_form(names);
   return EntryForm()
@@ -333,7 +440,11 @@ EntryForm make_entry_form(Kinds names) {
                    "with \"test\"")
       .object("implicit", &DatasetEntry::implicit, implicit_form(),
               "implicit feedback: makes observed pairs of ratings")
-      .field(label_info(), read_label);
+      .field(core_info(), read_core)
+      .field(label_info(), read_label)
+      .then([](JsonReader&, DatasetEntry& entry) {
+        entry.times = entry.split.spec(0).needs_times();
+      });
 }
 
 std::string absolute(const std::string& path) {
@@ -355,7 +466,8 @@ std::string reading_suffix(const DatasetRequest& request) {
   const ColumnNames& columns = request.columns;
   return (request.ids == IdKind::automatic ? "" : "\nids " + kIdKindNames.of(request.ids)) +
          (columns.any() ? "\ncolumns " + join({columns.user, columns.item, columns.rating}, "\n")
-                        : "");
+                        : "") +
+         (columns.time.empty() ? "" : "\ntime " + columns.time);
 }
 
 std::string file_cache_name(const DatasetRequest& request) {
@@ -413,6 +525,16 @@ std::string implicit_suffix(const DatasetRequest& request) {
   if (!request.implicit) return "";
   const bool binary = request.implicit->value == ImplicitValue::binary;
   return fmt::format(" implicit >={}{}", request.implicit->min_rating, binary ? "" : " rating");
+}
+
+std::string core_suffix(const DatasetRequest& request) {
+  if (!request.core) return "";
+  const auto [users, items] = *request.core;
+  return users == items ? fmt::format(" core {}", users) : fmt::format(" core {}x{}", users, items);
+}
+
+std::string rules_suffix(const DatasetRequest& request) {
+  return implicit_suffix(request) + core_suffix(request);
 }
 
 // ---- words ----
@@ -497,9 +619,17 @@ SplitSpec SplitKeys::spec(std::uint64_t case_seed) const {
   out.kind = kind;
   out.test_fraction = holdout;
   out.leave_out = leave_out;
+  out.folds = folds;
+  out.fold = fold.value_or(1);
+  out.before_cut = by_time;
+  out.leave_last = leave_last;
   out.user_fraction = users;
   out.fold_in = fold_in;
-  out.validation_fraction = validation;
+  if (kind == Kind::leave_last) {
+    out.validation_last = static_cast<int>(validation);
+  } else {
+    out.validation_fraction = validation;
+  }
   out.seed = seed.value_or(case_seed);
   return out;
 }
@@ -565,10 +695,10 @@ std::vector<CacheHead> imported_sets(std::vector<std::string>* unreadable) {
 }
 
 std::string DatasetRequest::label() const {
-  return own_label.empty() ? ratings_label(*this) + implicit_suffix(*this) : own_label;
+  return own_label.empty() ? ratings_label(*this) + rules_suffix(*this) : own_label;
 }
 
-std::string DatasetRequest::identity() const { return cache_name() + implicit_suffix(*this); }
+std::string DatasetRequest::identity() const { return cache_name() + rules_suffix(*this); }
 
 std::string DatasetRequest::cache_name() const {
   if (!like.empty()) {

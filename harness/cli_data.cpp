@@ -26,9 +26,10 @@ std::string format_help() {
 
 constexpr const char* kIdsHelp = "auto | integers | text: what the ids of the files are";
 
-constexpr const char* kColumnsHelp = "user=NAME,item=NAME,rating=NAME: columns of a header";
+constexpr const char* kColumnsHelp =
+    "user=NAME,item=NAME,rating=NAME,time=NAME: columns of a header";
 
-// Any of the three, each once.
+// Any of the four, each once.
 ColumnNames columns_of(const std::vector<std::string>& words) {
   ColumnNames columns;
   for (const std::string& word : words) {
@@ -37,6 +38,7 @@ ColumnNames columns_of(const std::vector<std::string>& words) {
     std::string* const name = key == "user"     ? &columns.user
                               : key == "item"   ? &columns.item
                               : key == "rating" ? &columns.rating
+                              : key == "time"   ? &columns.time
                                                 : nullptr;
     if (name == nullptr || equals + 1 >= word.size() || equals == word.npos || !name->empty()) {
       fail(ErrorKind::usage, "--columns: found {}, expected {}", in_quotes(word), kColumnsHelp);
@@ -52,6 +54,7 @@ struct DataOptions {
   std::string format = "auto", ids = "auto";
   std::optional<double> min_rating;
   std::string value = "binary";
+  std::vector<std::int64_t> core;
   DataImportOptions own;
   std::vector<float> scale;
   std::vector<std::string> columns;
@@ -71,6 +74,9 @@ DatasetRequest request_of(const DataOptions& options) {
   if (options.min_rating) {
     object["implicit"] = {{"min_rating", *options.min_rating}, {"value", options.value}};
   }
+  if (options.core.size() == 1) object["core"] = options.core.front();
+  if (options.core.size() == 2)
+    object["core"] = {{"users", options.core[0]}, {"items", options.core[1]}};
   JsonReader reader(object, word);
   reader.inherited("name", word);
   DatasetRequest request = parse_dataset_request(reader);
@@ -98,6 +104,10 @@ void add_stats(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
                                   "as implicit feedback: observed pairs are ratings from here on");
   stats->add_option("--value", o->value, "binary | rating: what an observed pair has")
       ->needs(least);
+  stats
+      ->add_option("--core", o->core,
+                   "USERS ITEMS: only users and items with so many ratings; one number for both")
+      ->expected(1, 2);
   stats->add_flag("--json", o->json, "as JSON");
   stats->callback([o] { data_stats(std::cout, {request_of(*o), o->json, hardware_threads()}); });
 }
@@ -117,6 +127,7 @@ void add_import(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
   command->add_option("--duplicates", o->own.duplicates, join(kDuplicatePolicyNames.all(), " | "));
   command->add_option("--rating-scale", o->scale, "MIN MAX STEP: a rating outside is an error")
       ->expected(3);
+  command->add_flag("--times", o->own.times, "keep the times of the ratings, for splits by time");
   command->add_flag("--replace", o->own.replace, "an earlier import of this name");
   command->callback([o] {
     if (!o->scale.empty()) {

@@ -418,7 +418,7 @@ def test_peers_are_listed_described_and_swept(mfbench, tmp_path):
     assert "peer:surprise:svd" in mfbench("list", cwd=tmp_path).stdout
     text = mfbench("describe", "peer:surprise", cwd=tmp_path).stdout
     assert text.count("parameters:") == 7 and "reg_user_bias" in text
-    assert isinstance(json.loads(mfbench("describe", "peer:implicit", "--json", cwd=tmp_path).stdout), dict)
+    assert isinstance(json.loads(mfbench("describe", "peer:torch", "--json", cwd=tmp_path).stdout), dict)
     assert len(json.loads(mfbench("describe", "peer:surprise", "--json", cwd=tmp_path).stdout)) == 7
     what = spec([{"name": "peer", "library": "surprise", "algorithm": ["svd", "baseline_sgd"],
                   "learning_rate": [0.005, 0.01]}])

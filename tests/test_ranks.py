@@ -144,9 +144,9 @@ def test_a_sweep_uses_as_many_as_each_case_asks_for(mfbench, tmp_path, alone):
 
 def write_ratings(path, users=120, items=40):
     """A file of one's own, which the cache keeps."""
-    lines = [f"{u},{i},{1 + (7 * u + 3 * i * i + u * i) % 9 / 2}" for u in range(users)
+    lines = [f"{u},{i},{1 + (7 * u + 3 * i * i + u * i) % 9 / 2},{(u * 13 + i * 29) % 50}" for u in range(users)
              for i in range(items) if (u * 31 + i * 17) % 5 < 3]
-    path.write_text("user,item,rating\n" + "\n".join(lines) + "\n")
+    path.write_text("user,item,rating,time\n" + "\n".join(lines) + "\n")
 
 
 def traces_of(lines):
@@ -155,7 +155,8 @@ def traces_of(lines):
 
 
 @pytest.mark.parametrize("split", [{"holdout": 0.2, "validation": 0.1}, {"leave_out": 2},
-                                   {"users": 0.2, "fold_in": 0.5}])
+                                   {"folds": 4, "fold": 2}, {"by_time": 0.8, "validation": 0.1},
+                                   {"leave_last": 2, "validation": 1}, {"users": 0.2, "fold_in": 0.5}])
 def test_each_rank_reads_its_share_and_the_split_is_that_of_one(mfbench, tmp_path, split):
     write_ratings(tmp_path / "own.csv")
     spec = {**with_ranks([1, 2, 3, 4]), "datasets": [{"path": "own.csv", "split": split}]}

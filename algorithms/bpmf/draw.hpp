@@ -5,22 +5,35 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <vector>
 
 #include "algorithms/als/fused/kernels.hpp"
 #include "algorithms/bpmf/settings.hpp"
 
 namespace mf::bpmf {
 
-// Where the sums of a row's parts lie: slots of the fused kernel.
+// Where the sums of a row's parts lie: slots of the fused kernel. Lane l has element e of a block
+// of A at its offset + e * threads + l (Accumulators of als/fused/shape.cuh).
 struct SlotLayout {
-  als::FusedMap map;
+  static constexpr int kMostBlocks = 16 * 17 / 2;
+  struct Block {
+    std::int32_t offset;
+    std::int16_t row, column;
+  };
+
   std::int32_t tiles = 0;
   std::int32_t threads = 0;    // of the block that wrote them
   std::int64_t floats = 0;     // of a slot
-  bool rating_in_row = false;  // b is rows 8 and 9 of the last block row
+  bool rating_in_row = false;  // b is rows 8 and 9 of the last block row; else
+  std::int32_t b_offset[16];   // of a block row
+  Block blocks[kMostBlocks];   // row by row
 
   static SlotLayout of(als::FusedPrecision precision, const als::FusedRule& rule);
 };
+
+// Lambda as a slot holds an A, with ones on the diagonal beyond the `size` numbers of a row.
+std::vector<float> in_slot(const SlotLayout& layout, const std::vector<float>& precision,
+                           std::int64_t size);
 
 struct DrawnRows {
   const als::FusedTask* tasks = nullptr;  // one a row; its slots begin at first_slot
@@ -34,9 +47,10 @@ struct DrawnRows {
   float* residuals = nullptr;  // as RowDraw's, by the row's number; or null: not wanted
 };
 
-// The prior of the rows, as RowPrior has it, in device memory, and what else they depend on.
+// The prior of the rows, in device memory, and what else they depend on.
 struct DrawRule {
-  const float* precision = nullptr;
+  const float* in_slot = nullptr;
+  const float* precision = nullptr;  // as RowPrior has both
   const float* shift = nullptr;
   float alpha = 0;
   std::uint64_t key = 0;

@@ -74,8 +74,8 @@ DrawSteps::DrawSteps(const Settings& settings, cuda::DeviceRatings& ratings,
   gram_ = cuda::DeviceBuffer<float>(width * width);
   host_gram_ = cuda::PinnedBuffer<float>(static_cast<std::size_t>(width * width));
   const std::int64_t size = settings_.columns.drawn();
-  prior_ = cuda::DeviceBuffer<float>(size * (size + 1));
-  host_prior_ = cuda::PinnedBuffer<float>(static_cast<std::size_t>(size * (size + 1)));
+  prior_ = cuda::DeviceBuffer<float>(layout_.floats + size * (size + 1));
+  host_prior_ = cuda::PinnedBuffer<float>(prior_.size());
   if (settings_.draws_alpha()) residuals_ = cuda::zeros<float>(initial.n_items, stream);
   cublasHandle_t handle = nullptr;
   MF_LIBRARY(cublasCreate(&handle));
@@ -175,8 +175,10 @@ void DrawSteps::draw_prior(const Side& side, std::uint64_t key, cudaStream_t str
   Rng rng(key);
   const RowPrior prior(draw_hyper(settings_.beta0, settings_.nu0,
                                   moments_of(host_gram_.data(), settings_.columns), rng));
-  float* after = std::copy(prior.precision.begin(), prior.precision.end(), host_prior_.data());
-  std::copy(prior.shift.begin(), prior.shift.end(), after);
+  const std::vector<float> slot = in_slot(layout_, prior.precision, prior.size);
+  float* to = std::copy(slot.begin(), slot.end(), host_prior_.data());
+  to = std::copy(prior.precision.begin(), prior.precision.end(), to);
+  std::copy(prior.shift.begin(), prior.shift.end(), to);
   cuda::copy_to_device(prior_, View<const float>(host_prior_.data(), std::ssize(host_prior_)),
                        stream);
 }
@@ -184,8 +186,9 @@ void DrawSteps::draw_prior(const Side& side, std::uint64_t key, cudaStream_t str
 void DrawSteps::draw_rows(Side& to, Side& from, std::uint64_t key, float* residuals,
                           cudaStream_t stream) {
   const std::int64_t size = settings_.columns.drawn();
-  const DrawRule rule = {prior_.data(), prior_.data() + size * size, static_cast<float>(alpha_),
-                         key};
+  const float* precision = prior_.data() + layout_.floats;
+  const DrawRule rule = {prior_.data(), precision, precision + size * size,
+                         static_cast<float>(alpha_), key};
   als::FusedSide side;
   side.entries = to.entries.data();
   side.from = from.narrow();

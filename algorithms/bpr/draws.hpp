@@ -27,7 +27,7 @@ struct Pairs {
 // The items that a user was observed with, ascending.
 struct Row {
   const std::int32_t* items;
-  std::int64_t count;
+  std::int32_t count;
 };
 
 struct Triple {
@@ -49,15 +49,15 @@ MF_HD std::int64_t below(Rng& rng, std::int64_t count) {
 
 MF_HD Row row_of(const Pairs& pairs, std::int32_t user) {
   const std::int64_t begin = pairs.offsets[user];
-  return {pairs.items + begin, pairs.offsets[user + 1] - begin};
+  return {pairs.items + begin, static_cast<std::int32_t>(pairs.offsets[user + 1] - begin)};
 }
 
 // How many of [0, count) hold, where those that do come first. Branches would be guessed wrong.
 template <class Holds>
-MF_HD std::int64_t leading(std::int64_t count, Holds&& holds) {
-  std::int64_t known = 0;
+MF_HD std::int32_t leading(std::int32_t count, Holds&& holds) {
+  std::int32_t known = 0;
   while (count > 1) {
-    const std::int64_t half = count / 2;
+    const std::int32_t half = count / 2;
     known += holds(known + half - 1) ? half : 0;
     count -= half;
   }
@@ -65,19 +65,18 @@ MF_HD std::int64_t leading(std::int64_t count, Holds&& holds) {
 }
 
 MF_HD bool has_item(const Row& row, std::int32_t item) {
-  const std::int64_t at = leading(row.count, [&](std::int64_t k) { return row.items[k] < item; });
+  const std::int32_t at = leading(row.count, [&](std::int32_t k) { return row.items[k] < item; });
   return at < row.count && row.items[at] == item;
 }
 
 // Item k, from 0, of those that the row has not: one search, so that an exact draw refuses nothing.
-MF_HD std::int32_t absent_item(const Row& row, std::int64_t k) {
-  return static_cast<std::int32_t>(
-      k + leading(row.count, [&](std::int64_t at) { return row.items[at] - at <= k; }));
+MF_HD std::int32_t absent_item(const Row& row, std::int32_t k) {
+  return k + leading(row.count, [&](std::int32_t at) { return row.items[at] - at <= k; });
 }
 
 // j: uniform over the items that the user has not, or as popular as it is there.
 MF_HD std::int32_t draw_other(const Pairs& pairs, const Row& row, Negatives negatives, Rng& rng) {
-  const std::int64_t absent = pairs.n_items - row.count;
+  const std::int32_t absent = pairs.n_items - row.count;
   if (absent == 0) return kNone;
   if (negatives == Negatives::popular) {
     for (int k = 0; k < kMostRefused; ++k) {
@@ -85,15 +84,14 @@ MF_HD std::int32_t draw_other(const Pairs& pairs, const Row& row, Negatives nega
       if (!has_item(row, item)) return item;
     }
   }
-  return absent_item(row, below(rng, absent));
+  return absent_item(row, static_cast<std::int32_t>(below(rng, absent)));
 }
 
 // What triple t, from 0, of an epoch of `count` is drawn by; epochs count from 1. WARP draws more
 // than one j for it: those after the first from streams of their own, `tries` after 0.
 MF_HD Rng rng_of(std::uint64_t seed, std::int64_t count, std::int64_t epoch, std::int64_t t,
                  std::int64_t tries = 0) {
-  constexpr std::uint64_t kSalt =
-      0x747269706c6573ULL;  // the first factors draw from the plain seed
+  constexpr std::uint64_t kSalt = 0x747269706c6573ULL;  // first factors draw from the plain seed
   return Rng((seed ^ kSalt) + static_cast<std::uint64_t>(tries) * 0x9e3779b97f4a7c15ULL,
              static_cast<std::uint64_t>(epoch * count + t));
 }

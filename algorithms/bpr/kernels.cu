@@ -1,9 +1,8 @@
 // The triples of an epoch on the device, by the rule of rule.hpp. kLanes lanes, as few as just hold
 // a row in kWords words of 16 bytes each, take a tile of kSets sets of kLanes triples; a warp has
 // 32 / kLanes such groups. Each lane draws one triple of a set: kLanes searches go on at once. Then
-// the group works the set off, lanes over factors: rows are loaded a batch of kBatch triples before
-// they are used, and what an update changes is added atomically, 16 bytes at a time, so no update
-// is lost.
+// the group works the set off, lanes over factors: rows are loaded a triple before they are used,
+// and what an update changes is added atomically, 16 bytes at a time, so no update is lost.
 //
 // bpr: a random pair a triple; p_u, q_i and q_j are read and added to, 6 rows a triple.
 // bpr_tiled: place t of the pairs, by user, says the user of triple t, who draws one of its pairs.
@@ -31,7 +30,6 @@ using cuda::sum_over_lanes;
 using Step = sgd::Step<float>;
 
 constexpr int kThreads = 128;
-constexpr int kBatch = 2;
 constexpr int kTile = 32;  // triples
 constexpr unsigned kAll = 0xffffffff;
 
@@ -216,49 +214,50 @@ __global__ void __launch_bounds__(kThreads, least_blocks(kWords)) epoch_kernel(c
   const int member = group.member;
   const int words = group.words;
 
-  for (std::int64_t slot = thread / kLanes; slot - thread / kLanes % (32 / kLanes) < e.tiles;
-       slot += groups) {
-    const std::int64_t first = slot < e.tiles ? e.order(slot) * kTile : e.a.pairs.count;
+  // Where the order has the tiles of the next kLanes turns is computed at once, one a lane.
+  const std::int64_t group_of_warp = thread / kLanes % (32 / kLanes);
+  const auto goes_on = [&](std::int64_t slot) { return slot - group_of_warp < e.tiles; };
+  for (std::int64_t slot = thread / kLanes; goes_on(slot); slot += groups * kLanes) {
+    const std::int64_t ahead_slot = slot + member * groups;
+    const std::int64_t ahead_tile = ahead_slot < e.tiles ? e.order(ahead_slot) : e.tiles;
 #pragma unroll 1
-    for (int set = 0; set < kSets; ++set) {
-      const std::int64_t begin = first + set * kLanes;
-      const Triple own = draw<kTiled>(e, begin + member);
-      using Rows = Fetched<Share, kLanes, kWarp, kTiled>;
-      const auto one = [&](const Rows& now, int at) {
-        const Triple triple{__shfl_sync(kAll, own.user, at, kLanes), now.item, now.other,
-                            __shfl_sync(kAll, own.value, at, kLanes)};
-        if (!kTiled) {
-          group.user.take(triple.user, now.p);
-        } else if (triple.user >= 0 && triple.user != group.user.user) {
-          group.user.give_back(e.a.p, member, words, group.rounder);
-          Share row;
-          row.load(e.a.p, triple.user, member, words);
-          group.user.take(triple.user, row);
-        }
-        if constexpr (kWarp) {
-          group.search(triple, begin + at, now.q_item);
-        } else {
-          group.update(triple, now.q_item, now.q_other);
-        }
-        if (!kTiled) group.user.give_back(e.a.p, member, words, group.rounder);
-      };
-      Rows ahead[2][kBatch];
-      const auto fetch = [&](Rows(&batch)[kBatch], int at) {
-#pragma unroll
-        for (int b = 0; b < kBatch; ++b) batch[b].fetch(e, own, at + b, member, words);
-      };
-      fetch(ahead[0], 0);
+    for (int turn = 0; turn < kLanes && goes_on(slot + turn * groups); ++turn) {
+      const std::int64_t tile = __shfl_sync(kAll, ahead_tile, turn, kLanes);
 #pragma unroll 1
-      for (int at = 0; at < kLanes; at += 2 * kBatch) {
-        fetch(ahead[1], at + kBatch);
-#pragma unroll
-        for (int b = 0; b < kBatch; ++b) one(ahead[0][b], at + b);
-        if (at + 2 * kBatch < kLanes) fetch(ahead[0], at + 2 * kBatch);
-#pragma unroll
-        for (int b = 0; b < kBatch; ++b) one(ahead[1][b], at + kBatch + b);
+      for (int set = 0; set < kSets; ++set) {
+        const std::int64_t begin = tile * kTile + set * kLanes;
+        const Triple own = draw<kTiled>(e, begin + member);
+        using Rows = Fetched<Share, kLanes, kWarp, kTiled>;
+        const auto one = [&](const Rows& now, int at) {
+          const Triple triple{__shfl_sync(kAll, own.user, at, kLanes), now.item, now.other,
+                              e.logistic ? __shfl_sync(kAll, own.value, at, kLanes) : 0.0F};
+          if (!kTiled) {
+            group.user.take(triple.user, now.p);
+          } else if (triple.user >= 0 && triple.user != group.user.user) {
+            group.user.give_back(e.a.p, member, words, group.rounder);
+            Share row;
+            row.load(e.a.p, triple.user, member, words);
+            group.user.take(triple.user, row);
+          }
+          if constexpr (kWarp) {
+            group.search(triple, begin + at, now.q_item);
+          } else {
+            group.update(triple, now.q_item, now.q_other);
+          }
+          if (!kTiled) group.user.give_back(e.a.p, member, words, group.rounder);
+        };
+        Rows even, odd;
+        even.fetch(e, own, 0, member, words);
+#pragma unroll 1
+        for (int at = 0; at < kLanes; at += 2) {
+          odd.fetch(e, own, at + 1, member, words);
+          one(even, at);
+          if (at + 2 < kLanes) even.fetch(e, own, at + 2, member, words);
+          one(odd, at + 1);
+        }
       }
+      if (kTiled) group.user.give_back(e.a.p, member, words, group.rounder);
     }
-    if (kTiled) group.user.give_back(e.a.p, member, words, group.rounder);
   }
 }
 

@@ -33,11 +33,10 @@ struct Gains {
 
 template <class Real>
 MF_HD Real sigmoid(Real x) {
-  if constexpr (sizeof(Real) == sizeof(float)) {
-    return 1.0F / (1.0F + expf(-x));
-  } else {
-    return 1.0 / (1.0 + std::exp(-x));
-  }
+#ifdef __CUDA_ARCH__
+  if constexpr (sizeof(Real) == sizeof(float)) return __fdividef(1.0F, 1.0F + __expf(-x));
+#endif
+  return Real{1} / (Real{1} + std::exp(-x));
 }
 
 // `weight`: of warp H(rank), of logistic w; bpr has none.

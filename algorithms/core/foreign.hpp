@@ -36,8 +36,7 @@ struct ForeignInfo {
   bool repeats_epochs = false;
   // A program that evaluates itself and leaves no model: only it is given the test part.
   bool takes_test = false;
-  // What a spec means that names the library and no algorithm of it.
-  bool usual = false;
+  bool usual = false;  // of its library, where a spec names no algorithm
   std::function<ProcessNeed(const Params&, const ProblemShape&)> process;
 };
 

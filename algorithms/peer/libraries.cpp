@@ -186,8 +186,8 @@ std::function<ImplicitLoss(const Params&)> read_implicit(JsonReader& of,
   const bool others = reader.boolean("others_count", true);
   reader.finish();
   return [=](const Params& values) {
-    return ImplicitLoss{alpha.empty() ? 1 : values.number(alpha), values.number(reg), exponent,
-                        others};
+    const double weight = alpha.empty() ? 1 : values.number(alpha);
+    return ImplicitLoss{weight, values.number(reg), exponent, others};
   };
 }
 
@@ -203,6 +203,7 @@ PeerAlgorithm read_algorithm(const PeerLibrary& library, const std::string& name
   info.deterministic = reader.boolean("deterministic", false);
   info.uses_learning_rate = reader.boolean("uses_learning_rate", false);
   algorithm.foreign.repeats_epochs = !reader.boolean("each_epoch", false);
+  algorithm.foreign.usual = reader.boolean("usual", false);
   algorithm.foreign.takes_test = reader.boolean("takes_test", false);
   info.params = read_params(reader);
   info.implicit = read_implicit(reader, info.params);
@@ -231,21 +232,14 @@ PeerLibrary read_library(const fs::path& folder) {
   std::vector<ParamSpec> common = common_params();
   if (!reader.boolean("threads", true)) common.erase(common.begin());
   const auto memory = read_memory(reader);
-  const std::string usual = reader.string("usual", "");
   read_each(reader, "algorithms", [&](const std::string& name, JsonReader& one) {
     PeerAlgorithm algorithm = read_algorithm(library, name, one);
     if (!algorithm.memory) algorithm.memory = memory;
     auto& params = algorithm.info.params;
     if (library.is_program) params.insert(params.begin(), program_param());
     params.insert(params.end(), common.begin(), common.end());
-    algorithm.foreign.usual = name == usual;
     library.algorithms.push_back(std::move(algorithm));
   });
-  const auto is_usual = [](const PeerAlgorithm& one) { return one.foreign.usual; };
-  if (!usual.empty() && std::ranges::none_of(library.algorithms, is_usual)) {
-    fail(ErrorKind::usage, "{}: found \"{}\", expected an algorithm of the library",
-         reader.path("usual"), usual);
-  }
   reader.finish();
   return library;
 }

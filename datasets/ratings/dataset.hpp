@@ -8,6 +8,7 @@
 #include "base/aligned.hpp"
 #include "base/json/json_fwd.hpp"
 #include "base/json/names.hpp"
+#include "datasets/ratings/rating_times.hpp"
 #include "datasets/ratings/ratings.hpp"
 
 namespace mf {
@@ -34,12 +35,29 @@ struct ImplicitRule {
   ImplicitValue value = ImplicitValue::binary;
 };
 
+// What a rule has left out; users and items are those without a rating that is left.
+struct Dropped {
+  std::int64_t ratings = 0, users = 0, items = 0;
+};
+
 // The rule a data set was made by, and what it dropped.
 struct ImplicitInfo {
   ImplicitRule rule;
-  std::int64_t ratings_dropped = 0;  // below min_rating
-  std::int64_t users_dropped = 0;    // without a rating that is left
-  std::int64_t items_dropped = 0;
+  Dropped dropped;
+
+  Json to_json() const;
+};
+
+// The core of a data set (datasets/core_rule.hpp): what is left where every user has `users`
+// ratings or more and every item `items`.
+struct CoreRule {
+  std::int64_t users = 1, items = 1;
+};
+
+struct CoreInfo {
+  CoreRule rule;
+  std::int64_t rounds = 0;  // that dropped something
+  Dropped dropped;
 
   Json to_json() const;
 };
@@ -57,6 +75,9 @@ struct DatasetInfo {
   std::string duplicate_policy = "error";
   std::uint64_t content_hash = 0;        // of the ratings
   std::optional<ImplicitInfo> implicit;  // where they were made by a rule
+  std::optional<CoreInfo> core;          // of which they are the core
+
+  Dropped dropped() const;  // by both rules
 };
 
 // Where the time of loading went. `cache`: reading and checking a cache file, or writing one before
@@ -73,6 +94,7 @@ struct Dataset {
   LoadSeconds load;
   Ratings ratings;
   AlignedVector<std::uint8_t> parts;  // nnz labels where train and test were given, else empty
+  RatingTimes times;                  // where a split by time asks for them
 };
 
 }  // namespace mf

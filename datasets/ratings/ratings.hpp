@@ -97,6 +97,7 @@ struct RawRatings {
   AlignedVector<std::int32_t> users;
   AlignedVector<std::int32_t> items;
   AlignedVector<float> values;
+  AlignedVector<std::int64_t> times = {};  // of each rating where they were asked for
   IdNames user_names = {}, item_names = {};
 };
 

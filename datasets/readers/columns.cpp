@@ -40,6 +40,10 @@ const std::array<Words, kRoles.size()>& usual_words() {
                                   "weight",    "count",     "counts", "plays",      "playcount",
                                   "listens",   "views",     "clicks", "quantity",   "qty",
                                   "frequency", "purchases", "hours",  "bookrating", "movierating"}},
+      {Role::time,
+       {"timestamp", "time"},
+       {"date", "datetime", "unixtime", "unixtimestamp", "unixreviewtime", "ratingtimestamp",
+        "eventtime", "eventtimestamp", "createdat", "ratedat", "ts"}},
   }};
   return words;
 }

@@ -7,15 +7,25 @@
 
 namespace mf {
 
-enum class Role { user, item, rating, other };
-inline constexpr std::array kRoles = {Role::user, Role::item, Role::rating};
+enum class Role { user, item, rating, time, other };
+inline constexpr std::array kRoles = {Role::user, Role::item, Role::rating, Role::time};
 
 // The usual words find an empty one (datasets/README.md).
 struct ColumnNames {
   std::string user, item, rating;
-  bool any() const { return !user.empty() || !item.empty() || !rating.empty(); }
+  std::string time = {};
+  bool any() const { return !user.empty() || !item.empty() || !rating.empty() || !time.empty(); }
   const std::string& of(Role role) const {
-    return role == Role::user ? user : role == Role::item ? item : rating;
+    switch (role) {
+      case Role::user:
+        return user;
+      case Role::item:
+        return item;
+      case Role::rating:
+        return rating;
+      default:
+        return time;
+    }
   }
 };
 
@@ -23,7 +33,7 @@ struct Roles {
   std::vector<Role> of;  // a role a field
   // For each of kRoles the field that claims it as well as an earlier one, so that the choice is
   // open; or -1.
-  std::array<int, kRoles.size()> rivals = {-1, -1, -1};
+  std::array<int, kRoles.size()> rivals = {-1, -1, -1, -1};
   bool has(Role role) const;
 };
 

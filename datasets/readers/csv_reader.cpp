@@ -69,7 +69,7 @@ Fields split_line(const std::string& line) {
 
 // The columns of a file without a header: user, item, and perhaps rating and time.
 Roles roles_by_place(std::size_t count) {
-  Roles roles{{Role::user, Role::item, Role::rating, Role::other}};
+  Roles roles{{Role::user, Role::item, Role::rating, Role::time}};
   roles.of.resize(count);
   return roles;
 }
@@ -80,20 +80,32 @@ std::string missing_column(const ColumnNames& names, Role role) {
   }
   return fmt::format("a header with a column for the {}", role == Role::user   ? "user"
                                                           : role == Role::item ? "item"
+                                                          : role == Role::time ? "time"
                                                                                : "rating");
 }
 
+// What is read beside users and items.
+struct Wanted {
+  bool ratings = true, times = false;
+};
+
 // A file of two columns needs no rating, nor does one of pairs.
-void check_roles(const Roles& roles, const Fields& fields, const ColumnNames& names, bool pairs) {
+void check_roles(const Roles& roles, const Fields& fields, const ColumnNames& names,
+                 const Wanted& wanted) {
+  const bool pairs = !wanted.ratings;
   for (const Role role : kRoles) {
+    if (role == Role::time && !wanted.times) continue;
     const bool guessed = role == Role::rating && names.rating.empty();
     if (guessed && pairs) continue;
     if (const int rival = roles.rivals[static_cast<std::size_t>(role)]; rival >= 0) {
       const auto at = static_cast<std::size_t>(rival);
       throw LineError{fields.begins[at], in_quotes(fields.words[at]),
-                      "one column each for user, item and rating", kAdvice};
+                      role == Role::time ? "one column for the time"
+                                         : "one column each for user, item and rating",
+                      role == Role::time ? "say with columns which it is" : kAdvice};
     }
     if (roles.has(role) || (guessed && fields.words.size() == 2)) continue;
+    if (role == Role::time && names.time.empty()) continue;  // fail_without_times() says more
     const char* const begin = fields.begins.front();
     const char* const or_pairs =
         guessed ? ", or, where every line is an observed pair, set format to \"pairs\"" : "";
@@ -103,7 +115,8 @@ void check_roles(const Roles& roles, const Fields& fields, const ColumnNames& na
 }
 
 // `line` ends in '\n'.
-Header read_header(const std::string& line, const ColumnNames& names, bool pairs) {
+Header read_header(const std::string& line, const ColumnNames& names, const Wanted& wanted) {
+  const bool pairs = !wanted.ratings;
   const Fields fields = split_line(line);
   Header header;
   header.separator = fields.separator;
@@ -111,11 +124,12 @@ Header read_header(const std::string& line, const ColumnNames& names, bool pairs
     header.roles = roles_by_place(fields.words.size());
   } else {
     header.roles = roles_of(fields.words, names);
-    check_roles(header.roles, fields, names, pairs);
+    check_roles(header.roles, fields, names, wanted);
     header.bytes = line.size();
   }
   auto& of = header.roles.of;
   if (pairs) std::replace(of.begin(), of.end(), Role::rating, Role::other);
+  if (!wanted.times) std::replace(of.begin(), of.end(), Role::time, Role::other);
   return header;
 }
 
@@ -161,6 +175,9 @@ class Csv : public LineFormat {
           break;
         case Role::rating:
           field(p, no_advice, [&](const char*& q) { value = read_rating(q, scale_); });
+          break;
+        case Role::time:
+          field(p, no_advice, [&](const char*& q) { out.times->read(q); });
           break;
         case Role::other:
           if (*p == '"') skip_quoted(p);
@@ -268,11 +285,14 @@ RawRatings read_columns(const Text& text, const ScaleCheck& scale, const ParseOp
   const std::string line = line_at(text.view(), 0);
   Header header;
   try {
-    header = read_header(line, options.columns, pairs);
+    header = read_header(line, options.columns, {!pairs, options.times});
   } catch (const LineError& error) {
     fail_in_text(text.path, text.view(), error.at - line.data(), error);
   }
   if (!header.roles.has(Role::rating)) check_pairs(text.path, scale);
+  if (options.times && !header.roles.has(Role::time))
+    fail_without_times(text.path, (header.bytes > 0 ? "the header " : "the first rating ") +
+                                      in_quotes(line.substr(0, line.find_first_of("\r\n"))));
   const std::size_t begin = std::min(header.bytes, text.view().size());
   const NamedColumns named = named_columns_of(line_at(text.view(), begin), header, options.ids);
   if (named.any()) {

@@ -1,5 +1,5 @@
 // One rating a line, columns between separators: movielens-tab, double-colon, triples, and pairs,
-// which have no rating. A header is passed over.
+// which have no rating. A header is passed over. Times are skipped where they are not asked for.
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -86,6 +86,7 @@ class Delimited : public LineFormat {
   }
 
   NamedColumns named() const { return named_; }
+  bool has_time() const { return has_time_; }
 
   [[gnu::always_inline]] void line(const char*& p, State&, RatingSink& out) const {
     Separator::skip_margin(p);
@@ -106,7 +107,11 @@ class Delimited : public LineFormat {
     if (has_time_) {
       separator(p, field, false);
       field = p;
-      read_time(p);
+      if (out.times != nullptr) {
+        out.times->read(p);
+      } else {
+        skip_time(p);
+      }
     }
     end_line(p, field);
     out.add(user, item, value);
@@ -153,7 +158,7 @@ class Delimited : public LineFormat {
                 id ? id_advice({field, end}) : "");
   }
 
-  static void read_time(const char*& p) {
+  static void skip_time(const char*& p) {
     const char* begin = p;
     skip_digits(p);
     if (p == begin) [[unlikely]]
@@ -203,7 +208,8 @@ bool has_header(const Text& text, const std::vector<std::string>& fields, const 
   const bool header = roles.has(Role::user) && roles.has(Role::item);
   if (header || names.any()) {
     const bool ordered = header && roles.of[0] == Role::user && roles.of[1] == Role::item &&
-                         (!rating || (fields.size() > 2 && roles.of[2] == Role::rating));
+                         (!rating || (fields.size() > 2 && roles.of[2] == Role::rating)) &&
+                         (names.time.empty() || (fields.size() > 3 && roles.of[3] == Role::time));
     if (!ordered) refuse(header ? "the header " : "the first line ");
   } else if (rating && fields.size() > 2 &&
              std::none_of(fields.begin(), fields.begin() + 3, begins_number)) {
@@ -224,10 +230,14 @@ RawRatings read_delimited(const Text& text, const ScaleCheck& scale, const Parse
   }
   fields.resize(std::max<std::size_t>(fields.size(), 2));
   const NamedColumns named = named_columns(options.ids, fields[0], fields[1]);
-  if (named.any()) {
-    return parse_lines(text, begin, Delimited<Separator, true>(scale, line, named), options);
-  }
-  return parse_lines(text, begin, Delimited<Separator, false>(scale, line, named), options);
+  const auto parse = [&](const auto& format) {
+    if (options.times && !format.has_time())
+      fail_without_times(text.path,
+                         "the first rating " + in_quotes(line.substr(0, line.find('\r'))));
+    return parse_lines(text, begin, format, options);
+  };
+  if (named.any()) return parse(Delimited<Separator, true>(scale, line, named));
+  return parse(Delimited<Separator, false>(scale, line, named));
 }
 
 // Whether pairs stand in columns between commas and the like.

@@ -25,6 +25,8 @@ class KddCup : public LineFormat {
         has_date_(std::count(first_rating.begin(), first_rating.end(), '\t') >= 2),
         line_(has_date_ ? "item<tab>score<tab>date<tab>time" : "item<tab>score") {}
 
+  bool has_date() const { return has_date_; }
+
   State next(State state, const ChunkScan& scan) const {
     if (scan.header != nullptr) {
       const char* p = scan.header;
@@ -76,7 +78,10 @@ class KddCup : public LineFormat {
     };
     next();
     const float value = read_rating(p, scale_);
-    if (has_date_) {
+    if (has_date_ && out.times != nullptr) {
+      next();
+      out.times->add(read_moment(p, next));
+    } else if (has_date_) {
       next();
       skip_date<'-'>(p, "a date (a number of days)");
       next();
@@ -87,6 +92,21 @@ class KddCup : public LineFormat {
     read_line_end(p, line_);
     out.add(state.user, item, value);
     --state.left;
+  }
+
+  // Days and a time of the day, as seconds.
+  template <class Next>
+  static std::int64_t read_moment(const char*& p, const Next& next) {
+    constexpr std::int64_t kDay = 86400;
+    constexpr std::uint64_t kMostDays = 1'000'000'000'000;
+    const char* begin = p;
+    std::uint64_t days = 0;
+    if (!read_integer(p, kMostDays, days)) fail_field(begin, "a date (a number of days)");
+    next();
+    begin = p;
+    std::int64_t seconds = 0;
+    if (!read_clock(p, seconds)) fail_field(begin, "a time such as 19:09:00");
+    return static_cast<std::int64_t>(days) * kDay + seconds;
   }
 
   [[noreturn]] static void fail_too_few(const char* at, const std::string& found,
@@ -114,7 +134,11 @@ RawRatings read_kddcup(const Text& text, const ScaleCheck& scale, const ParseOpt
   // The first line is a header; the second decides whether ratings have a date and a time.
   const std::size_t first = std::min(text.view().find('\n'), text.view().size());
   const std::string_view rest = text.view().substr(std::min(first + 1, text.view().size()));
-  return parse_lines(text, 0, KddCup(scale, rest.substr(0, rest.find('\n'))), options);
+  const std::string_view rating = rest.substr(0, rest.find('\n'));
+  const KddCup format(scale, rating);
+  if (options.times && !format.has_date())
+    fail_without_times(text.path, "the first rating " + in_quotes(rating));
+  return parse_lines(text, 0, format, options);
 }
 
 }  // namespace mf

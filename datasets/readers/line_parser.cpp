@@ -11,8 +11,8 @@ std::string_view without_trailing_blank_lines(std::string_view text) {
   return newline == std::string_view::npos ? text : text.substr(0, newline + 1);
 }
 
-void move_down(AlignedVector<std::int32_t>& v, std::int64_t from, std::int64_t count,
-               std::int64_t to) {
+template <class T>
+void move_down(AlignedVector<T>& v, std::int64_t from, std::int64_t count, std::int64_t to) {
   std::copy(v.begin() + from, v.begin() + from + count, v.begin() + to);
 }
 
@@ -83,14 +83,15 @@ void close_gaps(RawRatings& raw, const std::vector<std::int64_t>& first,
     if (to != first[c]) {
       move_down(raw.users, first[c], written[c], to);
       move_down(raw.items, first[c], written[c], to);
-      std::copy(raw.values.begin() + first[c], raw.values.begin() + first[c] + written[c],
-                raw.values.begin() + to);
+      move_down(raw.values, first[c], written[c], to);
+      if (!raw.times.empty()) move_down(raw.times, first[c], written[c], to);
     }
     to += written[c];
   }
   raw.users.resize(to);
   raw.items.resize(to);
   raw.values.resize(to);
+  if (!raw.times.empty()) raw.times.resize(to);
 }
 
 }  // namespace mf

@@ -33,6 +33,7 @@
 #include "datasets/readers/id_columns.hpp"
 #include "datasets/readers/parse_error.hpp"
 #include "datasets/readers/text_source.hpp"
+#include "datasets/readers/times.hpp"
 
 namespace mf {
 
@@ -41,6 +42,7 @@ struct ParseOptions {
   std::size_t chunk_bytes = std::size_t{1} << 22;  // tests use a few bytes
   IdKind ids = IdKind::automatic;
   ColumnNames columns = {};
+  bool times = false;
 };
 
 // Where the next rating goes.
@@ -50,6 +52,7 @@ struct RatingSink {
   float* value;
   ChunkNames* names;  // of formats with names
   ChunkPadding* padding;
+  ChunkTimes* times;  // where they are asked for
   void add(std::int32_t u, std::int32_t i, float v) {
     *user++ = u;
     *item++ = i;
@@ -95,6 +98,7 @@ ChunkScan scan_chunk(const TextChunk& chunk, char header_mark);
 
 // Moves the ratings of each chunk up to those before it, over the places that header lines left
 // empty. first[c] is where chunk c was written, written[c] how many it has.
+// Those of `times`, too, if there are.
 void close_gaps(RawRatings& raw, const std::vector<std::int64_t>& first,
                 const std::vector<std::int64_t>& written);
 
@@ -156,16 +160,22 @@ RawRatings parse_lines(const Text& text, std::size_t begin, const Format& format
   raw.users.resize(lines);
   raw.items.resize(lines);
   raw.values.resize(lines);
+  if (options.times) raw.times.resize(lines);
   std::vector<std::int64_t> written(n, 0);
   std::vector<ChunkNames> names(Format::kNames ? static_cast<std::size_t>(n) : 0);
   std::vector<ChunkPadding> padding(n);
+  std::vector<ChunkTimes> times(n);
   FirstError errors(n);
   for_each_chunk([&](std::int64_t c) {
     if (errors.before(c)) return;
     const std::int64_t at = first[c];
-    RatingSink sink{raw.users.data() + at, raw.items.data() + at, raw.values.data() + at,
+    RatingSink sink{raw.users.data() + at,
+                    raw.items.data() + at,
+                    raw.values.data() + at,
                     Format::kNames ? &names[static_cast<std::size_t>(c)] : nullptr,
-                    &padding[static_cast<std::size_t>(c)]};
+                    &padding[static_cast<std::size_t>(c)],
+                    options.times ? &times[static_cast<std::size_t>(c)] : nullptr};
+    if (options.times) sink.times->next = raw.times.data() + at;
     // A copy: neighbours in `states` share a cache line, and some formats write theirs at every
     // line.
     auto own = states[c];
@@ -180,6 +190,7 @@ RawRatings parse_lines(const Text& text, std::size_t begin, const Format& format
   });
   errors.check(text, chunks);
   warn_of_padding(text.path, raw, padding);
+  check_times(text.path, times);
   if constexpr (Format::kNames) number_rows(raw, format.named(), names, first, written, team);
   close_gaps(raw, first, written);
   return raw;

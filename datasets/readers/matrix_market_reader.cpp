@@ -17,10 +17,13 @@ struct Header {
   std::int32_t columns = 0;
   std::int64_t entries = 0;
   bool integer = false;
-  std::size_t bytes = 0;  // up to the first entry
+  bool pattern = false;    // no values: observed pairs
+  bool symmetric = false;  // only what is on or below the diagonal
+  std::size_t bytes = 0;   // up to the first entry
 };
 
-constexpr const char* kBanner = "%%MatrixMarket matrix coordinate real|integer general";
+constexpr const char* kBanner =
+    "%%MatrixMarket matrix coordinate real|integer|pattern general|symmetric";
 
 std::vector<std::string> lower_case_words(std::string_view line) {
   std::vector<std::string> words;
@@ -46,10 +49,14 @@ void read_banner(const std::string& line, Header& header) {
   if (words[1] != "matrix") refuse("a " + in_quotes(words[1]), "a matrix");
   if (words[2] != "coordinate") refuse("a matrix of format " + in_quotes(words[2]), "'coordinate'");
   header.integer = words[3] == "integer";
-  if (!header.integer && words[3] != "real") {
-    refuse("entries of type " + in_quotes(words[3]), "'real' or 'integer'");
+  header.pattern = words[3] == "pattern";
+  if (!header.integer && !header.pattern && words[3] != "real") {
+    refuse("entries of type " + in_quotes(words[3]), "'real', 'integer' or 'pattern'");
   }
-  if (words[4] != "general") refuse("a matrix of symmetry " + in_quotes(words[4]), "'general'");
+  header.symmetric = words[4] == "symmetric";
+  if (!header.symmetric && words[4] != "general") {
+    refuse("a matrix of symmetry " + in_quotes(words[4]), "'general' or 'symmetric'");
+  }
 }
 
 std::uint64_t read_size(const char*& p, const char* what, std::uint64_t max) {
@@ -69,6 +76,10 @@ void read_sizes(const std::string& line, Header& header) {
   header.columns = static_cast<std::int32_t>(read_size(p, "columns", kMaxIndex));
   constexpr std::uint64_t kMaxEntries = std::numeric_limits<std::int64_t>::max();
   header.entries = static_cast<std::int64_t>(read_size(p, "entries", kMaxEntries));
+  if (header.symmetric && header.rows != header.columns) {
+    throw LineError{line.data(), fmt::format("{} rows and {} columns", header.rows, header.columns),
+                    "as many of each, as the matrix is symmetric", ""};
+  }
   while (is_blank(*p)) ++p;
   read_line_end(p, "rows columns entries");
 }
@@ -109,23 +120,20 @@ class Coordinates : public LineFormat {
 
   [[gnu::always_inline]] void line(const char*& p, State& state, RatingSink& out) const {
     skip_blanks(p);
-    refuse_blank_line(p, kLine);
+    refuse_blank_line(p, columns());
+    const char* first = p;
     if (state.entry++ == header_.entries) [[unlikely]] {
       throw LineError{p, fmt::format("more than {} entries", header_.entries),
                       "as many as the line of sizes declares", ""};
     }
     const std::int32_t user = index(p, "row", header_.rows);
     const std::int32_t item = index(p, "column", header_.columns);
-    const char* begin = p;
-    const float value = read_rating(p, scale_);
-    if (header_.integer && value != std::trunc(value)) [[unlikely]] {
-      fail_field(begin, "an integer, as the banner says");
+    if (header_.symmetric && item > user) [[unlikely]] {
+      fail_field(first, "an entry on or below the diagonal, as the matrix is symmetric");
     }
-    if (!is_blank(*p) && !at_line_end(p)) [[unlikely]]
-      fail_field(begin, scale_.describe());
+    out.add(user, item, header_.pattern ? 1 : entry_value(p));
     skip_blanks(p);
-    read_line_end(p, kLine);
-    out.add(user, item, value);
+    read_line_end(p, columns());
   }
 
   void finish(const State& state, const char* end) const {
@@ -137,14 +145,30 @@ class Coordinates : public LineFormat {
 
  private:
   static inline const std::string kLine = "row column value";
+  static inline const std::string kPatternLine = "row column";
+  const std::string& columns() const { return header_.pattern ? kPatternLine : kLine; }
+
+  [[gnu::always_inline]] float entry_value(const char*& p) const {
+    if (at_line_end(p)) [[unlikely]]
+      fail_field(p, "another column (" + kLine + ")");
+    const char* begin = p;
+    const float value = read_rating(p, scale_);
+    if (header_.integer && value != std::trunc(value)) [[unlikely]] {
+      fail_field(begin, "an integer, as the banner says");
+    }
+    if (!is_blank(*p) && !at_line_end(p)) [[unlikely]]
+      fail_field(begin, scale_.describe());
+    return value;
+  }
+
   static void skip_blanks(const char*& p) {
     const char* q = p;
     while (is_blank(*q)) ++q;
     p = q;
   }
 
-  [[gnu::always_inline]] static std::int32_t index(const char*& p, const char* what,
-                                                   std::int32_t size) {
+  [[gnu::always_inline]] std::int32_t index(const char*& p, const char* what,
+                                            std::int32_t size) const {
     const char* begin = p;
     std::uint64_t value = 0;
     if (!read_integer_of_line(p, static_cast<std::uint64_t>(size), value) || value == 0 ||
@@ -152,8 +176,8 @@ class Coordinates : public LineFormat {
       fail_field(begin, fmt::format("a {} from 1 to {}", what, size));
     }
     skip_blanks(p);
-    if (at_line_end(p)) [[unlikely]]
-      fail_field(p, "another column (" + kLine + ")");
+    if (*what == 'r' && at_line_end(p)) [[unlikely]]
+      fail_field(p, "another column (" + columns() + ")");
     return static_cast<std::int32_t>(value);
   }
 
@@ -161,16 +185,31 @@ class Coordinates : public LineFormat {
   Header header_;
 };
 
+// What is below the diagonal, above it.
+void add_mirrored(RawRatings& raw) {
+  const std::int64_t count = std::ssize(raw.values);
+  for (std::int64_t k = 0; k < count; ++k) {
+    const std::int32_t row = raw.users[k], column = raw.items[k];
+    if (row == column) continue;
+    raw.users.push_back(column);
+    raw.items.push_back(row);
+    raw.values.push_back(raw.values[k]);
+  }
+}
+
 }  // namespace
 
 RawRatings read_matrix_market(const Text& text, const ScaleCheck& scale,
                               const ParseOptions& options) {
+  if (options.times) fail_without_times(text.path, "a matrix");
   const Header header = read_header(text);
+  if (header.pattern) check_pairs(text.path, scale);
   RawRatings raw = parse_lines(text, header.bytes, Coordinates(scale, header), options);
   if (raw.values.empty() && header.entries > 0) {
     fail_in_file(text.path, "no entries", fmt::format("{}, as declared", header.entries),
                  "the file may be cut short: fetch or write it again");
   }
+  if (header.symmetric) add_mirrored(raw);
   return raw;
 }
 

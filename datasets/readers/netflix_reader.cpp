@@ -65,7 +65,11 @@ class NetflixRating {
     begin = p;
     const float value = read_rating(p, scale_);
     read_separator(p, ',', begin, kLine);
-    skip_date<'-'>(p, "a date such as 2005-09-06");
+    if (out.times != nullptr) {
+      out.times->read(p);
+    } else {
+      skip_date<'-'>(p, "a date such as 2005-09-06");
+    }
     read_line_end(p, kLine);
     out.add(user, movie, value);
   }
@@ -134,7 +138,8 @@ std::vector<RawRatings> read_files(const std::vector<std::string>& files, const 
   }
   std::vector<std::exception_ptr> errors(files.size());
   ThreadTeam team(options.threads);
-  const ParseOptions alone{1, options.chunk_bytes};
+  ParseOptions alone = options;
+  alone.threads = 1;
   team.for_chunks(std::ssize(files), 1, [&](std::int64_t f, std::int64_t) {
     try {
       parts[f] = read_file(files[f], scale, alone);
@@ -155,10 +160,12 @@ RawRatings concatenate(std::vector<RawRatings> parts) {
   all.users.reserve(count);
   all.items.reserve(count);
   all.values.reserve(count);
+  if (!parts.front().times.empty()) all.times.reserve(count);
   for (auto& part : parts) {
     all.users.insert(all.users.end(), part.users.begin(), part.users.end());
     all.items.insert(all.items.end(), part.items.begin(), part.items.end());
     all.values.insert(all.values.end(), part.values.begin(), part.values.end());
+    all.times.insert(all.times.end(), part.times.begin(), part.times.end());
     part = {};
   }
   return all;

@@ -38,7 +38,8 @@ const std::vector<Reader>& readers() {
        read_netflix},
       {{"kddcup", "user|count followed by count lines item<tab>score<tab>date<tab>time"},
        read_kddcup},
-      {{"matrix-market", "%%MatrixMarket matrix coordinate real|integer general, users are rows"},
+      {{"matrix-market",
+        "%%MatrixMarket matrix coordinate real|integer|pattern general|symmetric, users are rows"},
        read_matrix_market},
       {{"npz", "a NumPy archive of the arrays users, items, ratings"}, nullptr},
       {{"npy", "a folder of users.npy, items.npy, ratings.npy"}, nullptr},
@@ -106,7 +107,7 @@ RawRatings read_text(const Text& text, const std::string& wanted, const ScaleChe
 }
 
 ParseOptions parse_options(const ReadOptions& options, std::size_t chunk_bytes) {
-  return {options.threads, chunk_bytes, options.ids, options.columns};
+  return {options.threads, chunk_bytes, options.ids, options.columns, options.times};
 }
 
 // The first lines; all of a short text.

@@ -22,6 +22,7 @@ struct ReadOptions {
   int threads = 1;
   ColumnNames columns = {};        // of a header
   IdKind ids = IdKind::automatic;  // text: for formats that may have names (docs/spec.md)
+  bool times = false;              // of the ratings; Error(data) where the file has none
   // Where given, it gets the whole content of a compressed text before it is parsed.
   std::function<void(const Bytes&)> unpacked = nullptr;
 };

@@ -21,9 +21,10 @@ constexpr int kGroupBits = 12;
 
 std::size_t group_of(std::uint64_t key) { return key >> (64 - kGroupBits); }
 
+template <class AnyKeys>
 class Draw {
  public:
-  Draw(const LabelsOf& labels, std::int64_t first, std::int64_t end, const Keys& keys,
+  Draw(const LabelsOf& labels, std::int64_t first, std::int64_t end, const AnyKeys& keys,
        ThreadTeam& team, Communicator& ranks)
       : labels_(labels), first_(first), end_(end), keys_(keys), team_(team), ranks_(ranks) {}
 
@@ -66,7 +67,7 @@ class Draw {
   template <class Body>
   void for_labels(std::int64_t begin, std::int64_t end, const Body& body) {
     LabelBlock scratch;
-    const Keys keys = keys_;
+    const AnyKeys keys = keys_;
     for (std::int64_t at = begin; at < end; at += kLabelBlock) {
       const std::int64_t stop = std::min(at + kLabelBlock, end);
       const std::uint8_t* const labels = labels_(at, stop, scratch);
@@ -87,7 +88,7 @@ class Draw {
 
   const LabelsOf& labels_;
   const std::int64_t first_, end_;
-  const Keys& keys_;
+  const AnyKeys& keys_;
   ThreadTeam& team_;
   Communicator& ranks_;
   std::mutex mutex_;  // of what the chunks add to
@@ -95,35 +96,49 @@ class Draw {
 
 }  // namespace
 
-std::optional<std::uint64_t> draw_fraction(const LabelsOf& labels, std::int64_t first,
-                                           std::int64_t end, double fraction, const Keys& keys,
-                                           ThreadTeam& team, Communicator& ranks) {
-  if (fraction == 0) return std::nullopt;
-  Draw draw(labels, first, end, keys, team, ranks);
-  const std::vector<std::int64_t> sizes = draw.group_sizes();
-  const std::int64_t eligible = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
-  std::int64_t count = std::llround(fraction * static_cast<double>(eligible));
+DrawnOf share_of(double fraction) {
+  return [=](std::int64_t n) { return std::llround(fraction * static_cast<double>(n)); };
+}
+
+template <class AnyKeys>
+std::optional<std::uint64_t> draw(const LabelsOf& labels, std::int64_t first, std::int64_t end,
+                                  const DrawnOf& drawn, const AnyKeys& keys, ThreadTeam& team,
+                                  Communicator& ranks) {
+  Draw<AnyKeys> all(labels, first, end, keys, team, ranks);
+  const std::vector<std::int64_t> sizes = all.group_sizes();
+  std::int64_t count = drawn(std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}));
   if (count == 0) return std::nullopt;
   std::size_t group = 0;
   while (count > sizes[group]) count -= sizes[group++];
-  std::vector<std::uint64_t> inside = draw.keys_in(group);
+  std::vector<std::uint64_t> inside = all.keys_in(group);
   std::nth_element(inside.begin(), inside.begin() + (count - 1), inside.end());
   return inside[static_cast<std::size_t>(count - 1)];
 }
 
-LabelsOf drawn_labels(LabelsOf before, std::optional<std::uint64_t> last, const Keys& keys,
-                      std::uint8_t part) {
+template <class AnyKeys>
+LabelsOf drawn_labels(LabelsOf before, std::optional<std::uint64_t> last, const AnyKeys& keys,
+                      std::uint8_t from, std::uint8_t to) {
   if (!last) return before;
-  return [before = std::move(before), last = *last, keys, part](
+  return [before = std::move(before), last = *last, keys, from, to](
              std::int64_t begin, std::int64_t end, LabelBlock& scratch) {
     const std::uint8_t* const labels = before(begin, end, scratch);
     for (std::int64_t i = begin; i < end; ++i) {
       const std::uint8_t label = labels[i - begin];
-      const bool drawn = label == kTrain && keys(i) <= last;
-      scratch[static_cast<std::size_t>(i - begin)] = drawn ? part : label;
+      const bool drawn = label == from && keys(i) <= last;
+      scratch[static_cast<std::size_t>(i - begin)] = drawn ? to : label;
     }
     return static_cast<const std::uint8_t*>(scratch.data());
   };
 }
+
+#define MF_DRAW_BY(AnyKeys)                                                               \
+  template std::optional<std::uint64_t> draw(const LabelsOf&, std::int64_t, std::int64_t, \
+                                             const DrawnOf&, const AnyKeys&, ThreadTeam&, \
+                                             Communicator&);                              \
+  template LabelsOf drawn_labels(LabelsOf, std::optional<std::uint64_t>, const AnyKeys&,  \
+                                 std::uint8_t, std::uint8_t);
+MF_DRAW_BY(Keys)
+MF_DRAW_BY(TimeKeys)
+#undef MF_DRAW_BY
 
 }  // namespace mf

@@ -1,18 +1,28 @@
-// Internal: a uniform draw, exact in size and the same for any number of threads and ranks. Every
-// rating (or user) has a 64-bit key of (seed, purpose, index), and the smallest keys are drawn.
+// Internal: a draw, exact in size and the same for any number of threads and ranks. Every rating
+// (or user) has a 64-bit key, and the smallest keys are drawn: those of (seed, purpose, index) for
+// a uniform draw, or those of the latest ratings.
 #pragma once
 
+#include <bit>
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "base/ranks/communicator.hpp"
 #include "base/rng.hpp"
 #include "base/threads.hpp"
+#include "datasets/ratings/rating_times.hpp"
 #include "datasets/ratings/select_parts.hpp"
 
 namespace mf {
 
-enum class Purpose : std::uint64_t { test = 0x73706c69, validation, test_users, validation_users };
+enum class Purpose : std::uint64_t {
+  test = 0x73706c69,
+  validation,
+  test_users,
+  validation_users,
+  folds
+};
 
 // SplitMix64 read at a position. A bijection of the index: no two ratings share a key.
 class Keys {
@@ -27,15 +37,37 @@ class Keys {
   std::uint64_t base_;
 };
 
-// The largest key of those drawn: round(fraction * n) of the n entries [first, end) labelled
-// kTrain. Nothing: none is. Over ranks, each has entries of its own, and n is of all.
-std::optional<std::uint64_t> draw_fraction(const LabelsOf& labels, std::int64_t first,
-                                           std::int64_t end, double fraction, const Keys& keys,
-                                           ThreadTeam& team, Communicator& ranks);
+// The later a rating, the smaller its key.
+class TimeKeys {
+ public:
+  // Of `n` places in time, by the rating's index.
+  explicit TimeKeys(View<const RatingTime> times, std::int64_t n)
+      : times_(times), shift_(std::countl_zero(static_cast<std::uint64_t>(n) | 1)) {}
+  // From the first bit on, by which a draw groups keys.
+  std::uint64_t operator()(std::int64_t i) const {
+    return ~(static_cast<std::uint64_t>(times_[i].place) << shift_);
+  }
 
-// Labels as they are after the draw, `part` for those drawn: cheaper to compute anew each time than
-// to write a byte a rating and to load it again.
-LabelsOf drawn_labels(LabelsOf before, std::optional<std::uint64_t> last, const Keys& keys,
-                      std::uint8_t part);
+ private:
+  View<const RatingTime> times_;
+  int shift_;
+};
+
+// How many of `n` entries are drawn.
+using DrawnOf = std::function<std::int64_t(std::int64_t n)>;
+DrawnOf share_of(double fraction);  // round(fraction * n)
+
+// The largest key of those drawn among the entries [first, end) labelled kTrain. Nothing: none is.
+// Over ranks, each has entries of its own, and n is of all.
+template <class AnyKeys>
+std::optional<std::uint64_t> draw(const LabelsOf& labels, std::int64_t first, std::int64_t end,
+                                  const DrawnOf& drawn, const AnyKeys& keys, ThreadTeam& team,
+                                  Communicator& ranks);
+
+// Labels as they are after the draw, `to` for those labelled `from` that are drawn: cheaper to
+// compute anew each time than to write a byte a rating and to load it again.
+template <class AnyKeys>
+LabelsOf drawn_labels(LabelsOf before, std::optional<std::uint64_t> last, const AnyKeys& keys,
+                      std::uint8_t from, std::uint8_t to);
 
 }  // namespace mf

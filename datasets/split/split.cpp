@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -83,22 +84,31 @@ class RowLabels {
   Labels labels_;
 };
 
-// Moves the k smallest keys among the ratings [begin, end) of one user, who has more than k, to
-// `part`.
+struct Relabel {
+  std::uint8_t from, to;
+};
+
+// Moves the k smallest keys among the ratings [begin, end) of one user that are labelled `from`, of
+// which there are more than k, to `to`; else none.
+template <class AnyKeys>
 void leave_out_of_user(RowLabels& labels, std::int64_t begin, std::int64_t end, std::int64_t k,
-                       std::uint8_t part, const Keys& keys, Scratch& scratch) {
+                       Relabel move, const AnyKeys& keys, Scratch& scratch) {
   scratch.clear();
-  for (std::int64_t i = begin; i < end; ++i) scratch.push_back(keys(i));
+  for (std::int64_t i = begin; i < end; ++i)
+    if (*labels.at(i) == move.from) scratch.push_back(keys(i));
+  if (std::ssize(scratch) <= k) return;
   const auto nth = scratch.begin() + (k - 1);
   std::nth_element(scratch.begin(), nth, scratch.end());
   for (std::int64_t i = begin; i < end; ++i) {
-    if (keys(i) <= *nth) *labels.at(i) = part;
+    if (*labels.at(i) == move.from && keys(i) <= *nth) *labels.at(i) = move.to;
   }
 }
 
-void leave_out(RowLabels& labels, int k, const Keys& keys, ThreadTeam& team) {
+template <class AnyKeys>
+void leave_out(RowLabels& labels, int k, std::uint8_t part, const AnyKeys& keys, ThreadTeam& team) {
+  if (k == 0) return;
   labels.for_users(team, [&](std::int64_t, std::int64_t begin, std::int64_t end, Scratch& scratch) {
-    if (end - begin > k) leave_out_of_user(labels, begin, end, k, kTest, keys, scratch);
+    leave_out_of_user(labels, begin, end, k, {kTrain, part}, keys, scratch);
   });
 }
 
@@ -113,9 +123,10 @@ Labels hold_out_users(const Dataset& data, const SplitSpec& spec, ThreadTeam& te
   const std::int64_t eligible = std::count(users.begin(), users.end(), kTrain);
   Communicator alone;  // every rank knows all users
   const auto draw = [&](double fraction, Purpose purpose, std::uint8_t part) {
+    if (fraction == 0) return;
     const Keys keys(spec.seed, purpose);
     const auto last =
-        draw_fraction(stored_labels(users), 0, std::ssize(users), fraction, keys, team, alone);
+        mf::draw(stored_labels(users), 0, std::ssize(users), share_of(fraction), keys, team, alone);
     for (std::int64_t u = 0; last && u < std::ssize(users); ++u)
       if (users[u] == kTrain && keys(u) <= *last) users[u] = part;
   };
@@ -137,15 +148,15 @@ Labels hold_out_users(const Dataset& data, const SplitSpec& spec, ThreadTeam& te
 void cut_held_out(RowLabels& labels, const Dataset& data, const SplitSpec& spec, const Keys& keys,
                   ThreadTeam& team) {
   const Labels users = hold_out_users(data, spec, team);
-  labels.for_users(
-      team, [&](std::int64_t user, std::int64_t begin, std::int64_t end, Scratch& scratch) {
-        if (users[user] != kTest && users[user] != kValidation) return;
-        const std::int64_t count = end - begin;
-        const std::int64_t history = std::clamp<std::int64_t>(
-            std::llround(spec.fold_in * static_cast<double>(count)), 1, count - 1);
-        std::fill(labels.at(begin), labels.at(end), kFoldIn);
-        leave_out_of_user(labels, begin, end, count - history, users[user], keys, scratch);
-      });
+  labels.for_users(team, [&](std::int64_t user, std::int64_t begin, std::int64_t end,
+                             Scratch& scratch) {
+    if (users[user] != kTest && users[user] != kValidation) return;
+    const std::int64_t count = end - begin;
+    const std::int64_t history = std::clamp<std::int64_t>(
+        std::llround(spec.fold_in * static_cast<double>(count)), 1, count - 1);
+    std::fill(labels.at(begin), labels.at(end), kFoldIn);
+    leave_out_of_user(labels, begin, end, count - history, {kFoldIn, users[user]}, keys, scratch);
+  });
 }
 
 void check_fraction(double fraction, const char* name) {
@@ -158,6 +169,7 @@ void check(const Dataset& data, const SplitSpec& spec) {
   check_fraction(spec.validation_fraction, "the validation fraction");
   check_fraction(spec.user_fraction, "the share of users");
   check_fraction(spec.fold_in, "the share to fold in");
+  check_fraction(spec.before_cut, "the share before the cut");
   if (spec.kind == SplitSpec::Kind::users && (spec.user_fraction == 0 || spec.fold_in == 0))
     fail(ErrorKind::usage,
          "split: the shares of users and of fold_in are {} and {}, expected "
@@ -165,7 +177,17 @@ void check(const Dataset& data, const SplitSpec& spec) {
          spec.user_fraction, spec.fold_in);
   if (spec.kind == SplitSpec::Kind::leave_out && spec.leave_out < 1)
     fail(ErrorKind::usage, "split: leave_out is {}, expected at least 1", spec.leave_out);
+  if (spec.leave_last < 1 || spec.validation_last < 0)
+    fail(ErrorKind::usage,
+         "split: leave_last is {} with a validation of {}, expected at least 1 and 0",
+         spec.leave_last, spec.validation_last);
+  if (spec.folds < 2 || spec.fold < 1 || spec.fold > spec.folds)
+    fail(ErrorKind::usage, "split: fold {} of {}, expected one of two or more", spec.fold,
+         spec.folds);
   if (data.ratings.nnz() == 0) fail(ErrorKind::data, "{}: has no ratings to split", data.info.name);
+  if (spec.needs_times() && data.times.all.size() != data.ratings.nnz())
+    fail(ErrorKind::data, "{}: a split by time of {} ratings, of which {} have a time",
+         data.info.name, data.ratings.nnz(), data.times.all.size());
 }
 
 // `given`: of all ratings.
@@ -191,45 +213,139 @@ Labels given_labels(const Dataset& data, View<const std::uint8_t> given, const S
   return {own.begin(), own.end()};
 }
 
-// One a rating of the scope, for the kinds that do not draw ratings uniformly.
+// Rules drop ratings, and leave the others their places in time.
+TimeKeys latest_first(const Dataset& data) {
+  const Dropped dropped = data.info.dropped();
+  return TimeKeys(data.times.all, data.ratings.nnz() + dropped.ratings);
+}
+
+// One a rating of the scope, for the kinds that cut rows.
 Labels written_labels(const Dataset& data, View<const std::uint8_t> given, const SplitSpec& spec,
                       const Scope& scope, ThreadTeam& team) {
   if (spec.kind == SplitSpec::Kind::given) return given_labels(data, given, spec, scope);
-  if (spec.kind == SplitSpec::Kind::holdout) return {};
+  const bool by_rows = spec.kind == SplitSpec::Kind::leave_out ||
+                       spec.kind == SplitSpec::Kind::leave_last ||
+                       spec.kind == SplitSpec::Kind::users;
+  if (!by_rows) return {};
   Labels labels;
   scope.ranks.agree([&] {  // what one rank cannot do, none has done
     RowLabels rows(scope);
     const Keys keys(spec.seed, Purpose::test);
-    if (spec.kind == SplitSpec::Kind::leave_out)
-      leave_out(rows, spec.leave_out, keys, team);
-    else
+    if (spec.kind == SplitSpec::Kind::leave_out) {
+      leave_out(rows, spec.leave_out, kTest, keys, team);
+    } else if (spec.kind == SplitSpec::Kind::leave_last) {
+      const TimeKeys latest = latest_first(data);
+      leave_out(rows, spec.leave_last, kTest, latest, team);
+      leave_out(rows, spec.validation_last, kValidation, latest, team);
+    } else {
       cut_held_out(rows, data, spec, keys, team);
+    }
     labels = std::move(rows.all());
   });
   return labels;
 }
 
-// The label of each rating of the scope. `written` lives as long.
-LabelsOf labels_in(const Scope& scope, const Labels& written, const SplitSpec& spec,
-                   ThreadTeam& team) {
-  const std::int64_t first = scope.first_rating();
-  LabelsOf labels = stored_labels(written, first);
-  const auto draw = [&](double fraction, Purpose purpose, std::uint8_t part) {
-    const Keys keys(spec.seed, purpose);
-    const auto last =
-        draw_fraction(labels, first, first + scope.ratings(), fraction, keys, team, scope.ranks);
-    labels = drawn_labels(std::move(labels), last, keys, part);
-  };
-  if (spec.kind == SplitSpec::Kind::holdout) {
-    labels = [](std::int64_t, std::int64_t, LabelBlock& scratch) {
-      scratch.fill(kTrain);
-      return static_cast<const std::uint8_t*>(scratch.data());
-    };
-    draw(spec.test_fraction, Purpose::test, kTest);
+// Labels of ratings that are drawn among all of the ranks.
+class DrawnLabels {
+ public:
+  DrawnLabels(const Scope& scope, ThreadTeam& team, LabelsOf start)
+      : scope_(scope), team_(team), labels_(std::move(start)) {}
+
+  template <class AnyKeys>
+  void draw(const DrawnOf& drawn, const AnyKeys& keys, std::uint8_t part) {
+    draw(labels_, drawn, keys, {kTrain, part});
   }
-  if (spec.kind != SplitSpec::Kind::users)
-    draw(spec.validation_fraction, Purpose::validation, kValidation);
-  return labels;
+
+  // The ratings that are the smallest `most` but not the smallest `least`.
+  void draw_between(const DrawnOf& least, const DrawnOf& most, const Keys& keys) {
+    const LabelsOf all = labels_;
+    draw(all, most, keys, {kTrain, kTest});
+    draw(all, least, keys, {kTest, kTrain});
+  }
+
+  LabelsOf take() { return std::move(labels_); }
+
+ private:
+  template <class AnyKeys>
+  void draw(const LabelsOf& among, const DrawnOf& drawn, const AnyKeys& keys, Relabel move) {
+    const std::int64_t first = scope_.first_rating();
+    const auto last =
+        mf::draw(among, first, first + scope_.ratings(), drawn, keys, team_, scope_.ranks);
+    labels_ = drawn_labels(std::move(labels_), last, keys, move.from, move.to);
+  }
+
+  const Scope& scope_;
+  ThreadTeam& team_;
+  LabelsOf labels_;
+};
+
+LabelsOf all_train() {
+  return [](std::int64_t, std::int64_t, LabelBlock& scratch) {
+    scratch.fill(kTrain);
+    return static_cast<const std::uint8_t*>(scratch.data());
+  };
+}
+
+// Of n entries, floor(n * fold / folds): so no fold has two more than another.
+DrawnOf end_of_fold(std::int64_t fold, std::int64_t folds) {
+  return [=](std::int64_t n) { return n / folds * fold + n % folds * fold / folds; };
+}
+
+void draw_test(DrawnLabels& labels, const Dataset& data, const SplitSpec& spec) {
+  switch (spec.kind) {
+    case SplitSpec::Kind::holdout:
+      labels.draw(share_of(spec.test_fraction), Keys(spec.seed, Purpose::test), kTest);
+      break;
+    case SplitSpec::Kind::folds:
+      labels.draw_between(end_of_fold(spec.fold - 1, spec.folds),
+                          end_of_fold(spec.fold, spec.folds), Keys(spec.seed, Purpose::folds));
+      break;
+    case SplitSpec::Kind::by_time:
+      labels.draw([&](std::int64_t n) { return n - share_of(spec.before_cut)(n); },
+                  latest_first(data), kTest);
+      break;
+    default:  // written already
+      break;
+  }
+}
+
+// The label of each rating of the scope. `written` lives as long.
+LabelsOf labels_in(const Dataset& data, const Scope& scope, const Labels& written,
+                   const SplitSpec& spec, ThreadTeam& team) {
+  DrawnLabels labels(scope, team,
+                     written.empty() ? all_train() : stored_labels(written, scope.first_rating()));
+  draw_test(labels, data, spec);
+  if (spec.validation_fraction == 0 || spec.kind == SplitSpec::Kind::users ||
+      spec.kind == SplitSpec::Kind::leave_last)
+    return labels.take();
+  if (spec.kind == SplitSpec::Kind::by_time)
+    labels.draw(share_of(spec.validation_fraction), latest_first(data), kValidation);
+  else
+    labels.draw(share_of(spec.validation_fraction), Keys(spec.seed, Purpose::validation),
+                kValidation);
+  return labels.take();
+}
+
+// The earliest time of the ratings with this label, of all ranks; nothing where there are none.
+std::optional<std::int64_t> earliest(const Dataset& data, const Scope& scope,
+                                     const LabelsOf& labels, std::uint8_t label, ThreadTeam& team) {
+  constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
+  std::atomic<std::int64_t> least{kNone};
+  const std::int64_t first = scope.first_rating();
+  team.for_chunks(scope.ratings(), kChunk, [&](std::int64_t begin, std::int64_t end) {
+    std::int64_t own = kNone;
+    LabelBlock scratch;
+    for (std::int64_t at = first + begin; at < first + end; at += kLabelBlock) {
+      const std::int64_t stop = std::min(at + kLabelBlock, first + end);
+      const std::uint8_t* const block = labels(at, stop, scratch) - at;
+      for (std::int64_t i = at; i < stop; ++i)
+        if (block[i] == label) own = std::min(own, data.times.all[i].time);
+    }
+    for (std::int64_t seen = least; own < seen && !least.compare_exchange_weak(seen, own);) {
+    }
+  });
+  const std::int64_t found = scope.ranks.all_min(least);
+  return found == kNone ? std::nullopt : std::optional(found);
 }
 
 bool has_row(const Ratings& ratings, std::int64_t user) {
@@ -276,8 +392,7 @@ Flags flags_of_all(const Flags& own, Communicator& ranks) {
 // The labels that this kind of split gives.
 std::vector<std::uint8_t> labels_of(const SplitSpec& spec) {
   std::vector<std::uint8_t> labels = {kTrain, kTest};
-  if (spec.validation_fraction > 0 || spec.kind == SplitSpec::Kind::given)
-    labels.push_back(kValidation);
+  if (spec.has_validation() || spec.kind == SplitSpec::Kind::given) labels.push_back(kValidation);
   if (spec.kind == SplitSpec::Kind::users) labels.push_back(kFoldIn);
   return labels;
 }
@@ -312,7 +427,11 @@ Split cut_parts(const Dataset& data, View<const std::uint8_t> given, const Split
   Flags item_trained, item_tested;
   {
     const Labels written = written_labels(data, given, spec, scope, team);
-    const LabelsOf labels = labels_in(scope, written, spec, team);
+    const LabelsOf labels = labels_in(data, scope, written, spec, team);
+    if (spec.kind == SplitSpec::Kind::by_time) {
+      split.test_from = earliest(data, scope, labels, kTest, team);
+      split.validation_from = earliest(data, scope, labels, kValidation, team);
+    }
     scope.ranks.agree([&] {
       // Ids of its own: the parts do not keep all ratings alive beside themselves.
       const SharedIds ids = copy_ids(data.ratings, team);

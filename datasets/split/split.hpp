@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,20 +16,31 @@
 namespace mf {
 
 struct SplitSpec {
-  enum class Kind { holdout, leave_out, users, given };
+  enum class Kind { holdout, leave_out, folds, by_time, leave_last, users, given };
   Kind kind = Kind::holdout;
   double test_fraction = 0.2;  // holdout: exactly round(fraction * nnz) ratings, drawn uniformly
   int leave_out = 1;           // leave_out: k random ratings of each user with more than k
+  // folds: every rating is of one of k folds, drawn uniformly, of which none has two ratings more
+  // than another. This one is the test part.
+  int folds = 5, fold = 1;  // fold from 1 to folds
+  // by_time: the first round(share * nnz) ratings in the order of their times are before the cut,
+  // the later ones are the test part.
+  double before_cut = 0.8;
+  int leave_last = 1;  // leave_last: the k last ratings of each user with more than k
   // users (strong generalization): exactly round(fraction * n) of the n users with two or more
   // ratings are held out whole. Of a held-out user's ratings, round(fold_in * count), at least
   // one and not all, are the history; the rest is the test part.
   double user_fraction = 0.1;
   double fold_in = 0.8;
-  // Of what is left for training; for `users`, of the users with two or more ratings that are left:
-  // a second group, cut in the same way.
+  // Of what is left for training; for `by_time`, the latest of it; for `users`, of the users with
+  // two or more ratings that are left: a second group, cut in the same way.
   double validation_fraction = 0;
+  // leave_last: so many of what each user with more has left, the last ones.
+  int validation_last = 0;
   std::uint64_t seed = 1;
 
+  bool needs_times() const { return kind == Kind::by_time || kind == Kind::leave_last; }
+  bool has_validation() const { return validation_fraction > 0 || validation_last > 0; }
   Json to_json() const;
 };
 
@@ -44,6 +56,8 @@ struct Split {
   std::int64_t cold_users = 0;  // users of test ratings without a train rating
   std::int64_t cold_items = 0;
   std::int64_t cold_ratings = 0;  // test ratings whose user or item is cold
+  // by_time: the earliest time of the part, over all ranks; of a part with ratings.
+  std::optional<std::int64_t> test_from, validation_from;
 };
 
 // Deterministic in (data, spec); the same for any number of threads. The parts are copies: they

@@ -12,6 +12,16 @@ Json SplitSpec::to_json() const {
     case Kind::leave_out:
       json["leave_out"] = leave_out;
       break;
+    case Kind::folds:
+      json["folds"] = folds;
+      json["fold"] = fold;
+      break;
+    case Kind::by_time:
+      json["by_time"] = before_cut;
+      break;
+    case Kind::leave_last:
+      json["leave_last"] = leave_last;
+      break;
     case Kind::users:
       json["users"] = user_fraction;
       json["fold_in"] = fold_in;
@@ -21,7 +31,8 @@ Json SplitSpec::to_json() const {
       break;
   }
   json["validation"] = validation_fraction;
-  json["seed"] = seed;
+  if (kind == Kind::leave_last) json["validation"] = validation_last;
+  if (!needs_times()) json["seed"] = seed;  // what time decides is not drawn
   return json;
 }
 

@@ -74,6 +74,16 @@ void expect_equal(const Dataset& a, const Dataset& b) {
   EXPECT_TRUE(std::ranges::equal(a.parts, b.parts));
 }
 
+// Version 3: the times last, as pairs of a time and a place.
+Dataset timed_sample() {
+  Dataset data = sample();
+  AlignedVector<RatingTime> times(data.ratings.nnz());
+  for (std::int64_t k = 0; k < std::ssize(times); ++k)
+    times[k] = {1'000'000'000'000 - 7 * k, std::ssize(times) - 1 - k};
+  data.times = RatingTimes(std::move(times));
+  return data;
+}
+
 // The layout, as the README of the folder describes it.
 struct Layout {
   std::size_t header = 0;
@@ -96,6 +106,47 @@ struct Layout {
     }
   }
 };
+
+TEST(Cache, KeepsTimesForThoseWhoAsk) {
+  const TempFolder folder;
+  const Dataset data = timed_sample();
+  const std::string path = folder / "set.mfc";
+  write_cache(path, data, 2);
+  EXPECT_TRUE(read_cache_head(path).has_times);
+  const Dataset back = read_cache(path, 2, true);
+  expect_equal(data, back);
+  EXPECT_TRUE(std::ranges::equal(back.times.all.bytes(), data.times.all.bytes()));
+  EXPECT_TRUE(read_cache(path, 2).times.empty());
+  EXPECT_EQ(read_cache_head(path).info.content_hash, content_hash(data.ratings, 1));
+
+  const std::string file = read_file(path);
+  const auto nnz = static_cast<std::size_t>(data.ratings.nnz());
+  const std::size_t begin = file.size() - (16 * nnz + 63) / 64 * 64;
+  for (const std::size_t at : {begin, begin + 8, begin + 16 * nnz - 1}) {
+    write_file(path, flipped(file, at, 1));
+    EXPECT_HAS(error_of([&] { read_cache(path, 2, true); }).what(),
+               "checksum of the section times");
+    EXPECT_EQ(read_cache(path, 2).ratings.nnz(), data.ratings.nnz()) << "not asked for";
+  }
+  write_file(path, file.substr(0, file.size() - 64));
+  EXPECT_HAS(error_of([&] { read_cache(path, 2); }).what(), "cut short");
+}
+
+// With the right checksum, by somebody else.
+TEST(Cache, RefusesPlacesThatThereAreNot) {
+  const TempFolder folder;
+  const std::string path = folder / "set.mfc";
+  for (const std::int64_t place : {std::int64_t{-1}, std::int64_t{45}, std::int64_t{1} << 40}) {
+    Dataset data = timed_sample();
+    ASSERT_EQ(data.ratings.nnz(), 45);
+    AlignedVector<RatingTime> times(data.times.all.begin(), data.times.all.end());
+    times[20].place = place;
+    data.times = RatingTimes(std::move(times));
+    write_cache(path, data, 1);
+    EXPECT_HAS(error_of([&] { read_cache(path, 2, true); }).what(),
+               fmt::format("rating 20 is the {}th in time of 45", place));
+  }
+}
 
 TEST(Cache, RoundTrip) {
   const TempFolder folder;
@@ -304,10 +355,10 @@ TEST(Cache, ForeignFilesAreNamed) {
   const std::string good = read_file(path);
 
   std::string bad = good;
-  bad[8] = 3;  // version, little-endian
+  bad[8] = 4;  // version, little-endian
   write_file(path, bad);
   EXPECT_HAS(error_of([&] { read_cache(path, 1); }).what(),
-             "format version 3, this program reads versions 1 and 2");
+             "format version 4, this program reads versions 1 to 3");
 
   bad = good;
   std::reverse(bad.begin() + 12, bad.begin() + 16);  // the byte order mark

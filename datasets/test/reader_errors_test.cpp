@@ -398,11 +398,12 @@ TEST_F(Malformed, MatrixMarketHeaders) {
   const std::string real = "%%MatrixMarket matrix coordinate real general\n";
   EXPECT_HAS(told("%%MatrixMarket matrix array real general\n1 1\n3\n"),
              "bad:1:1: found a matrix of format 'array', expected 'coordinate'");
-  EXPECT_HAS(told("%%MatrixMarket matrix coordinate pattern general\n1 1 1\n1 1\n"),
-             "found entries of type 'pattern', expected 'real' or 'integer'");
-  EXPECT_HAS(told("%%MatrixMarket matrix coordinate complex general\n"), "'complex'");
-  EXPECT_HAS(told("%%MatrixMarket matrix coordinate real symmetric\n"),
-             "found a matrix of symmetry 'symmetric', expected 'general'");
+  EXPECT_HAS(told("%%MatrixMarket matrix coordinate complex general\n"),
+             "found entries of type 'complex', expected 'real', 'integer' or 'pattern'");
+  EXPECT_HAS(told("%%MatrixMarket matrix coordinate real skew-symmetric\n"),
+             "found a matrix of symmetry 'skew-symmetric', expected 'general' or 'symmetric'");
+  EXPECT_HAS(told("%%MatrixMarket matrix coordinate real symmetric\n2 3 1\n"),
+             "bad:2:1: found 2 rows and 3 columns, expected as many of each");
   EXPECT_HAS(told("%%MatrixMarket vector coordinate real general\n"), "'vector'");
   EXPECT_HAS(told("1 1 3\n"), "bad:1:1: found '1 1 3', expected the banner");
   EXPECT_HAS(told(real), "bad:2:1: found the end of the file");
@@ -411,6 +412,19 @@ TEST_F(Malformed, MatrixMarketHeaders) {
   EXPECT_HAS(told(real + "3 3\n"), "bad:2:4: found the end of the line");
   EXPECT_HAS(told(real + "3 3 1 1\n"), "bad:2:7: found '1'");
   EXPECT_HAS(told(real + "3 2147483648 1\n"), "bad:2:3: found '2147483648'");
+}
+
+TEST_F(Malformed, MatrixMarketPatternsAndSymmetricMatrices) {
+  const auto told = [&](const std::string& text) { return error(text, "matrix-market"); };
+  const std::string pattern = "%%MatrixMarket matrix coordinate pattern general\n";
+  EXPECT_HAS(told(pattern + "3 4 1\n1 1 1\n"), "bad:3:5: found '1', expected the end of the line");
+  EXPECT_HAS(told(pattern + "3 4 1\n1\n"),
+             "bad:3:2: found the end of the line, expected another column (row column)");
+  const std::string symmetric = "%%MatrixMarket matrix coordinate real symmetric\n";
+  EXPECT_HAS(told(symmetric + "3 3 1\n1 2 5\n"),
+             "bad:3:1: found '1', expected an entry on or below the diagonal");
+  EXPECT_HAS(told(symmetric + "3 3 1\n2 1\n"),
+             "bad:3:4: found the end of the line, expected another column (row column value)");
 }
 
 TEST_F(Malformed, MatrixMarketSizesMustMatch) {

@@ -262,6 +262,19 @@ TEST_F(Readers, MatrixMarketIntegerAndComments) {
       {{1, 4, 5}, {3, 1, -2}});
 }
 
+TEST_F(Readers, MatrixMarketPatternsAreObservedPairs) {
+  test::expect_same(read("%%MatrixMarket matrix coordinate pattern general\n2 3 2\n2 1\n1 3 \n"),
+                    {{2, 1, 1}, {1, 3, 1}});
+}
+
+TEST_F(Readers, MatrixMarketSymmetricEntriesStandOnBothSides) {
+  test::expect_same(
+      read("%%MatrixMarket matrix coordinate integer symmetric\n3 3 3\n1 1 4\n2 1 5\n3 2 1\n"),
+      {{1, 1, 4}, {2, 1, 5}, {3, 2, 1}, {1, 2, 5}, {2, 3, 1}});
+  test::expect_same(read("%%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n2 1\n"),
+                    {{2, 1, 1}, {1, 2, 1}});
+}
+
 TEST_F(Readers, ScaleAcceptsWhatLiesOnIt) {
   ReadOptions options = test::options_of("triples");
   const auto count = [&](const std::string& text, RatingScale scale) {

@@ -112,6 +112,14 @@ SplitSpec users(double share, double fold_in, double validation = 0, std::uint64
   return spec;
 }
 
+SplitSpec fold(int folds, int which) {
+  SplitSpec spec;
+  spec.kind = SplitSpec::Kind::folds;
+  spec.folds = folds;
+  spec.fold = which;
+  return spec;
+}
+
 std::int64_t row_size(const Ratings& ratings, std::int32_t u) {
   return ratings.user_offsets()[u + 1] - ratings.user_offsets()[u];
 }
@@ -225,12 +233,13 @@ TEST(Draw, TakesTheSmallestKeys) {
       std::vector<std::uint8_t> expected(static_cast<std::size_t>(n), kTrain);
       Labels labels(n, kTrain);
       const auto draw = [&](const Keys& keys, std::uint8_t part) {
-        const auto last = draw_fraction(stored_labels(labels), 0, n, fraction, keys, team, alone);
+        const auto last =
+            mf::draw(stored_labels(labels), 0, n, share_of(fraction), keys, team, alone);
         LabelBlock scratch;
         for (std::int64_t i = 0; i < n; i += kLabelBlock) {
           const std::int64_t end = std::min(i + kLabelBlock, n);
           const auto* const now =
-              drawn_labels(stored_labels(labels), last, keys, part)(i, end, scratch);
+              drawn_labels(stored_labels(labels), last, keys, kTrain, part)(i, end, scratch);
           std::copy_n(now, end - i, labels.begin() + i);
         }
         draw_by_sorting(expected, fraction, part, keys);
@@ -473,6 +482,8 @@ TEST(Errors, SayWhatIsWrong) {
            {holdout(0.2, -1), "the validation fraction is -1"},
            {holdout(0.9999), "no rating to train on"},
            {leave_out(0), "leave_out is 0"},
+           {fold(5, 6), "fold 6 of 5"},
+           {fold(1, 1), "fold 1 of 1"},
            {users(0, 0.8), "the shares of users and of fold_in are 0 and 0.8"},
            {users(0.1, 1), "the share to fold in is 1"},
            {users(0.01, 0.8), "leaves the test part none of"},
@@ -496,6 +507,13 @@ TEST(SplitSpec, ToJsonNamesWhatTheDrawDependsOn) {
   EXPECT_EQ(leave_out(3).to_json().dump(), R"({"leave_out":3,"validation":0.0,"seed":1})");
   EXPECT_EQ(users(0.1, 0.75, 0.05, 2).to_json().dump(),
             R"({"users":0.1,"fold_in":0.75,"validation":0.05,"seed":2})");
+  EXPECT_EQ(fold(5, 2).to_json().dump(), R"({"folds":5,"fold":2,"validation":0.0,"seed":1})");
+  SplitSpec timed;
+  timed.kind = SplitSpec::Kind::by_time;
+  EXPECT_EQ(timed.to_json().dump(), R"({"by_time":0.8,"validation":0.0})");
+  timed.kind = SplitSpec::Kind::leave_last;
+  timed.validation_last = 1;
+  EXPECT_EQ(timed.to_json().dump(), R"({"leave_last":1,"validation":1})");
   SplitSpec given;
   given.kind = SplitSpec::Kind::given;
   EXPECT_EQ(given.to_json().dump(), R"({"given":true,"validation":0.0,"seed":1})");

@@ -164,7 +164,7 @@ Json column_places(const Json& question) {
   const Roles roles = roles_of(fields, names);
   const bool pairs = value_at(question, {"pairs"}) == Json(true);
   Json places;
-  for (const Role role : kRoles) {
+  for (const Role role : {Role::user, Role::item, Role::rating}) {
     const bool unrated = pairs && role == Role::rating;
     places[title_of(role)] = unrated ? Json() : place_of(role, fields, roles, names);
   }

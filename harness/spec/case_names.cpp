@@ -59,21 +59,28 @@ std::string words_of(const Differences& differing, std::size_t room) {
   return text;
 }
 
+// "s2", or "s2-fold3" of a split in folds.
+std::string repeat_of(const Case& item, const char* between) {
+  const std::string seed = fmt::format("s{}", item.seed);
+  if (item.split.kind != SplitSpec::Kind::folds) return seed;
+  return fmt::format("{}{}fold{}", seed, between, item.split.fold);
+}
+
 std::string id_of(const Case& item, const Differences& differing) {
   std::string start = item.algorithm.substr(0, kLongestAlgorithm);
   std::replace(start.begin(), start.end(), ':', '-');  // of a peer
   if (item.params.has("factors")) start += fmt::format("-f{}", item.params.integer("factors"));
-  const std::string end = fmt::format("-s{}-{}", item.seed, item.hash.substr(0, 10));
+  const std::string end = fmt::format("-{}-{}", repeat_of(item, "-"), item.hash.substr(0, 10));
   std::string label = slug(item.data.label()).substr(0, kLongestId - start.size() - end.size() - 1);
   if (!label.empty()) label = "-" + label;
   const std::size_t room = kLongestId - start.size() - label.size() - end.size();
   return start + words_of(differing, room) + label + end;
 }
 
-// "als_cpu s2 factors=16 lr=0.01 holdout=0.2 on ml-1m": the seed and the data set where others of
+// "als_cpu s2 factors=16 lr=0.01 holdout=0.2 on ml-1m": the repeat and the data set where others of
 // the spec have another. What is cut off first stands last.
-std::string title_of(const Case& item, const Differences& differing, bool seeds, bool data) {
-  std::string title = item.algorithm + (seeds ? fmt::format(" s{}", item.seed) : "");
+std::string title_of(const Case& item, const Differences& differing, bool repeats, bool data) {
+  std::string title = item.algorithm + (repeats ? " " + repeat_of(item, " ") : "");
   for (const auto* settings : {&differing.settings, &differing.split}) {
     for (const auto& one : *settings) {
       const std::string value =
@@ -101,15 +108,15 @@ std::string slug(const std::string& text) {
 
 void name_cases(std::vector<Case>& cases) {
   const auto differing = differences(cases);
-  std::set<std::uint64_t> seeds;
+  std::set<std::string> repeats;
   std::set<std::string> data;
   for (const auto& item : cases) {
-    seeds.insert(item.seed);
+    repeats.insert(repeat_of(item, " "));
     data.insert(item.data.label());
   }
   for (std::size_t i = 0; i < cases.size(); ++i) {
     cases[i].id = id_of(cases[i], differing[i]);
-    cases[i].title = title_of(cases[i], differing[i], seeds.size() > 1, data.size() > 1);
+    cases[i].title = title_of(cases[i], differing[i], repeats.size() > 1, data.size() > 1);
   }
 }
 

@@ -32,6 +32,7 @@ std::vector<Setting> settings_of(const Case& item) {
 std::vector<Setting> split_of(const Case& item) {
   Json split = item.resolved.at("split");
   split.erase("seed");
+  split.erase("fold");
   std::vector<Setting> all;
   flatten(split, "split", "", all);
   return all;

@@ -19,7 +19,7 @@ struct Setting {
 
 struct Differences {
   std::vector<Setting> settings;  // of params, schedule, init and stop
-  std::vector<Setting> split;     // without its seed, which is that of the case
+  std::vector<Setting> split;     // without its seed and its fold, which are a repeat's
 };
 
 // For each case, in their order: its settings that have another value in another case of the same

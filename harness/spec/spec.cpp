@@ -97,10 +97,8 @@ AlgorithmCount count_algorithms(const SpecKeys& keys) {
   return count;
 }
 
-// Before anything is expanded: what is refused here might not fit the memory.
-void check_count(const SpecKeys& keys) {
+void check_count(const SpecKeys& keys, std::int64_t data) {
   const std::int64_t seeds = std::ssize(keys.seeds);
-  const std::int64_t data = count_values(*keys.datasets);
   const AlgorithmCount algorithms = count_algorithms(keys);
   const std::int64_t trials = product(data, algorithms.trials);
   if (product(product(seeds, data), algorithms.entries) + trials <= kMaxCases) return;
@@ -125,7 +123,8 @@ struct DataEntry {
 void inherit_split(Json& object, const Json& split) {
   object["split"] = split;
   if (!object.contains("train") || !split.is_object()) return;
-  for (const char* drawn : {"holdout", "leave_out", "users", "fold_in"}) {
+  for (const char* drawn :
+       {"holdout", "leave_out", "folds", "fold", "by_time", "leave_last", "users", "fold_in"}) {
     object["split"].erase(drawn);
   }
 }
@@ -141,7 +140,16 @@ DataEntry parse_data_entry(const Json& json, const std::string& path, const Json
   entry.request_json.erase("split");
   entry.request_json.erase("label");
   if (!entry.request.given.empty()) entry.request_json["given"] = entry.request.given;
+  if (entry.request.times) entry.request_json["times"] = true;
   return entry;
+}
+
+// One for each fold, where the split names none of them.
+std::vector<DataEntry> folds_of(const DataEntry& entry) {
+  if (entry.split.kind != SplitSpec::Kind::folds || entry.split.fold) return {entry};
+  std::vector<DataEntry> all(static_cast<std::size_t>(entry.split.folds), entry);
+  for (std::size_t k = 0; k < all.size(); ++k) all[k].split.fold = static_cast<int>(k) + 1;
+  return all;
 }
 
 // Keys of the spec that an algorithm entry may override; an entry without its own inherits them,
@@ -158,7 +166,12 @@ AlgorithmEntry parse_algorithm(const Json& json, const std::string& path,
 }
 
 bool has_validation(const Case& item) {
-  return item.split.validation_fraction > 0 || !item.data.validation.empty();
+  return item.split.has_validation() || !item.data.validation.empty();
+}
+
+// What its split might say.
+const char* usual_validation(const Case& item) {
+  return item.split.kind == SplitSpec::Kind::leave_last ? "1" : "0.1";
 }
 
 // Who has no learning rate ignores the schedule.
@@ -193,9 +206,9 @@ std::optional<std::string> why_no_metric(const Case& item, Metric metric) {
   }
   if (metric->part == MetricPart::validation && !has_validation(item)) {
     return fmt::format(
-        "{} is of the validation part, but the split of {} has none; add \"validation\": 0.1 "
+        "{} is of the validation part, but the split of {} has none; add \"validation\": {} "
         "to its split",
-        metric.key(), item.data.label());
+        metric.key(), item.data.label(), usual_validation(item));
   }
   if (measure == Measure::ranking) return std::nullopt;
   // Of a program that evaluates itself there is no other number.
@@ -336,7 +349,11 @@ std::vector<DataEntry> read_data(const SpecKeys& keys) {
     problems.attempt([&] {
       for (const Json& flat : expand_value(entry, path)) {
         problems.attempt([&] {
-          entries.push_back(parse_data_entry(flat, path, has_split ? keys.split : nullptr));
+          const auto folds =
+              folds_of(parse_data_entry(flat, path, has_split ? keys.split : nullptr));
+          const auto so_far = std::ssize(entries) + std::ssize(folds);
+          if (so_far > kMaxCases) check_count(keys, so_far);
+          entries.insert(entries.end(), folds.begin(), folds.end());
         });
       }
     });
@@ -446,11 +463,15 @@ void cut_validation(Spec& spec, std::vector<DataEntry>& data,
           return watches_validation(given.entry, entry, evaluate);
         });
     if (found == algorithms.end()) continue;
-    entry.split.validation = kCutValidation;
-    spec.warnings.push_back(fmt::format(
-        "{}: rules of {} watch a validation part, and the split has none: a share of {} of the "
-        "training ratings is cut for it; \"validation\" in the split sets another",
-        entry.path, found->entry.path, kCutValidation));
+    const bool of_users = entry.split.kind == SplitSpec::Kind::leave_last;
+    entry.split.validation = of_users ? entry.split.leave_last : kCutValidation;
+    const std::string warning = fmt::format(
+        "{}: rules of {} watch a validation part, and the split has none: {} {} of the training "
+        "ratings {} cut for it; \"validation\" in the split sets another",
+        entry.path, found->entry.path, of_users ? "of each user the last" : "a share of",
+        entry.split.validation, of_users ? "are" : "is");
+    if (spec.warnings.empty() || spec.warnings.back() != warning)  // of the fold before
+      spec.warnings.push_back(warning);
   }
 }
 
@@ -515,8 +536,8 @@ void check_study(const Study& study) {
   if (!has_validation(study.base)) {
     fail(ErrorKind::usage,
          "{}: chooses by the validation part, but the split of {} has none; add "
-         "\"validation\": 0.1 to its split",
-         study.path, study.base.data.label());
+         "\"validation\": {} to its split",
+         study.path, study.base.data.label(), usual_validation(study.base));
   }
   if (study.base.stop.epochs == 0) {
     fail(ErrorKind::usage, "{}: found 0 in stop.epochs, expected epochs to train for", study.path);
@@ -577,6 +598,8 @@ void label_studies(Spec& spec) {
       if (one.value == "tuned") continue;
       label += fmt::format(" {}={}", short_key(one, settings), one.value.dump());
     }
+    const SplitSpec& split = bases[i].split;
+    if (split.kind == SplitSpec::Kind::folds) label += fmt::format(" fold {}", split.fold);
     spec.studies[i].label = label + " on " + bases[i].data.label();
   }
 }
@@ -618,8 +641,8 @@ void warn_of_splits(Spec& spec, const SpecKeys& keys, const std::vector<DataEntr
   if (keys.seeds.size() < 2 || spec.studies.empty()) return;
   for (const auto& entry : data) {
     const SplitSpec first = entry.split.spec(keys.seeds[0]);
-    const bool given = first.kind == SplitSpec::Kind::given;
-    if (given || first.seed == entry.split.spec(keys.seeds[1]).seed) continue;
+    const bool drawn = first.kind != SplitSpec::Kind::given && !first.needs_times();
+    if (!drawn || first.seed == entry.split.spec(keys.seeds[1]).seed) continue;
     spec.warnings.push_back(fmt::format(
         "{}: each repeat has a split of its own, and trials choose on that of seed {}: they see "
         "test ratings of the others; a \"seed\" in the split keeps one test part for all",
@@ -824,10 +847,12 @@ SpecParts read_parts(const Json& json, const std::string& name) {
   };
   const bool has_data = is_list(keys.datasets, "$.datasets");
   const bool has_algorithms = is_list(keys.algorithms, "$.algorithms");
-  if (has_data && has_algorithms && !problems.attempt([&] { check_count(keys); })) {
-    problems.raise();  // before any is made
+  if (has_data && has_algorithms &&
+      !problems.attempt([&] { check_count(keys, count_values(*keys.datasets)); })) {
+    problems.raise();  // before any is made: it might not fit the memory
   }
   if (has_data) problems.attempt([&] { parts.data = read_data(keys); });
+  if (has_algorithms) problems.attempt([&] { check_count(keys, std::ssize(parts.data)); });
   if (has_algorithms && problems.attempt([&] { parts.algorithms = read_algorithms(keys); })) {
     problems.attempt([&] { check_baseline(keys.baseline, parts.algorithms); });
   }

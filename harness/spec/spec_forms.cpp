@@ -1,7 +1,9 @@
 #include "harness/spec/spec_forms.hpp"
 
+#include <optional>
 #include <set>
 
+#include "algorithms/core/foreign.hpp"
 #include "algorithms/core/registry.hpp"
 #include "harness/spec/metric_keys.hpp"
 
@@ -40,15 +42,6 @@ std::vector<std::string> peer_words(const std::string& start) {
   return words;
 }
 
-// What a spec means that names no algorithm of a library: its usual one, or that it has no other.
-std::string usual_of(const std::string& library, const std::vector<std::string>& known) {
-  if (known.size() == 1) return known.front();
-  for (const auto& one : known) {
-    if (find_algorithm("peer:" + library + ":" + one).foreign->usual) return one;
-  }
-  return "";
-}
-
 FieldInfo info_of(const ParamSpec& param) {
   Json value;
   switch (param.type) {
@@ -74,6 +67,16 @@ FieldInfo info_of(const ParamSpec& param) {
           nullptr};
 }
 
+// Which of a library's algorithms a spec has that names none: the only one, or the usual one.
+std::optional<std::string> usual_of(const std::string& start,
+                                    const std::vector<std::string>& known) {
+  if (known.size() == 1) return known.front();
+  for (const std::string& one : known) {
+    if (find_algorithm(start + one).foreign->usual) return one;
+  }
+  return std::nullopt;
+}
+
 // {"name": "peer", "library": "implicit", "algorithm": "als"} is peer:implicit:als.
 std::string read_peer(JsonReader& reader) {
   reader.require("library");
@@ -86,9 +89,9 @@ std::string read_peer(JsonReader& reader) {
   }
   const std::string library = reader.choice("library", "", libraries);
   const std::vector<std::string> known = peer_words("peer:" + library + ":");
-  const std::string usual = usual_of(library, known);
-  if (usual.empty()) reader.require("algorithm");
-  return "peer:" + library + ":" + reader.choice("algorithm", usual, known);
+  const std::optional<std::string> usual = usual_of("peer:" + library + ":", known);
+  if (!usual) reader.require("algorithm");
+  return "peer:" + library + ":" + reader.choice("algorithm", usual.value_or(known.front()), known);
 }
 
 void read_algorithm(JsonReader& reader, AlgorithmEntry& entry) {
@@ -150,9 +153,9 @@ FormInfo peer_form() {
     const auto known = peer_words(start);
     FormInfo algorithms;
     algorithms.selector = "algorithm";
-    const std::string usual = usual_of(library, known);
-    algorithms.fields.push_back(word_info("algorithm", "of the library", known, usual.empty()));
-    if (!usual.empty()) algorithms.without = {usual};
+    const std::optional<std::string> usual = usual_of(start, known);
+    algorithms.fields.push_back(word_info("algorithm", "of the library", known, !usual));
+    if (usual) algorithms.without = {*usual};
     for (const auto& one : known) algorithms.kinds.push_back({one, params_form(start + one)});
     form.kinds.push_back({library, std::move(algorithms)});
   }

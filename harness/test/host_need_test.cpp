@@ -104,9 +104,24 @@ TEST(HostNeed, KeepsALabelARatingForSplitsThatDoNotDrawRatings) {
                    host_need(case_of(), data).cut + kNnz);
 }
 
+TEST(HostNeed, TimesStandBesideTheRatingsUntilTheseAreCut) {
+  for (const DataFrom from : {DataFrom::cache, DataFrom::files}) {
+    HostData data = data_of(from);
+    const HostNeed plain = host_need(case_of(), data);
+    data.times = true;
+    const HostNeed need = host_need(case_of(), data);
+    const double sorted = 64 * kNnz + kOffsets + kIds;  // of files: while their order is found
+    EXPECT_DOUBLE_EQ(need.load, from == DataFrom::files ? sorted : plain.load + 16 * kNnz);
+    EXPECT_DOUBLE_EQ(need.cut, plain.cut + 16 * kNnz);
+    EXPECT_DOUBLE_EQ(need.train, plain.train);
+    data.kept = true;
+    EXPECT_DOUBLE_EQ(host_need(case_of(), data).train, need.train + kWhole + 16 * kNnz);
+  }
+}
+
 TEST(HostNeed, ARuleForImplicitFeedbackIsAppliedBesideWhatItIsAppliedTo) {
   HostData data = data_of(DataFrom::cache);
-  data.before_rule = data.whole;
+  data.before_rules = data.whole;
   EXPECT_DOUBLE_EQ(host_need(case_of(), data).load, 2 * kWhole);
   EXPECT_DOUBLE_EQ(host_need(case_of(), data).cut,
                    host_need(case_of(), data_of(DataFrom::cache)).cut);
@@ -187,7 +202,7 @@ HostData data_of(const MeasuredCase& measured, double standing) {
   data.train_nnz = set.at("nnz_train");
   data.whole = {set.at("n_users"), set.at("n_items"),
                 data.train_nnz + set.at("nnz_test").get<std::int64_t>()};
-  if (set.contains("implicit")) data.before_rule = data.whole;
+  if (set.contains("implicit")) data.before_rules = data.whole;
   if (footer.at("shared").contains("load")) data.from = DataFrom::split_at_hand;
   data.program_bytes = kProgram;
   data.standing_bytes = standing;

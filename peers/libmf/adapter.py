@@ -4,6 +4,8 @@ It minimizes the sum over the ratings of e^2 / 2 + reg / 2 (|p|^2 + |q|^2): mfbe
 each rating. Its step is the learning rate over the root of a sum of squares that each row keeps, so a rate is
 no rate of sgd_serial. There is a penalty by the sum of absolute values as well, which the Python package has on
 by default: it is off here. The library makes its own initial factors, from no seed that it takes.
+
+Of one class (`bpr`) its loss is that of pairs of items by row, BPR.
 """
 
 import importlib.metadata
@@ -14,6 +16,7 @@ import sys
 import mfpeer
 import numpy
 
+ROW_BPR = 10  # its number of that loss
 EXACT = 2**24  # fit() makes 32-bit floats of the whole table
 
 
@@ -48,16 +51,13 @@ class Sgd:
         for column, values in enumerate((task.user, task.item, task.value)):
             self.ratings[:, column] = values
 
-    def loss(self):
-        """Its number of a function: the squared error, or pairwise logistic losses."""
-        return {None: 0, "items": 10, "users": 11}[self.task.params.get("compares")]
-
     def train(self, epoch, learning_rate):
         params = self.task.params
-        options = {"fun": self.loss(), "k": self.task.factors, "nr_iters": epoch, "nr_threads": self.task.threads,
+        options = {"k": self.task.factors, "nr_iters": epoch, "nr_threads": self.task.threads,
                    "lambda_p1": 0.0, "lambda_q1": 0.0, "lambda_p2": params["reg"],
-                   "lambda_q2": params["reg"], "eta": learning_rate, "do_nmf": params.get("nonnegative", False),
-                   "quiet": True}
+                   "lambda_q2": params["reg"], "eta": learning_rate, "quiet": True}
+        own = {"fun": ROW_BPR} if self.task.algorithm == "bpr" else {"do_nmf": params["nonnegative"]}
+        options.update(own)
         # Its README: more than 2 threads squared blocks, so that none waits.
         options["nr_bins"] = params["bins"] or max(20, 2 * self.task.threads + 1)
         self.fitted = self.library.MF(**options)

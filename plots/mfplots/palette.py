@@ -37,6 +37,7 @@ ALGORITHMS = {
     "peer:cmfrec:als": (PURPLE, "h"), "peer:cmfrec:implicit_als": (PURPLE, "H"),
     "peer:cu2rec:sgd": (VERMILLION, "*"), "peer:cumf_als:als": (VERMILLION, "h"),
     "peer:cumf_sgd:sgd": (GREEN, "d"), "peer:implicit:als": (VERMILLION, "8"),
+    "peer:implicit:bpr": (ORANGE, "8"), "peer:implicit:lmf": (SKY, "8"), "peer:libmf:bpr": (GREEN, "h"),
     "peer:lenskit:biased_mf": (VERMILLION, ">"), "peer:lenskit:implicit_mf": (INDIGO, ">"),
     "peer:libmf:sgd": (OLIVE, "d"), "peer:myfm:gibbs": (WINE, "*"), "peer:qmf:wals": (PURPLE, "p"),
     "peer:smurff:bpmf": (WINE, "p"),

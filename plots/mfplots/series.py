@@ -185,12 +185,13 @@ def canonical(value: Any) -> str:
 
 
 def flatten(value: Mapping[str, Any] | None, prefix: str = "") -> Facets:
-    """Nested keys joined by dots; `seed` left out, since repeats differ in nothing else."""
+    """Nested keys joined by dots; `seed` and the `fold` of a split left out, since repeats differ in
+    nothing else."""
     flat: Facets = {}
     for key, inner in (value or {}).items():
         if isinstance(inner, Mapping):
             flat.update(flatten(inner, f"{prefix}{key}."))
-        elif key != "seed":
+        elif key not in ("seed", "fold"):
             flat[prefix + key] = inner
     return flat
 
@@ -343,6 +344,13 @@ def _panel_detail(key: PanelKey, twins: Sequence[PanelKey]) -> str:
     if len({twin[2] for twin in twins if twin[1] == key[1]}) > 1:
         words.append(f"content {key[2][:8]}")
     return ", ".join(words)
+
+
+def repeats(cases: pd.DataFrame) -> list[int | str]:
+    """What pairs the cases of two series: the seed, and the fold of a split in folds."""
+    folds = [split.get("fold") if isinstance(split, Mapping) else None for split in cases["split"]]
+    return [int(seed) if fold is None else f"{int(seed)} fold {fold}"
+            for seed, fold in zip(cases["seed"], folds)]
 
 
 def split_text(split: Any) -> str:

@@ -3,7 +3,7 @@ from synthetic import Made, footer, header, lines, rich_cases, rows_of, view_of,
 
 from mfplots.errors import PlotError
 from mfplots.load import load
-from mfplots.series import make_labels, make_view, panel_title
+from mfplots.series import make_labels, make_view, panel_title, repeats
 from mfplots.summary import Question
 
 
@@ -29,6 +29,20 @@ def test_seeds_are_repeats_of_one_series(tmp_path):
     view = view_of(tmp_path, [Made(seed=seed) for seed in (1, 2, 3)])
     assert view.labels == ["sgd_serial"]
     assert len(view.panels[0].series[0].cases) == 3
+
+
+def test_folds_are_repeats_of_one_series_that_are_told_apart(tmp_path):
+    for seed, fold in [(1, 1), (1, 2), (2, 1)]:
+        case = Made(seed=seed)
+        split = {"folds": 2, "fold": fold, "validation": 0.0, "seed": seed}
+        made, *rest = lines(case)
+        made["dataset"]["split"] = split
+        made["case_id"] = made["case_hash"] = f"case-{seed}-{fold}"
+        write_lines(tmp_path / f"case-{seed}-{fold}.jsonl", [made, *rest])
+    view = make_view(load([tmp_path]))
+    ((series,),) = [panel.series for panel in view.panels]
+    assert sorted(repeats(series.finished)) == ["1 fold 1", "1 fold 2", "2 fold 1"]
+    assert repeats(view_of(tmp_path / "plain", [Made(seed=3)]).panels[0].series[0].finished) == [3]
 
 
 def test_learning_rates_make_series(tmp_path):

@@ -106,6 +106,12 @@ def made_by_mfbench():
         run(folder, given, "given")
         (file,) = (folder / "cache").glob("*.mfc")
         put("cache", "valid-parts", file.read_bytes())
+        timed = {**SPEC, "datasets": [{"path": "timed.txt", "format": "movielens-tab", "split": {"by_time": 0.8}}]}
+        (folder / "timed.txt").write_text("".join(f"{u}\t{i}\t{r}\t{9 - u}\n" for u, i, r in ROWS))
+        (folder / "cache").rename(folder / "given-cache")
+        run(folder, timed, "timed")
+        (file,) = (folder / "cache").glob("*.mfc")
+        put("cache", "valid-times", file.read_bytes())
 
 
 if __name__ == "__main__":

@@ -53,8 +53,8 @@ TEST(BprDraws, AbsentItemsAreThoseThatTheRowHasNot) {
   const std::vector<std::vector<std::int32_t>> rows = {
       {}, {0}, {6}, {3}, {0, 1, 2}, {4, 5, 6}, {0, 2, 4, 6}, {1, 3, 5}, {0, 1, 2, 3, 4, 5, 6}};
   for (const auto& items : rows) {
-    const Row row = {items.data(), std::ssize(items)};
-    std::int64_t absent = 0;
+    const Row row = {items.data(), static_cast<std::int32_t>(items.size())};
+    std::int32_t absent = 0;
     for (std::int32_t item = 0; item < 7; ++item) {
       const bool has = std::count(items.begin(), items.end(), item) > 0;
       EXPECT_EQ(has_item(row, item), has);

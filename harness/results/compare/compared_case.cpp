@@ -16,6 +16,13 @@ void flatten(const Json& value, const std::string& name, Configuration& into) {
   for (const auto& [key, inner] : value.items()) flatten(inner, name + "." + key, into);
 }
 
+// Its seed; with folds, the fold as well.
+Json drawn_by(const Json& split) {
+  const Json& fold = value_at(split, {"fold"});
+  const Json& seed = value_at(split, {"seed"});
+  return fold.is_null() ? seed : Json{seed, fold};
+}
+
 std::optional<double> epoch_seconds(const ResultFile& file) {
   if (restarts(file.header)) return std::nullopt;  // one has its setup, two differ by their scatter
   if (const auto steady = epoch_times_of(file).steady_s) return steady;
@@ -48,6 +55,7 @@ Configuration configuration_of(const Json& header) {
     flatten(value_at(header, {section}), section, all);
   }
   all.erase("split.seed");
+  all.erase("split.fold");
   return all;
 }
 
@@ -57,7 +65,7 @@ std::optional<ComparedCase> compared_case(const std::string& path, const ResultF
   ComparedCase one;
   one.file = path;
   one.configuration = configuration_of(file.header);
-  one.repeat = {*seed, value_at(file.header, {"dataset", "split", "seed"})};
+  one.repeat = {*seed, drawn_by(value_at(file.header, {"dataset", "split"}))};
   one.status = *file.status();
   one.gpu = text_at(file.header, {"algorithm", "hardware"}) == "cuda";
   one.environment = value_at(file.header, {"environment"});

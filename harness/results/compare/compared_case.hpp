@@ -17,9 +17,9 @@
 
 namespace mf {
 
-// Everything that decides a result but the seeds, by dotted name: "algorithm", "dataset",
-// "dataset.content_hash", "params.factors", "split.holdout", "schedule.kind", "stop.epochs",
-// "evaluate.every", ...
+// Everything that decides a result but the seeds and the fold, by dotted name: "algorithm",
+// "dataset", "dataset.content_hash", "params.factors", "split.holdout", "schedule.kind",
+// "stop.epochs", "evaluate.every", ...
 using Configuration = std::map<std::string, Json>;
 
 Configuration configuration_of(const Json& header);
@@ -28,8 +28,8 @@ Configuration configuration_of(const Json& header);
 std::optional<TargetSpec> named_target(const Json& header);
 
 // The same repeat of the same configuration in two folders makes a pair. With a seed in the split,
-// that is another number than the seed.
-using Repeat = std::pair<std::int64_t, Json>;  // seed, seed of the split
+// that is another number than the seed; a split in folds has a fold, too.
+using Repeat = std::pair<std::int64_t, Json>;  // seed, seed of the split or [seed, fold]
 
 struct ComparedCase {
   std::string file;

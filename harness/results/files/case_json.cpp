@@ -39,7 +39,10 @@ Json dataset_json(const CaseData& data, const Case& item) {
                {"duplicate_policy", info.duplicate_policy},
                {"scale", scale}};
   if (item.split.kind == SplitSpec::Kind::users) json["nnz_fold_in"] = data.sizes.fold_in;
+  if (split.test_from) json["test_from"] = *split.test_from;
+  if (split.validation_from) json["validation_from"] = *split.validation_from;
   if (info.implicit) json["implicit"] = info.implicit->to_json();
+  if (info.core) json["core"] = info.core->to_json();
   return json;
 }
 

@@ -26,6 +26,7 @@ CaseData DataStore::get(const Case& item, bool keep_whole) {
   load_seconds_ = {};
   host_data_ = {};
   host_data_.from = DataFrom::split_at_hand;
+  host_data_.times = item.data.times;
   split_s_ = 0;
   const std::string split_key = dataset_key + canonical(item.resolved.at("split"));
   if (split_key != split_key_) {
@@ -81,6 +82,7 @@ void DataStore::load(const Case& item, const std::string& key) {
   standing_bytes_ = resident_bytes();
   refuse_to_load(item);
   host_data_ = expected_data(item).value_or(HostData{});
+  host_data_.times = item.data.times;
   const auto start = Clock::now();
   dataset_ = std::make_shared<const Dataset>(load_dataset(item.data, hardware_threads()));
   load_seconds_ = dataset_->load;
@@ -108,10 +110,10 @@ HostData DataStore::host_data() const {
   HostData data = host_data_;
   if (split_ == nullptr) return data;  // of slices
   set_sizes(data, *split_, sizes_of(*split_));
-  const std::int64_t all = data.whole.nnz;
-  if (const auto& rule = info_->implicit) {
-    data.before_rule = {data.whole.n_users + rule->users_dropped,
-                        data.whole.n_items + rule->items_dropped, all + rule->ratings_dropped};
+  const Dropped dropped = info_->dropped();
+  if (dropped.ratings > 0) {
+    data.before_rules = {data.whole.n_users + dropped.users, data.whole.n_items + dropped.items,
+                         data.whole.nnz + dropped.ratings};
   }
   return data;
 }

@@ -19,28 +19,35 @@ constexpr double kCudaHostBytes = 165e6;
 constexpr double kLibraryHostBytes = 220e6;
 // Of the ratings that are sorted: 12 bytes each, and 8 of the elements that are.
 constexpr double kSortedBytes = 2 * kRatingBytes;
+// And of those whose times are sorted (datasets/ratings/rating_times.cpp).
+constexpr double kTimedBytes = 64;
 // Ratings that a thread copies to their parts before it gives their memory back.
 constexpr double kCutAtOnce = 4 * 65536;
 
 struct Sizes {
-  double nnz, users, items;
+  double nnz, times, users, items;
   // Of one of so many ranks that have a share of the ratings each, and the offsets of all.
-  explicit Sizes(const ProblemShape& shape, int slices = 1)
+  Sizes(const HostData& data, const ProblemShape& shape, int slices = 1)
       : nnz(static_cast<double>(shape.nnz) / slices),
+        times(data.times ? sizeof(RatingTime) * nnz : 0),
         users(static_cast<double>(shape.n_users)),
         items(static_cast<double>(shape.n_items)) {}
 
   double offsets() const { return 8 * (users + 1); }
   double ids() const { return 4 * (users + items); }
   // In memory, or as a file of the cache.
-  double whole() const { return kRatingBytes * nnz + offsets() + ids(); }
+  double whole() const { return kRatingBytes * nnz + times + offsets() + ids(); }
 };
 
-bool has_labels(const SplitSpec& split) { return split.kind != SplitSpec::Kind::holdout; }
+// A byte a rating, of splits that cut rows; others are drawn.
+bool has_labels(const SplitSpec& split) {
+  using Kind = SplitSpec::Kind;
+  return split.kind != Kind::holdout && split.kind != Kind::folds && split.kind != Kind::by_time;
+}
 
 // Of training, test and what else there is: all ratings once, offsets of each, ids.
 double parts_bytes(const Case& item, const Sizes& sizes) {
-  const double parts = 2.0 + (item.split.validation_fraction > 0 ? 1 : 0) +
+  const double parts = 2.0 + (item.split.has_validation() ? 1 : 0) +
                        (item.split.kind == SplitSpec::Kind::users ? 1 : 0);
   return kRatingBytes * sizes.nnz + parts * sizes.offsets() + sizes.ids();
 }
@@ -58,16 +65,17 @@ double read_bytes(const HostData& data, const Sizes& sizes) {
       return 0;
     case DataFrom::files:
       // A text is mapped twice: to be read, and to be hashed.
-      return std::max(2 * data.source_bytes + kRatingBytes * sizes.nnz,
-                      kSortedBytes * sizes.nnz + sizes.offsets() + sizes.ids());
+      return std::max(
+          2 * data.source_bytes + kRatingBytes * sizes.nnz,
+          (data.times ? kTimedBytes : kSortedBytes) * sizes.nnz + sizes.offsets() + sizes.ids());
     default:
       return sizes.whole() + data.making_bytes;
   }
 }
 
 double load_bytes(const HostData& data, const Sizes& sizes) {
-  if (!data.before_rule || data.from == DataFrom::split_at_hand) return read_bytes(data, sizes);
-  const Sizes before(*data.before_rule);
+  if (!data.before_rules || data.from == DataFrom::split_at_hand) return read_bytes(data, sizes);
+  const Sizes before(data, *data.before_rules);
   return std::max(read_bytes(data, before), before.whole() + sizes.whole());
 }
 
@@ -79,7 +87,7 @@ double cut_bytes(const Case& item, const HostData& data, const Sizes& sizes) {
   if (data.kept || data.from == DataFrom::ratings_at_hand) return sizes.whole() + parts;
   const double in_flight =
       std::min(kRatingBytes * kCutAtOnce * data.threads, kRatingBytes * sizes.nnz);
-  return parts + in_flight + sizes.offsets() + sizes.ids();
+  return parts + sizes.times + in_flight + sizes.offsets() + sizes.ids();
 }
 
 double standing(const HostData& data) { return std::max(data.program_bytes, data.standing_bytes); }
@@ -116,7 +124,7 @@ double train_bytes(const Case& item, const HostData& data, const Sizes& sizes) {
 }  // namespace
 
 HostNeed host_need(const Case& item, const HostData& data) {
-  const Sizes sizes(data.whole, data.slices);
+  const Sizes sizes(data, data.whole, data.slices);
   HostNeed need;
   need.load = standing(data) + load_bytes(data, sizes);
   need.cut = standing(data) + cut_bytes(item, data, sizes);
@@ -140,7 +148,7 @@ double left_standing(const Case& item, const HostData& data) {
                                       (libraries ? kLibraryHostBytes : 0));
 }
 
-double whole_bytes(const HostData& data) { return Sizes(data.whole).whole(); }
+double whole_bytes(const HostData& data) { return Sizes(data, data.whole).whole(); }
 
 double resident_bytes() {
   static const auto page = static_cast<double>(sysconf(_SC_PAGESIZE));

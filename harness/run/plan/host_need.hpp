@@ -28,8 +28,9 @@ struct HostData {
   DataFrom from = DataFrom::cache;
   // All ratings stay beside their parts for a later case: while the parts are cut, and after that.
   bool kept = false;
-  // The ratings to which a rule for implicit feedback is applied, beside what it leaves.
-  std::optional<ProblemShape> before_rule;
+  bool times = false;  // of the ratings: for the split
+  // The ratings to which rules are applied, beside what these leave.
+  std::optional<ProblemShape> before_rules;
   double source_bytes = 0;    // of the files that are mapped to be read
   double making_bytes = 0;    // beside the ratings while these are made
   double program_bytes = 0;   // of this process without data, before it had a device

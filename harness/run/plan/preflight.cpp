@@ -175,6 +175,8 @@ double bytes_of_files(const Source& source) {
 double train_share(const SplitSpec& split) {
   double test = 0;
   if (split.kind == SplitSpec::Kind::holdout) test = split.test_fraction;
+  if (split.kind == SplitSpec::Kind::folds) test = 1.0 / split.folds;
+  if (split.kind == SplitSpec::Kind::by_time) test = 1 - split.before_cut;
   if (split.kind == SplitSpec::Kind::users) test = split.user_fraction;
   return (1 - test) * (1 - split.validation_fraction);
 }
@@ -198,7 +200,8 @@ std::optional<std::string> why_not_evaluated(const Case& item, const PartSizes& 
   if (!part) return std::nullopt;
   return fmt::format(
       "the {} part is empty: the split {} leaves it none of {} ratings; choose another `holdout`, "
-      "`leave_out`, `users` or `validation`, or a larger data set{}",
+      "`leave_out`, `folds`, `by_time`, `leave_last`, `users` or `validation`, or a larger data "
+      "set{}",
       *part, item.resolved.at("split").dump(), sizes.all(),
       *part == "test" && is_implicit(item)
           ? R"(; "evaluate": {"ranking": false} does without a test part)"
@@ -219,7 +222,9 @@ std::optional<std::string> why_not_in_memory(double need, const MemoryBound& ava
 
 DataFrom source_of_data(const Case& item) {
   std::error_code error;
-  const bool is_cached = std::filesystem::exists(cache_path(item.data), error);
+  const bool is_cached = item.data.times
+                             ? fresh_cache(item.data).has_value()  // one without may be there
+                             : std::filesystem::exists(cache_path(item.data), error);
   if (is_cached) return DataFrom::cache;
   const bool made = !item.data.like.empty() || !item.data.expand.empty();
   return made ? DataFrom::generator : DataFrom::files;
@@ -232,7 +237,8 @@ std::optional<HostData> expected_data(const Case& item) {
   data.whole = {shape->n_users, shape->n_items, shape->nnz};
   data.train_nnz =
       static_cast<std::int64_t>(static_cast<double>(shape->nnz) * train_share(item.split));
-  if (item.data.implicit) data.before_rule = data.whole;  // of which it leaves all at most
+  if (item.data.has_rules()) data.before_rules = data.whole;  // of which they leave all at most
+  data.times = item.data.times;
   data.from = source_of_data(item);
   data.threads = hardware_threads();
   if (data.from == DataFrom::cache) {
@@ -245,7 +251,7 @@ std::optional<HostData> expected_data(const Case& item) {
 }
 
 void refuse_to_load(const Case& item) {
-  if (item.data.implicit) return;  // what its rule leaves is not known
+  if (item.data.has_rules()) return;  // what they leave is not known
   const MemoryBound available = memory_limit().available;
   const auto data = expected_data(item);
   if (!data) return;

@@ -15,7 +15,7 @@ from mfplots.figures import Drawing, figure
 from mfplots.metrics import NO_INTERVAL, Interval, Spread
 from mfplots.published import absent_note, fits, left_out_note, value_points
 from mfplots.recipes import Recipe
-from mfplots.series import Panel, Series, View, methods_apart, panel_title
+from mfplots.series import Panel, Series, View, methods_apart, panel_title, repeats
 from mfplots.smallprint import provenance, sample
 from mfplots.style import looks, ratio_text
 from mfplots.summary import baseline_label, baseline_name, find_baseline, status_text, writes_note
@@ -105,7 +105,7 @@ def _ratio_to(series: Series, base: Series, panel: Panel, found: Metric,
     """Errors seed by seed, since a seed is a split; times and rates by their medians."""
     own, other = (values(s, panel, found, recipe) for s in (series, base))
     if found.kind == "error":
-        seeds, rivals = list(series.finished["seed"]), list(base.finished["seed"])
+        seeds, rivals = repeats(series.finished), repeats(base.finished)
         if len(set(seeds)) == len(seeds) and len(set(rivals)) == len(rivals):
             of = dict(zip(rivals, other))
             return metrics.median_of_ratios(own, [of.get(seed, math.nan) for seed in seeds])

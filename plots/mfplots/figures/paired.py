@@ -13,7 +13,7 @@ from mfplots.errors import NotDrawable, PlotError
 from mfplots.figures import Drawing, figure
 from mfplots.metrics import NO_INTERVAL
 from mfplots.recipes import Recipe
-from mfplots.series import Panel, Series, View, panel_title
+from mfplots.series import Panel, Series, View, panel_title, repeats
 from mfplots.smallprint import provenance, sample
 from mfplots.style import looks, plain_tick
 from mfplots.summary import baseline_label, baseline_name, find_baseline, main_metric
@@ -25,7 +25,7 @@ class Row:
     panel: Panel
     series: Series
     base: str
-    seeds: list[int]
+    seeds: list[int | str]  # with their folds
     differences: list[float]  # of these seeds: this series less its baseline
 
 
@@ -75,8 +75,8 @@ def _row(panel: Panel, series: Series, found: Metric, recipe: Recipe) -> Row | N
     return Row(panel, series, base.label, seeds, [own[seed] - other[seed] for seed in seeds])
 
 
-def _by_seed(series: Series, panel: Panel, found: Metric, recipe: Recipe) -> dict[int, float]:
-    seeds = [int(seed) for seed in series.finished["seed"]]
+def _by_seed(series: Series, panel: Panel, found: Metric, recipe: Recipe) -> dict[int | str, float]:
+    seeds = repeats(series.finished)
     if len(set(seeds)) < len(seeds):
         raise PlotError(f"{series.label}: two cases of one seed; narrow the results or the filter")
     return dict(zip(seeds, values(series, panel, found, recipe)))

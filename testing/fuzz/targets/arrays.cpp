@@ -4,7 +4,7 @@
 
 #include "base/error.hpp"
 #include "base/files/npy.hpp"
-#include "datasets/readers/numpy_column.hpp"
+#include "datasets/readers/numpy/numpy_column.hpp"
 #include "datasets/readers/reader_formats.hpp"
 #include "testing/fuzz/mutate.hpp"
 #include "testing/fuzz/properties.hpp"

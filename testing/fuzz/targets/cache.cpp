@@ -32,6 +32,7 @@ enum Place : std::size_t {
   kSectionHash = 80,
   kUserNameBytes = 168,
   kItemNameBytes = 176,
+  kTimesHash = 184,
   kFixed = 192
 };
 
@@ -65,7 +66,8 @@ std::string mended(std::string file) {
   if (m > kMost || n > kMost || nnz > kMost) return file;
   if (user_names > kMost || item_names > kMost) return file;
   if (number(file, kParts) != 0) put(file, kParts, nnz);
-  const std::array<std::size_t, 11> sizes = {4 * nnz,
+  const bool timed = file[8] == 3;
+  const std::array<std::size_t, 12> sizes = {4 * nnz,
                                              4 * nnz,
                                              4 * nnz,
                                              8 * (m + 1),
@@ -75,17 +77,19 @@ std::string mended(std::string file) {
                                              user_names > 0 ? 8 * (m + 1) : 0,
                                              user_names,
                                              item_names > 0 ? 8 * (n + 1) : 0,
-                                             item_names};
+                                             item_names,
+                                             timed ? 16 * nnz : 0};
   const bool named = user_names > 0 || item_names > 0;
-  file[8] = named ? 2 : 1;  // the version
+  file[8] = timed ? 3 : named ? 2 : 1;  // the version
   std::size_t whole = head;
   for (const auto size : sizes) whole += round_up(size);
   file.resize(whole);
   put(file, kHeaderBytes, head);
   put(file, kFileBytes, whole);
   std::size_t at = head;
-  for (std::size_t s = 0; s < (named ? sizes.size() : 7); ++s) {
-    put(file, kSectionHash + 8 * s, hash64_parallel(bytes(file, at, sizes[s]), s, 1));
+  for (std::size_t s = 0; s < (timed ? sizes.size() : named ? 11 : 7); ++s) {
+    put(file, s < 11 ? kSectionHash + 8 * s : std::size_t{kTimesHash},
+        hash64_parallel(bytes(file, at, sizes[s]), s, 1));
     at += round_up(sizes[s]);
   }
   put(file, kHeaderHash, 0);
@@ -103,13 +107,16 @@ bool same(View<const float> a, View<const float> b) {
 // A cache that was taken is written and read again.
 void read_and_write(const std::string& path) {
   const CacheHead head = read_cache_head(path);
-  const Dataset data = read_cache(path, 1);
+  const Dataset data = read_cache(path, 1, true);
   check_ratings(data.ratings);
   expect(head.nnz == data.ratings.nnz() && head.n_users == data.ratings.n_users(),
          "the head of a cache has its sizes");
+  expect(head.has_times == !data.times.empty() || head.nnz == 0, "a cache has the times it says");
+  for (const RatingTime& one : data.times.all)
+    expect(one.place >= 0 && one.place < head.nnz, "places are among the ratings");
   const std::string copy = scratch() / "copy.mfc";
   write_cache(copy, data, 1, head.key);
-  const Dataset again = read_cache(copy, 1);
+  const Dataset again = read_cache(copy, 1, true);
   expect(content_hash(again.ratings, 1) == content_hash(data.ratings, 1) &&
              same(again.ratings.values(), data.ratings.values()) && again.parts == data.parts,
          "a cache that is written again has the same ratings");

@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "base/json/json.hpp"
+#include "datasets/core_rule.hpp"
 #include "datasets/dataset_entry.hpp"
 #include "datasets/implicit_rule.hpp"
 #include "datasets/readers/reader_formats.hpp"
@@ -58,6 +59,12 @@ void split(std::string_view input) {
   if (spec.kind == SplitSpec::Kind::given) {
     for (std::int64_t i = 0; i < data.ratings.nnz(); ++i) data.parts.push_back(i % 3 == 2);
   }
+  if (spec.needs_times()) {
+    AlignedVector<RatingTime> times(data.ratings.nnz());
+    for (std::int64_t i = 0; i < std::ssize(times); ++i)
+      times[i] = {i / 3, std::ssize(times) - 1 - i};
+    data.times = RatingTimes(std::move(times));
+  }
   const Split cut = make_split(data, spec, 1);
   check_split(data.ratings, cut);
   check_split(data.ratings, make_split(data, spec, 2));
@@ -65,6 +72,7 @@ void split(std::string_view input) {
     const Dataset observed_data = observed(data, {3, ImplicitValue::rating}, 1);
     check_ratings(observed_data.ratings);
   });
+  accepts([&] { check_ratings(core_of(data, {2, 2}, 1).ratings); });
 }
 
 void given(std::string_view input) {

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "base/error.hpp"
 #include "datasets/readers/reader_formats.hpp"
@@ -21,9 +23,9 @@ struct Outcome {
 };
 
 Outcome outcome_of(ReadText read, const Text& text, const ScaleCheck& scale,
-                   std::size_t chunk_bytes, IdKind ids) {
+                   std::size_t chunk_bytes, IdKind ids, bool times = false) {
   try {
-    return {read(text, scale, {1, chunk_bytes, ids}), ""};
+    return {read(text, scale, {1, chunk_bytes, ids, {}, times}), ""};
   } catch (const Error& error) {
     return {std::nullopt, error.what()};
   }
@@ -34,9 +36,33 @@ void same(const Outcome& one, const Outcome& other) {
   if (!one.ratings) return;
   expect(one.ratings->users == other.ratings->users && one.ratings->items == other.ratings->items &&
              one.ratings->values == other.ratings->values &&
+             one.ratings->times == other.ratings->times &&
              same_names(one.ratings->user_names, other.ratings->user_names) &&
              same_names(one.ratings->item_names, other.ratings->item_names),
          "a text has the same ratings, however it is cut into chunks");
+}
+
+// The same ratings with a time each, of which every one has a place.
+void read_timed(const Text& text, ReadText reader, const Outcome& plain) {
+  const ScaleCheck any(std::nullopt);
+  Outcome timed = outcome_of(reader, text, any, std::size_t{1} << 22, IdKind::automatic, true);
+  same(timed, outcome_of(reader, text, any, 7, IdKind::automatic, true));
+  if (!timed.ratings) return;
+  RawRatings& raw = *timed.ratings;
+  expect(plain.ratings && plain.ratings->users == raw.users && plain.ratings->items == raw.items,
+         "a text with times can be read without");
+  expect(raw.times.size() == raw.values.size(), "every rating has a time");
+  const auto ratings = make_canonical(raw);
+  if (!ratings) return;
+  const auto times = times_of({raw.users, raw.items, raw.times}, *ratings, 1, "input");
+  std::vector<bool> seen(static_cast<std::size_t>(ratings->nnz()));
+  expect(times.all.size() == ratings->nnz(), "every rating has a time");
+  for (const RatingTime& one : times.all) {
+    expect(
+        one.place >= 0 && one.place < ratings->nnz() && !seen[static_cast<std::size_t>(one.place)],
+        "every rating has a place of its own");
+    seen[static_cast<std::size_t>(one.place)] = true;
+  }
 }
 
 void read(std::string_view input, ReadText reader) {
@@ -44,6 +70,7 @@ void read(std::string_view input, ReadText reader) {
   const ScaleCheck any(std::nullopt);
   const Outcome whole = outcome_of(reader, text, any, std::size_t{1} << 22, IdKind::automatic);
   same(whole, outcome_of(reader, text, any, 7, IdKind::automatic));
+  read_timed(text, reader, whole);
   if (const auto named = outcome_of(reader, text, any, 5, IdKind::text); named.ratings) {
     check_raw(*named.ratings);
     make_canonical(*named.ratings);

@@ -10,8 +10,9 @@
 #include "base/text.hpp"
 #include "datasets/readers/archive_reader.hpp"
 #include "datasets/readers/id_columns.hpp"
-#include "datasets/readers/numpy_column.hpp"
+#include "datasets/readers/numpy/numpy_column.hpp"
 #include "datasets/readers/reader_formats.hpp"
+#include "datasets/readers/times.hpp"
 
 namespace mf {
 namespace {
@@ -130,6 +131,7 @@ void check_npz(const std::string& path, const Bytes& archive) {
 RawRatings read_npz(const std::string& path, const Bytes& archive, const ScaleCheck& scale,
                     const ParseOptions& options) {
   check_zip(path, archive);
+  if (options.times) fail_without_times(path, "arrays of users, items and ratings");
   const std::vector<Bytes> content = members_of(path, archive);
   const auto array = [&](std::int64_t i) {
     return NumpyColumn(fmt::format("{}({})", path, kNumpyFiles[i]), content[i]);
@@ -142,6 +144,7 @@ RawRatings read_npz(const std::string& path, const Bytes& archive, const ScaleCh
 
 RawRatings read_npy_folder(const std::string& folder, const ScaleCheck& scale,
                            const ParseOptions& options) {
+  if (options.times) fail_without_times(folder, "arrays of users, items and ratings");
   const auto array = [&](const char* name) {
     const std::string path = (std::filesystem::path(folder) / name).string();
     return NumpyColumn(path, map_file(path));

@@ -1,4 +1,4 @@
-#include "datasets/readers/numpy_column.hpp"
+#include "datasets/readers/numpy/numpy_column.hpp"
 
 #include <fmt/core.h>
 

@@ -1,0 +1,40 @@
+// When ratings were given, for splits by time: nothing else looks at it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "base/aligned.hpp"
+#include "base/view.hpp"
+#include "datasets/ratings/ratings.hpp"
+
+namespace mf {
+
+struct RatingTime {
+  std::int64_t time;   // as the file has it; of dates, seconds since 1970
+  std::int64_t place;  // among all ratings in the order of their times, from 0; none has another's
+};
+
+// One for each rating of a matrix, in its order; or none.
+struct RatingTimes {
+  View<const RatingTime> all;
+  std::shared_ptr<const void> owner;
+
+  RatingTimes() = default;
+  explicit RatingTimes(AlignedVector<RatingTime> times);
+  RatingTimes(View<const RatingTime> views, std::shared_ptr<const void> of)
+      : all(views), owner(std::move(of)) {}
+  bool empty() const { return all.empty(); }
+};
+
+// Ratings as a file holds them, and when each was given.
+struct TimedIds {
+  AlignedVector<std::int32_t> users, items;  // as those of RawRatings
+  AlignedVector<std::int64_t> times;
+};
+
+// Of the matrix that make_ratings has made of them. Equal times keep the order of the file. A pair
+// that occurs more than once has the latest of its times. The same for any number of threads.
+RatingTimes times_of(TimedIds raw, const Ratings& ratings, int threads, const std::string& name);
+
+}  // namespace mf

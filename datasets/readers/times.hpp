@@ -1,0 +1,34 @@
+// Internal: when ratings were given, where a split asks for it: numbers, as unix times, or dates.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "datasets/readers/text_source.hpp"
+
+namespace mf {
+
+// A number (a fraction is dropped), or a date such as 2005-09-06, 2005-09-06 12:30 or
+// 2005-09-06T12:30:00.5Z, as seconds since 1970 in UTC, or in that of +02:00 at its end. Moves p
+// behind it; false where there is none. Of a line that ends in '\n'.
+bool read_time(const char*& p, std::int64_t& time, bool& is_date);
+// 19:09:00 or 19:09 as seconds.
+bool read_clock(const char*& p, std::int64_t& seconds);
+
+// Those of one chunk.
+struct ChunkTimes {
+  std::int64_t* next = nullptr;  // where the next one goes
+  bool numbers = false, dates = false;
+
+  void read(const char*& p);  // throws LineError
+  void add(std::int64_t time) { *next++ = time; }
+};
+
+// Throws Error(data) where some are numbers and others dates, which have no common order.
+void check_times(const std::string& path, const std::vector<ChunkTimes>& chunks);
+
+// Throws Error(data): the file has none, and what to do.
+[[noreturn]] void fail_without_times(const std::string& path, const std::string& found);
+
+}  // namespace mf
