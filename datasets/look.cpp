@@ -36,7 +36,7 @@ std::string look_at_data(const DatasetRequest& request) {
   const auto source = source_of(request);
   if (!source) {
     read_cache_head(cache_path(request));
-    return "in the cache alone (its checksums are looked at when it is loaded)";
+    return "only in the cache (its checksums are looked at when it is loaded)";
   }
   source_key(*source);  // refuses a pipe, which would be waited for
   if (fresh_cache(request)) return "cached";

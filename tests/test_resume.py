@@ -90,7 +90,7 @@ def test_ratings_that_are_others_are_told_of_whatever_their_times_say(mfbench, t
     os.utime(ratings, (before, before))
     mfbench("run", "s.json", "--out", "elsewhere", cwd=tmp_path)
     again = mfbench("run", "s.json", cwd=tmp_path)
-    assert again.stderr.count("own.csv: its ratings are others") == 1 and "--rerun" in again.stderr
+    assert again.stderr.count("own.csv: its ratings are not those") == 1 and "--rerun" in again.stderr
     mfbench("run", "s.json", "--rerun", cwd=tmp_path)
     assert "warning" not in mfbench("run", "s.json", cwd=tmp_path).stderr
 

@@ -188,7 +188,7 @@ def test_the_tables_have_the_columns_of_the_fields(tables, fields):
             [column for column in scalars if column not in own]
         objects = tuple(field["column"] + "." for field in [*fields[0]] if field["type"] == "an object")
         # A ranking metric may be of any part and number of ranks: fields have the usual ones.
-        of_ranks = {column for column in columns if re.fullmatch(r"(validation_)?(recall|ndcg)_\d+", column)}
+        of_ranks = {column for column in columns if re.fullmatch(r"(validation_)?(recall|recall_of_all|ndcg)_\d+", column)}
         assert {column for column in columns if not column.startswith(objects)} - of_ranks == \
             {*scalars, *own, "case"} - of_ranks
 

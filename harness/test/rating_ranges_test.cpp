@@ -12,7 +12,8 @@ namespace {
 
 TEST(RatingRanges, EveryAlgorithmOfTheHostBeatsTheMean) {
   EXPECT_EQ(testing::expect_all_beat_the_mean(Hardware::cpu),
-            (std::set<std::string>{"als_cpu", "ccd++_cpu", "fpsgd", "hogwild", "sgd_serial"}));
+            (std::set<std::string>{"als_cpu", "bpmf_cpu", "ccd++_cpu", "fpsgd", "hogwild",
+                                   "sgd_serial"}));
 }
 
 TEST(RatingRanges, ImplicitFeedbackRefusesNegativeValues) {
