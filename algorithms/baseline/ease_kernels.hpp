@@ -1,4 +1,4 @@
-// The kernels of ease. Of a symmetric n x n matrix, element (i, j) with i <= j is at [i n + j].
+// The kernels of ease. Symmetric n x n matrices keep element (i, j), i <= j, at [i n + j].
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -2,8 +2,8 @@
 // rows (q, 1) of the other side and its biases c,
 //   A = alpha sum (q, 1) (q, 1)^T + Lambda,   b = alpha sum (r - c) (q, 1) + Lambda mu
 //   (x, b_u) ~ N(A^-1 b, A^-1)
-// (without biases: of q alone). With A = R R^T, R upper triangular, R z = b and n from N(0, I) it
-// is R^T (x, b_u) = z + n.
+// Without biases, q takes the place of (q, 1). With A = R R^T, R upper triangular, R z = b and n
+// from N(0, I) it is R^T (x, b_u) = z + n.
 #pragma once
 
 #include "algorithms/als/cpu/half_step.hpp"

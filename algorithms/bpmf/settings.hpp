@@ -50,7 +50,7 @@ struct Settings {
   bool draws_alpha() const { return alpha == 0; }
   // Of the first draw, where it is drawn afterwards.
   double first_alpha() const { return draws_alpha() ? 1 : alpha; }
-  // What is removed from the ratings first: of biases that are drawn the mean alone.
+  // What is removed from the ratings first. Drawn biases are not, so they count as the mean here.
   als::CenterKind removed() const {
     return center == als::CenterKind::none ? center : als::CenterKind::mean;
   }

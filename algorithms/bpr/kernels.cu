@@ -6,8 +6,8 @@
 //
 // bpr: a random pair a triple; p_u, q_i and q_j are read and added to, 6 rows a triple.
 // bpr_tiled: place t of the pairs, by user, says the user of triple t, who draws one of its pairs.
-// p_u stays in fp32 registers until the user changes, once in a tile or more, and Q alone is read
-// and added to: 4 rows a triple, 1024 bytes at f = 128 in fp16. Tiles come in a random order.
+// p_u stays in fp32 registers until the user changes, once in a tile or more, and only rows of Q
+// are read and added to: 4 a triple, 1024 bytes at f = 128 in fp16. Tiles come in a random order.
 // README.md has the ceilings.
 #include <cuda_runtime.h>
 

@@ -78,7 +78,7 @@ TEST(BprDraws, NegativesAreExactAndOfTheirDistribution) {
         if (kind == Negatives::uniform) chances[item] = 1;
         if (kind == Negatives::popular && popularity[item] > 0) chances[item] = popularity[item];
       }
-      if (chances.empty()) chances[1] = 1;  // all that user 1 has not, and nobody has it
+      if (chances.empty()) chances[1] = 1;  // the only item that user 1 lacks; no user has it
       expect_drawn_as(chances, 100000, [&](std::int64_t t) {
         Rng rng = rng_of(3, train.nnz(), 2, t);
         return draw_other(of.pairs, row, kind, rng);
