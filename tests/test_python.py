@@ -132,6 +132,9 @@ def test_pairs_have_no_rating(place, frame):
 def test_parts_of_ones_own_and_several_sets(place, frame):
     cases = run({"datasets": [{"train": frame[:1000], "test": frame[1000:]}]}).all.cases
     assert list(cases["nnz_train"]) == [1000]
+    frame[1000:].to_csv("held_out.csv", index=False)
+    mixed = run({"datasets": [{"train": frame[:1000], "test": pathlib.Path("held_out.csv")}]}).all.cases
+    assert list(mixed["nnz_test"]) == [200]
     several = run({"name": "several"}, {"a": frame, "b": frame[:900]})
     assert sorted(several.cases["dataset"]) == ["a", "b"]
 
@@ -329,7 +332,7 @@ def test_winners_are_those_with_the_best_median(results):
     assert row["first there"].removesuffix(" †") == answers.idxmin() and row["target"] == "test RMSE 1.6"
     html = results._repr_html_()
     assert "<table" in html and row["best"] in html and "9 completed" in html
-    assert results.winners(target=0.001).columns.tolist() == ["data set", "best", "test RMSE"]  # nobody is there
+    assert results.winners(target=0.001).columns.tolist() == ["data set", "best", "test RMSE"]  # which is never reached
 
 
 def test_failures_are_shown_and_escaped(place, frame):
@@ -377,6 +380,13 @@ def test_the_beginning_of_an_id_names_one_case(results):
         results.model(99)
     model = results.model(0)
     assert model.folder.name == results.cases["case_id"][0] and model.P.shape == (60, 2) == (len(model.users), 2)
+
+
+def test_a_model_is_read_by_any_path_of_its_folder(results, monkeypatch):
+    model = results.model(0)
+    users, folder = list(model.users), model.folder.resolve()
+    monkeypatch.chdir(folder.parent)
+    assert list(mfbench.Model(folder.name).users) == users
 
 
 @pytest.mark.parametrize("change, kind", [(of_text, str), (lambda f: f, int),
@@ -448,10 +458,11 @@ class Means:
         rows = np.zeros((self.train.n_users, 1)), np.zeros((self.train.n_items, 1))
         return *rows, np.zeros(self.train.n_users), self.bias, self.train.mean
 
-class Predicted(Means):
+class Predicted:
+    model = "biased"
+    __init__, fit_epoch = Means.__init__, Means.fit_epoch
     def predict(self, users, items):
         return self.train.mean + self.bias[items]
-    factors = property()
 
 class Step:
     """One step a pass, by the rate of the schedule."""
@@ -469,7 +480,7 @@ class Step:
 @pytest.fixture(scope="module")
 def own_file(place):
     path = pathlib.Path("own_means.py")
-    path.write_text(OWN.replace("    factors = property()\n", ""))
+    path.write_text(OWN)
     return path
 
 
@@ -484,16 +495,13 @@ def test_a_class_runs_as_an_algorithm(place, frame, own_file):
     assert file["facts"]["starts_from"] == "library"
 
 
-def test_predictions_are_compared_as_factors_are(place, frame):
-    pathlib.Path("own_both.py").write_text(OWN.replace(
-        "    factors = property()\n", "").replace("class Predicted(Means):", "class Predicted:\n"
-        "    model = 'biased'\n    __init__, fit_epoch = Means.__init__, Means.fit_epoch\n"))
+def test_predictions_are_compared_as_factors_are(place, frame, own_file):
     results = run({"name": "both", "algorithms": ["bias"], "stop": {"epochs": 1}}, frame,
-                  algorithms=["own_both.py:Means", "own_both.py:Predicted"])
+                  algorithms=[f"{own_file}:Means", f"{own_file}:Predicted"])
     by_label = results.cases.set_index("algorithm")["headline"]
     cold = results.all.cases["cold_ratings"].iloc[0]
     assert cold == 0  # else rows without ratings are each one's own
-    assert by_label["peer:own_both:means"] == pytest.approx(by_label["peer:own_both:predicted"], abs=1e-6)
+    assert by_label["peer:own_means:means"] == pytest.approx(by_label["peer:own_means:predicted"], abs=1e-6)
 
 
 def test_an_edited_file_runs_anew(place, frame):

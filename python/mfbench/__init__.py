@@ -1,9 +1,19 @@
-"""Matrix factorizations raced on a data frame, in Python (docs/python.md).
+"""Races matrix factorizations on your data frame (docs/python.md).
 
     import mfbench
     results = mfbench.run({"algorithms": ["sgd_serial", "als_cpu"]}, data=frame)
 
-It starts the program `mfbench`, which does the work in a process of its own, and reads what that has written.
+It starts the program `mfbench`, which does the work in a process of its own, and reads what that has written:
+
+    runs       run() and load()
+    tables     a data frame, table or matrix becomes files that the program reads
+    own        your own classes become algorithms
+    call       starts the program
+    progress   what run() shows meanwhile
+    results    Results: frames, tables, figures
+    model      Model: arrays and recommendations
+    places     where mfplots and the program's files are
+    __main__   the command `mfbench` of an installed package
 """
 
 from mfbench import places

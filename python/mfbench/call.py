@@ -1,4 +1,4 @@
-"""Calls of the program, whose refusals become exceptions."""
+"""Starts the program, reads the JSON lines that it prints, and raises what it refuses as an exception."""
 
 import json
 import os
@@ -15,7 +15,7 @@ SOME_CASES_FAILED = 1  # an exit code of mfbench: results like others, which say
 
 
 class ProgramError(PlotError):
-    """The program refused. `code` is its exit code (docs/spec.md has them), the text what it said."""
+    """The program refused. `code` is its exit code (docs/spec.md); the text is what it said."""
 
     def __init__(self, code, said):
         super().__init__(said or f"mfbench ended with {code}")
@@ -23,13 +23,13 @@ class ProgramError(PlotError):
 
 
 def environment(more=()):
-    """Figures and libraries of one's own run by this Python, unless PYTHON names another."""
+    """The program runs figures and your own classes by this Python, unless PYTHON names another."""
     return {**os.environ, "PYTHON": os.environ.get("PYTHON") or sys.executable, **dict(more)}
 
 
 def lines(*words, text="", env=(), hear=lambda line: None, hide=""):
-    """What `mfbench WORDS` prints, a line of JSON each; `hear` gets each as it comes, `text` is its input. Where the
-    call is interrupted, so is the program, and waited for. `hide` is left out of what it says: a folder of ours."""
+    """The lines of JSON that `mfbench WORDS` prints. `hear` gets each as it comes; `text` is the program's input. An
+    interrupted call interrupts the program and waits for it. `hide`, a folder of ours, is cut out of its messages."""
     with tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as given:
         given.write(text.encode())
         given.seek(0)
@@ -54,7 +54,7 @@ def lines(*words, text="", env=(), hear=lambda line: None, hide=""):
 
 
 def judge(code, said):
-    """Raises ProgramError where the program refused; what it warned of becomes warnings."""
+    """Raises ProgramError if the program refused; its warnings become Python's."""
     if code not in (0, SOME_CASES_FAILED):
         raise ProgramError(code, said.rpartition("error: ")[2].strip() or said.strip())
     for line in said.splitlines():

@@ -1,4 +1,4 @@
-"""A saved model: its arrays, and what it recommends. Files and rules: docs/spec.md."""
+"""Model: the arrays of a saved model, and what it recommends (docs/spec.md has its files and rules)."""
 
 import json
 from functools import cached_property
@@ -11,11 +11,13 @@ from mfbench import call
 from mfplots.errors import PlotError
 from mfplots.json_file import read_json
 
+IDS = "ids.json"  # in a folder of results: what the ids of tables were
+
 
 class Model:
-    """`P` and `Q` have a row a user and an item, in the order of `users` and `items`, which are one's own ids.
+    """`P` has a row for each of `users`, `Q` one for each of `items`: the ids of your data.
 
-    `user_bias` and `item_bias` are None in a plain model; `mean` is 0 there.
+    In a plain model `user_bias` and `item_bias` are None, and `mean` is 0.
     """
 
     def __init__(self, folder):
@@ -44,8 +46,8 @@ class Model:
 
     @cached_property
     def kinds(self):
-        """Of integers that the program takes for text, since they have more than 31 bits."""
-        kept = self.folder.parents[1] / "ids.json"
+        """"integers" for a side whose ids the program knows only as text, since they have more than 31 bits."""
+        kept = self.folder.resolve().parent.parent / IDS
         data = self.info["case"]["dataset"]
         known = read_json(kept) if kept.is_file() else {}
         return known.get(data.get("path") or data.get("train"), {})
@@ -56,8 +58,9 @@ class Model:
     # ---- answers -------------------------------------------------------------------------------------
 
     def recommend(self, user=None, k=10, *, history=None, include_seen=False):
-        """The best `k` items, with their scores. `user`: an id, or a list of them, whose frame has a column `user`; all
-        users where it is None. `history`: of a user whom the model has not seen, items, or a dictionary of their values."""
+        """The best `k` items with their scores. `user` is an id; for a list of ids, or for all users if it is None, the
+        frame also has a column `user`. `history` describes a user whom the model has not seen: items, or a dictionary of
+        their ratings."""
         words = ["-k", k, "--json", *(["--include-seen"] if include_seen else [])]
         if history is not None:
             values = history.items() if isinstance(history, dict) else ((item, 1) for item in history)

@@ -1,9 +1,9 @@
-"""Classes of one's own as libraries (docs/peers.md): the folder with peer.json and adapter.py that mfbench reads.
+"""Your own classes as algorithms: writes the peer.json and adapter.py by which mfbench runs them (docs/peers.md).
 
     python3 -m mfbench.own my_als.py FOLDER     # then MFBENCH_PEERS_PATH=FOLDER mfbench list
 
-Names, parameters and their defaults are those of the class, which is imported for them here, by whoever names its file:
-a spec starts no program. peers/common/mfown.py runs it, and says what such a class has.
+The class gives the names, the parameters and their defaults. It is imported here, in the process that names its file,
+since a spec by itself starts no program. peers/common/mfown.py runs it, and says what such a class has.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ TYPES = {bool: "boolean", int: "integer", float: "number", str: "text"}
 
 
 def prepare(named, spec, folder):
-    """Libraries of these classes below `folder`; entries for those that the spec does not have. Returns the environment."""
+    """Writes a library for each file below `folder` and adds the entries that the spec lacks. Returns the environment."""
     files = {}
     for path, classes in map(classes_of, named):
         known = files.setdefault(path, [])
@@ -34,7 +34,7 @@ def prepare(named, spec, folder):
 
 
 def add_entries(spec, library, algorithms):
-    """An entry whose name or library is it has been written by whoever wants other parameters."""
+    """Skips an algorithm that an entry of the spec names already, perhaps with other parameters."""
     entries = spec.setdefault("algorithms", [])
     named = [str(entry.get("library") or entry.get("name")) if isinstance(entry, dict) else str(entry) for entry in entries]
     for algorithm in algorithms:
@@ -59,7 +59,7 @@ def make(path, classes, folder):
 # ---- what a file has -------------------------------------------------------------------------------
 
 def classes_of(named):
-    """Of "FILE", "FILE:CLASS" or a class: the file, and its classes that can be trained."""
+    """The file that "FILE", "FILE:CLASS" or a class names, and its classes that can be trained."""
     if inspect.isclass(named):
         try:
             return Path(inspect.getfile(named)).resolve(), [named]

@@ -1,4 +1,4 @@
-"""Where the program's own files are: in this package, once it is installed, or in the source around it."""
+"""Where the files beside the program are: in this package if it is installed, else in the source tree around it."""
 
 import sys
 from pathlib import Path
@@ -10,7 +10,7 @@ SHARED = INSTALLED if INSTALLED.is_dir() else SOURCE
 
 
 def find_mfplots():
-    """mfplots stands once, where `mfbench plot` finds it as well."""
+    """Makes mfplots importable: there is one copy, which `mfbench plot` uses as well."""
     folder = str(SHARED / "plots")
     if folder not in sys.path:
         sys.path.append(folder)

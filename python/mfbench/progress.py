@@ -1,4 +1,4 @@
-"""What a run shows of itself: a line a case, and one of the case that runs."""
+"""The progress that run() shows: a line for each case, and one for the case that runs."""
 
 import sys
 import time
@@ -39,7 +39,7 @@ def silent(done, now):
 
 
 class OnTerminal:
-    """Lines of text; on a terminal the last one is written anew."""
+    """Lines of text; a terminal overwrites the last one."""
 
     def __init__(self, out):
         self.out, self.told = out, 0
@@ -71,7 +71,7 @@ class InNotebook:
 
 
 def in_a_notebook():
-    """A kernel shows what a cell gives; a shell of IPython is a terminal."""
+    """A kernel shows rich output; IPython in a terminal has none."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     return shell is not None and hasattr(shell, "kernel")

@@ -1,4 +1,4 @@
-"""What a run has found, as frames, tables and figures. Everything that is computed is mfplots'."""
+"""Results: what load() and run() return, as frames, tables and figures. mfplots computes and draws all of it."""
 
 import html
 import math
@@ -19,7 +19,6 @@ from mfplots.style import duration, styled
 from mfplots.summary import Question, metric_of, summarise
 from mfplots.widths import OWN
 
-IDS = "ids.json"  # in a folder of results: what the ids of tables were
 CASES = ("case_id", "algorithm", "label", "dataset", "seed", "status", "stop_reason", "epochs", "headline",
          "headline_metric", "headline_epoch", "best_seen", "train_to_target_s", "answer_to_target_s", "clock_load_s",
          "clock_prepare_s", "clock_transfer_s", "clock_train_s", "clock_wall_s", "steady_epoch_s", "contended", "n_users",
@@ -28,7 +27,7 @@ TRACE = ("epoch", "updates", "passes", "train_s", "answer_s", "wall_s", "epoch_s
 
 
 class Results:
-    """Of one or several folders, as they were when they were first looked at: refresh() looks again."""
+    """Results of one or several folders. They are read when they are first asked for; refresh() reads them anew."""
 
     def __init__(self, paths):
         self.paths = [Path(path) for path in paths]
@@ -92,7 +91,7 @@ class Results:
     # ---- tables --------------------------------------------------------------------------------------
 
     def question(self, target=None, metric=None, baseline=None, clock="train_s"):
-        """What is measured; without a word of it, what the results name."""
+        """What tables compare; what is left out is as the results name it."""
         key = metrics.known(metric, "metric").key if metric else None
         goal = None if target is None else Target(target, *([key] if key else []))
         return Question(target=goal, baseline=baseline, clock=clock, metric=key)
@@ -103,7 +102,7 @@ class Results:
         return pd.DataFrame(rows, columns=head)
 
     def winners(self, **question):
-        """Of each data set: who was best, and who was first at the target, in the median over the seeds."""
+        """For each data set, what was best and what was first at the target, in the median over the seeds."""
         rows = summarise(self.view, self.question(**question))
         return pd.DataFrame([winner_row(panel, [row for row in rows if row.panel is panel]) for panel in self.view.panels])
 
@@ -130,7 +129,7 @@ class Results:
     # ---- models --------------------------------------------------------------------------------------
 
     def model(self, case):
-        """The saved model of a case, which its id names, or the beginning of it, or its number in `cases`."""
+        """The saved model of a case: `case` is its id, the beginning of it, or its number in `cases`."""
         row = self._case(case)
         folder = Path(row["file"]).parent / "models" / row["case_id"]
         if not folder.is_dir():
@@ -173,7 +172,7 @@ def winner_row(panel, rows):
 class Figure:
     """Drawn when it is shown. `numbers` has what is on it; save(path) writes png, svg or pdf."""
 
-    INCHES = 110  # pixels of a notebook
+    SHOWN_DPI = 110  # in a notebook
 
     def __init__(self, view, name, recipe):
         self.view, self.name, self.recipe = view, name, recipe
@@ -202,4 +201,4 @@ class Figure:
         with tempfile.TemporaryDirectory() as folder:
             drawn = self.save(Path(folder) / "figure.png").read_bytes()
         width = int.from_bytes(drawn[16:20], "big")  # of a PNG's header
-        return drawn, {"width": width * self.INCHES // DPI}
+        return drawn, {"width": width * self.SHOWN_DPI // DPI}

@@ -1,12 +1,14 @@
-"""Runs of the program, and what is read of their folders."""
+"""run() and load(): the spec is completed, its tables become files, the program runs, its folder is read."""
 
 import json
 import re
 import tempfile
 from pathlib import Path
 
-from mfbench import call, progress, tables
-from mfbench.results import IDS, Results
+from mfbench import call, tables
+from mfbench.model import IDS
+from mfbench.progress import make as make_progress
+from mfbench.results import Results
 from mfplots.errors import PlotError
 
 PARTS = ("path", "train", "test", "validation")  # where a data set of a spec may have a table
@@ -36,11 +38,8 @@ def run(spec, data=None, *, algorithms=(), out=None, save_model=None, progress=T
     return Results([results])
 
 
-make_progress = progress.make
-
-
 def with_classes(algorithms, spec, folder):
-    from mfbench import own  # a command by itself, too
+    from mfbench import own  # here, since `python3 -m mfbench.own` warns where the package has imported it
     return own.prepare(algorithms, spec, folder)
 
 
@@ -52,7 +51,7 @@ def load(*paths):
 # ---- the spec --------------------------------------------------------------------------------------
 
 def changed(spec, data, save_model):
-    """A copy that may be written to."""
+    """A copy with what the call says in place of it."""
     spec = read_spec(Path(spec)) if tables.is_path(spec) else dict(spec)
     spec.setdefault("name", "run")
     if save_model is not None:
@@ -106,21 +105,21 @@ def hand_over_all(spec):
     for entry in filter(lambda one: isinstance(one, dict), spec.get("datasets") or []):
         tabular = [part for part in PARTS if part in entry and tables.to_be_handed_over(entry[part])]
         how = {key: entry.pop(key) for key in OF_COLUMNS if tabular and key in entry}
-        for part in tabular:
+        for part in filter(entry.__contains__, PARTS):
             data = entry[part]
+            if part not in tabular:
+                entry[part] = str(data)
+                continue
             if part == "path":
                 entry.setdefault("label", Path(data).name if tables.is_path(data) else "table")
             path, kind = tables.hand_over(data, how.get("columns"), how.get("format") == "pairs")
             entry[part] = str(path)
             kinds[str(path)] = kind
-        for part in PARTS:  # a path that is none of text
-            if part in entry and not tabular:
-                entry[part] = str(entry[part])
     return kinds
 
 
 def keep_kinds(folder, kinds):
-    """Beside the results, so that models give ids back as they were."""
+    """Stands beside the results, so that models give ids back as they were."""
     if not kinds:
         return
     path = folder / IDS

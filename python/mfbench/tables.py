@@ -1,4 +1,4 @@
-"""Tables and matrices for the program: a folder of NumPy arrays, which it maps and reads by all threads.
+"""From a data frame, table or matrix to what the program reads: a folder of NumPy arrays.
 
 Ids from 0 to 2^31 - 1 go over as they are. Others are numbered, and their names stand beside the numbers, so that the
 program knows them by name and gives them back.
@@ -17,7 +17,7 @@ from mfplots import program
 from mfplots.errors import PlotError
 
 PLACE = Path("results", "data")
-READ_HERE = (".parquet", ".feather", ".arrow", ".ipc")  # by pyarrow; all other files the program reads itself
+READ_HERE = (".parquet", ".feather", ".arrow", ".ipc")  # by pyarrow; the program reads all other files
 MOST = 2**31 - 1
 KNOWN = ("a data frame of pandas, a table with the Arrow interface (polars, pyarrow, DuckDB), a matrix of scipy.sparse, "
          "or the path of a file")
@@ -33,7 +33,7 @@ def to_be_handed_over(data):
 
 
 def hand_over(data, columns=None, pairs=False):
-    """Writes it, once for what it holds; returns the folder, and of each side what its ids were."""
+    """Writes the table, unless its folder is there already; returns the folder, and what the ids of each side were."""
     users, items, ratings = read(data, columns or {}, pairs)
     sides = {"user": ids_of(users, "user"), "item": ids_of(items, "item")}
     arrays = {"users": sides["user"].numbers, "items": sides["item"].numbers, "ratings": ratings_of(ratings, len(users))}
@@ -63,7 +63,7 @@ def read(data, columns, pairs):
 
 
 def chosen(names, column, columns, pairs):
-    """By their names, as mfbench knows them of headers."""
+    """Columns are found by the names that mfbench knows in headers of files."""
     try:
         found = program.ask("columns", names=names, columns=columns, pairs=pairs)
     except PlotError as error:
@@ -102,7 +102,7 @@ def arrow_file(path):
 # ---- ids -------------------------------------------------------------------------------------------
 
 class Ids:
-    """`numbers` an element; `names` of the numbers, or None where they are the ids themselves."""
+    """The number of each row's id, and the name of each number: None where the numbers are the ids themselves."""
 
     def __init__(self, numbers, names, kind):
         self.numbers, self.names, self.kind = numbers, names, kind
