@@ -9,7 +9,7 @@
 // a block, a number being the sum of two of TF32; (2) a warp factorises the diagonal block and the
 // one below it, a row a lane in registers, and with them y of L y = b; (3) the other blocks below
 // are divided by it, a row a lane. x of L^T x = y + n is found by one warp. (1) is NT (NT^2 - 1) /
-// 6 products of blocks, 8,192 FLOPs each, done three times; a slot is read once. NOTES.md has
+// 6 products of blocks, 8,192 FLOPs each, done three times; a slot is read once. README.md has
 // floors.
 #include "algorithms/bpmf/draw.hpp"
 
