@@ -630,8 +630,8 @@ void remove_cache(const std::string& path) {
 
 Dataset read_cache(const std::string& path, int threads, bool times) {
   const auto start = Clock::now();
-  Communicator alone;
-  CacheSlice whole = read_cache_slice(path, alone, threads, times);
+  Communicator self;
+  CacheSlice whole = read_cache_slice(path, self, threads, times);
   check_parts(path, whole.parts.span());
   Dataset data = std::move(whole.data);
   data.parts.assign(whole.parts.begin(), whole.parts.end());

@@ -432,10 +432,6 @@ Dataset load_unnamed(const DatasetRequest& request, int threads) {
       threads, request.times);
 }
 
-}  // namespace
-
-namespace {
-
 // With what it took; the data before the rule go.
 template <class Apply>
 void apply_rule(Dataset& data, const Apply& apply) {

@@ -110,7 +110,7 @@ class Delimited : public LineFormat {
       if (out.times != nullptr) {
         out.times->read(p);
       } else {
-        skip_time(p);
+        skip_time<>(p);
       }
     }
     end_line(p, field);
@@ -156,13 +156,6 @@ class Delimited : public LineFormat {
     skip_text<Separator>(end);
     fail_number(field, end, "a number and a separator (" + line_ + ")",
                 id ? id_advice({field, end}) : "");
-  }
-
-  static void skip_time(const char*& p) {
-    const char* begin = p;
-    skip_digits(p);
-    if (p == begin) [[unlikely]]
-      fail_field(begin, "a time (an integer)");
   }
 
   const ScaleCheck& scale_;

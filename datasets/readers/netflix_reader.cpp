@@ -68,7 +68,7 @@ class NetflixRating {
     if (out.times != nullptr) {
       out.times->read(p);
     } else {
-      skip_date<'-'>(p, "a date such as 2005-09-06");
+      skip_time<'-'>(p);
     }
     read_line_end(p, kLine);
     out.add(user, movie, value);
@@ -138,11 +138,11 @@ std::vector<RawRatings> read_files(const std::vector<std::string>& files, const 
   }
   std::vector<std::exception_ptr> errors(files.size());
   ThreadTeam team(options.threads);
-  ParseOptions alone = options;
-  alone.threads = 1;
+  ParseOptions single_threaded = options;
+  single_threaded.threads = 1;
   team.for_chunks(std::ssize(files), 1, [&](std::int64_t f, std::int64_t) {
     try {
-      parts[f] = read_file(files[f], scale, alone);
+      parts[f] = read_file(files[f], scale, single_threaded);
     } catch (...) {
       errors[f] = std::current_exception();
     }

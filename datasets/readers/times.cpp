@@ -90,7 +90,9 @@ bool read_clock(const char*& p, std::int64_t& seconds) {
   return true;
 }
 
-bool read_time(const char*& p, std::int64_t& time, bool& is_date) {
+namespace {
+
+bool find_time(const char*& p, std::int64_t& time, bool& is_date) {
   const char* q = p;
   const bool negative = skip(q, '-');
   const char* digits = q;
@@ -105,14 +107,19 @@ bool read_time(const char*& p, std::int64_t& time, bool& is_date) {
   return true;
 }
 
-void ChunkTimes::read(const char*& p) {
+}  // namespace
+
+void read_time(const char*& p, std::int64_t& time, bool& is_date) {
   const char* begin = p;
-  std::int64_t time = 0;
-  bool is_date = false;
-  if (!read_time(p, time, is_date)) {
-    p = begin;
+  if (!find_time(p, time, is_date)) {
     fail_field(begin, "a time: a number, or a date such as 2005-09-06 or 2005-09-06 12:30:00");
   }
+}
+
+void ChunkTimes::read(const char*& p) {
+  std::int64_t time = 0;
+  bool is_date = false;
+  read_time(p, time, is_date);
   (is_date ? dates : numbers) = true;
   add(time);
 }

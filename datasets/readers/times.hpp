@@ -5,16 +5,31 @@
 #include <string>
 #include <vector>
 
+#include "datasets/readers/fields.hpp"
 #include "datasets/readers/text_source.hpp"
 
 namespace mf {
 
 // A number (a fraction is dropped), or a date such as 2005-09-06, 2005-09-06 12:30 or
 // 2005-09-06T12:30:00.5Z, as seconds since 1970 in UTC, or in that of +02:00 at its end. Moves p
-// behind it; false where there is none. Of a line that ends in '\n'.
-bool read_time(const char*& p, std::int64_t& time, bool& is_date);
+// behind it. Of a line that ends in '\n'. Throws LineError.
+void read_time(const char*& p, std::int64_t& time, bool& is_date);
 // 19:09:00 or 19:09 as seconds.
 bool read_clock(const char*& p, std::int64_t& seconds);
+
+// Moves p behind a time that is not asked for, the last field of its line: whatever read_time()
+// takes, and fast what has only digits and these marks.
+template <char... kMarks>
+[[gnu::always_inline]] inline void skip_time(const char*& p) {
+  const char* begin = p;
+  skip_digits<kMarks...>(p);
+  if (p > begin && at_line_end(p)) [[likely]]
+    return;
+  p = begin;
+  std::int64_t time = 0;
+  bool is_date = false;
+  read_time(p, time, is_date);
+}
 
 // Those of one chunk.
 struct ChunkTimes {

@@ -121,12 +121,12 @@ Labels hold_out_users(const Dataset& data, const SplitSpec& spec, ThreadTeam& te
       users[u] = offsets[u + 1] - offsets[u] < 2 ? kTooShort : static_cast<std::uint8_t>(kTrain);
   });
   const std::int64_t eligible = std::count(users.begin(), users.end(), kTrain);
-  Communicator alone;  // every rank knows all users
+  Communicator self;  // every rank knows all users
   const auto draw = [&](double fraction, Purpose purpose, std::uint8_t part) {
     if (fraction == 0) return;
     const Keys keys(spec.seed, purpose);
     const auto last =
-        mf::draw(stored_labels(users), 0, std::ssize(users), share_of(fraction), keys, team, alone);
+        mf::draw(stored_labels(users), 0, std::ssize(users), share_of(fraction), keys, team, self);
     for (std::int64_t u = 0; last && u < std::ssize(users); ++u)
       if (users[u] == kTrain && keys(u) <= *last) users[u] = part;
   };
@@ -453,8 +453,8 @@ Split cut_parts(const Dataset& data, View<const std::uint8_t> given, const Split
 
 Split split_of(const Dataset& data, const SplitSpec& spec, Originals originals, int threads) {
   ThreadTeam team(threads);
-  Communicator alone;
-  const Scope scope(data.ratings, {0, data.ratings.n_users()}, alone);
+  Communicator self;
+  const Scope scope(data.ratings, {0, data.ratings.n_users()}, self);
   return cut_parts(data, data.parts, spec, scope, originals, team);
 }
 

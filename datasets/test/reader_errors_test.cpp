@@ -274,7 +274,8 @@ TEST_F(Malformed, TimesAreChecked) {
              "bad:2:7: found the end of the line");
   EXPECT_HAS(error("1\t2\t3\t4\n1\t3\t3\n", "movielens-tab"), "bad:2:6: found the end of the line");
   EXPECT_HAS(error("1\t2\t3\n1\t3\t3\t4\n", "movielens-tab"), "bad:2:6: found another column");
-  EXPECT_HAS(error("1:\n2,3,soon\n", "netflix"), "bad:2:5: found 'soon', expected a date");
+  EXPECT_HAS(error("1:\n2,3,soon\n", "netflix"),
+             "bad:2:5: found 'soon', expected a time: a number, or a date such as");
 }
 
 TEST_F(Malformed, PairsHaveTwoColumns) {

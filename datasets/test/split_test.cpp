@@ -19,14 +19,21 @@
 #include "base/rng.hpp"
 #include "datasets/ratings/select_parts.hpp"
 #include "datasets/split/draw.hpp"
+#include "datasets/test/split_specs.hpp"
 #include "testing/test_support.hpp"
 #include "testing/triples.hpp"
 
 namespace mf {
 namespace {
 
+using test::cut_at;
+using test::fold_of;
+using test::holdout;
+using test::leave_last;
+using test::leave_out;
 using test::Triple;
 using test::triples;
+using test::users;
 
 // Users 0, 1, ... with 0, 1, 2, ... up to many ratings of random items; some items unrated.
 Dataset make_data(std::int32_t n_users, std::int32_t n_items, std::uint64_t seed = 7) {
@@ -84,40 +91,6 @@ Cold brute_force_cold(const Split& split) {
   }
   return {static_cast<std::int64_t>(users.size()), static_cast<std::int64_t>(items.size()),
           ratings};
-}
-
-SplitSpec holdout(double test, double validation = 0, std::uint64_t seed = 1) {
-  SplitSpec spec;
-  spec.test_fraction = test;
-  spec.validation_fraction = validation;
-  spec.seed = seed;
-  return spec;
-}
-
-SplitSpec leave_out(int k, double validation = 0) {
-  SplitSpec spec;
-  spec.kind = SplitSpec::Kind::leave_out;
-  spec.leave_out = k;
-  spec.validation_fraction = validation;
-  return spec;
-}
-
-SplitSpec users(double share, double fold_in, double validation = 0, std::uint64_t seed = 1) {
-  SplitSpec spec;
-  spec.kind = SplitSpec::Kind::users;
-  spec.user_fraction = share;
-  spec.fold_in = fold_in;
-  spec.validation_fraction = validation;
-  spec.seed = seed;
-  return spec;
-}
-
-SplitSpec fold(int folds, int which) {
-  SplitSpec spec;
-  spec.kind = SplitSpec::Kind::folds;
-  spec.folds = folds;
-  spec.fold = which;
-  return spec;
 }
 
 std::int64_t row_size(const Ratings& ratings, std::int32_t u) {
@@ -226,7 +199,7 @@ void draw_by_sorting(std::vector<std::uint8_t>& labels, double fraction, std::ui
 
 TEST(Draw, TakesTheSmallestKeys) {
   ThreadTeam team(2);
-  Communicator alone;
+  Communicator self;
   for (const std::int64_t n : {1, 2, 3, 70, 1000, 300'000}) {
     for (const double fraction : {0.0, 1e-6, 0.001, 0.2, 0.5, 0.9999, 1.0}) {
       if (n > 1000 && fraction != 0.2) continue;  // several chunks of work: slow to sort
@@ -234,7 +207,7 @@ TEST(Draw, TakesTheSmallestKeys) {
       Labels labels(n, kTrain);
       const auto draw = [&](const Keys& keys, std::uint8_t part) {
         const auto last =
-            mf::draw(stored_labels(labels), 0, n, share_of(fraction), keys, team, alone);
+            mf::draw(stored_labels(labels), 0, n, share_of(fraction), keys, team, self);
         LabelBlock scratch;
         for (std::int64_t i = 0; i < n; i += kLabelBlock) {
           const std::int64_t end = std::min(i + kLabelBlock, n);
@@ -482,8 +455,8 @@ TEST(Errors, SayWhatIsWrong) {
            {holdout(0.2, -1), "the validation fraction is -1"},
            {holdout(0.9999), "no rating to train on"},
            {leave_out(0), "leave_out is 0"},
-           {fold(5, 6), "fold 6 of 5"},
-           {fold(1, 1), "fold 1 of 1"},
+           {fold_of(5, 6), "fold 6 of 5"},
+           {fold_of(1, 1), "fold 1 of 1"},
            {users(0, 0.8), "the shares of users and of fold_in are 0 and 0.8"},
            {users(0.1, 1), "the share to fold in is 1"},
            {users(0.01, 0.8), "leaves the test part none of"},
@@ -507,13 +480,9 @@ TEST(SplitSpec, ToJsonNamesWhatTheDrawDependsOn) {
   EXPECT_EQ(leave_out(3).to_json().dump(), R"({"leave_out":3,"validation":0.0,"seed":1})");
   EXPECT_EQ(users(0.1, 0.75, 0.05, 2).to_json().dump(),
             R"({"users":0.1,"fold_in":0.75,"validation":0.05,"seed":2})");
-  EXPECT_EQ(fold(5, 2).to_json().dump(), R"({"folds":5,"fold":2,"validation":0.0,"seed":1})");
-  SplitSpec timed;
-  timed.kind = SplitSpec::Kind::by_time;
-  EXPECT_EQ(timed.to_json().dump(), R"({"by_time":0.8,"validation":0.0})");
-  timed.kind = SplitSpec::Kind::leave_last;
-  timed.validation_last = 1;
-  EXPECT_EQ(timed.to_json().dump(), R"({"leave_last":1,"validation":1})");
+  EXPECT_EQ(fold_of(5, 2).to_json().dump(), R"({"folds":5,"fold":2,"validation":0.0,"seed":1})");
+  EXPECT_EQ(cut_at(0.8).to_json().dump(), R"({"by_time":0.8,"validation":0.0})");
+  EXPECT_EQ(leave_last(1, 1).to_json().dump(), R"({"leave_last":1,"validation":1})");
   SplitSpec given;
   given.kind = SplitSpec::Kind::given;
   EXPECT_EQ(given.to_json().dump(), R"({"given":true,"validation":0.0,"seed":1})");

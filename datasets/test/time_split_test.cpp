@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/rng.hpp"
-#include "datasets/split/split.hpp"
 #include "datasets/test/requests.hpp"
+#include "datasets/test/split_specs.hpp"
 #include "testing/real_data.hpp"
 #include "testing/test_support.hpp"
 #include "testing/triples.hpp"
@@ -21,7 +21,10 @@
 namespace mf {
 namespace {
 
+using test::cut_at;
 using test::error_of;
+using test::fold_of;
+using test::leave_last;
 using test::parse_request;
 using test::write_file;
 using Pair = std::pair<int, int>;
@@ -70,32 +73,6 @@ std::set<Pair> pairs_of(const std::vector<Line>& lines, std::size_t begin, std::
   std::set<Pair> pairs;
   for (std::size_t k = begin; k < end; ++k) pairs.insert({lines[k].user, lines[k].item});
   return pairs;
-}
-
-SplitSpec cut_at(double share, double validation = 0) {
-  SplitSpec spec;
-  spec.kind = SplitSpec::Kind::by_time;
-  spec.before_cut = share;
-  spec.validation_fraction = validation;
-  return spec;
-}
-
-SplitSpec leave_last(int k, int validation = 0) {
-  SplitSpec spec;
-  spec.kind = SplitSpec::Kind::leave_last;
-  spec.leave_last = k;
-  spec.validation_last = validation;
-  return spec;
-}
-
-SplitSpec fold_of(int folds, int fold, double validation = 0, std::uint64_t seed = 1) {
-  SplitSpec spec;
-  spec.kind = SplitSpec::Kind::folds;
-  spec.folds = folds;
-  spec.fold = fold;
-  spec.validation_fraction = validation;
-  spec.seed = seed;
-  return spec;
 }
 
 class TimeSplit : public testing::Test {
@@ -289,30 +266,38 @@ std::vector<long long> times_in(const Dataset& data) {
   return times;
 }
 
+// And without a split that asks for them, the same ratings.
 TEST_F(TimeSplit, ReadsTimesOfEveryFormatThatHasThem) {
   using Times = std::vector<long long>;
-  EXPECT_EQ(times_in(load("a.dat", "1::2::3::978300760\n2::1::4::-5\n")), (Times{978300760, -5}));
-  EXPECT_EQ(times_in(load("b.csv", "userId,movieId,rating,timestamp\n1,2,3,\"964982703\"\n")),
+  const auto times = [&](const std::string& name, const std::string& text,
+                         const std::string& keys = "") {
+    const Dataset plain = load(name, text, keys, R"({"holdout": 0.5})");
+    const Dataset timed = load_again(name, keys);
+    EXPECT_EQ(plain.info.content_hash, timed.info.content_hash) << name;
+    return times_in(timed);
+  };
+  EXPECT_EQ(times("a.dat", "1::2::3::978300760\n2::1::4::-5\n"), (Times{978300760, -5}));
+  EXPECT_EQ(times("b.csv", "userId,movieId,rating,timestamp\n1,2,3,\"964982703\"\n"),
             (Times{964982703}));
-  EXPECT_EQ(times_in(load("c.inter",
-                          "user_id:token\titem_id:token\trating:float\ttimestamp:float\n"
-                          "a\tx\t3\t881250949.75\nb\tx\t4\t8.8e8\n")),
+  EXPECT_EQ(times("c.inter",
+                  "user_id:token\titem_id:token\trating:float\ttimestamp:float\n"
+                  "a\tx\t3\t881250949.75\nb\tx\t4\t8.8e8\n"),
             (Times{881250949, 880000000}));
-  EXPECT_EQ(times_in(load("d.csv", "visitor,sku,qty,seen at\nv,s,2,1970-01-02T00:00:01Z\n",
-                          R"(, "columns": {"user": "visitor", "item": "sku", "rating": "qty",
-                             "time": "seen at"})")),
+  EXPECT_EQ(times("d.csv", "visitor,sku,qty,seen at\nv,s,2,1970-01-02T00:00:01Z\n",
+                  R"(, "columns": {"user": "visitor", "item": "sku", "rating": "qty",
+                     "time": "seen at"})"),
             (Times{86401}));
-  EXPECT_EQ(times_in(load("e.csv", "user,item,date\n1,2,2005-09-06\n1,3,2005-09-06 12:30:05\n",
-                          R"(, "format": "pairs")")),
+  EXPECT_EQ(times("e.csv", "user,item,date\n1,2,2005-09-06\n1,3,2005-09-06 12:30:05\n",
+                  R"(, "format": "pairs")"),
             (Times{1125964800, 1126009805}));
   EXPECT_EQ(
-      times_in(load("f.txt", "1:\n7,3,1970-01-03\n8,4,1969-12-31\n", R"(, "format": "netflix")")),
-      (Times{2 * 86400, -86400}));
-  EXPECT_EQ(times_in(load("g.txt", "5|2\n1\t90\t10\t00:01:00\n2\t30\t9\t23:59:59\n",
-                          R"(, "format": "kddcup")")),
-            (Times{864060, 863999}));
-  EXPECT_EQ(times_in(load("h.csv", "1,2,3,964982703\n1,3,4,964982704\n")),
-            (Times{964982703, 964982704}));
+      times("f.txt", "1:\n7,3,1970-01-03\n8,4,1969-12-31 00:01\n", R"(, "format": "netflix")"),
+      (Times{2 * 86400, 60 - 86400}));
+  EXPECT_EQ(
+      times("g.txt", "5|2\n1\t90\t10\t00:01:00\n2\t30\t9\t23:59:59\n", R"(, "format": "kddcup")"),
+      (Times{864060, 863999}));
+  EXPECT_EQ(times("h.csv", "1,2,3,964982703\n1,3,4,964982704\n"), (Times{964982703, 964982704}));
+  EXPECT_EQ(times("i.tsv", "1\t2\t3\t1970-01-01 00:01:00\n1\t3\t4\t1970-01-01\n"), (Times{60, 0}));
 }
 
 TEST_F(TimeSplit, SaysWhereThereIsNoTimeAndWhatToDo) {
