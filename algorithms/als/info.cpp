@@ -11,8 +11,6 @@
 namespace mf::als {
 namespace {
 
-double two_visits(const ProblemShape& shape) { return 2 * static_cast<double>(shape.nnz); }
-
 struct Described {
   const char* name;
   const char* summary;
@@ -30,7 +28,6 @@ AlgorithmInfo info_of(const Described& said, std::vector<ParamSpec> params,
   info.method = Method::als;
   info.deterministic = true;
   info.uses_learning_rate = false;
-  info.updates_per_epoch = two_visits;
   info.params = std::move(params);
   info.supports = std::move(supports);
   info.memory = std::move(memory);

@@ -23,10 +23,6 @@ AlgorithmInfo shared_info(const std::string& name, Method method) {
 // The harness asks models of P and Q for it.
 ParamSpec one_factor() { return ParamSpec::integer("factors", 1, 1, 1, "always 1"); }
 
-double rows_of(const ProblemShape& shape) {
-  return static_cast<double>(shape.n_users) + static_cast<double>(shape.n_items);
-}
-
 AlgorithmInfo popular_info() {
   AlgorithmInfo info = shared_info("popular", Method::closed_form);
   info.summary = "implicit feedback: the items with the most users, the same for all users";
@@ -37,7 +33,7 @@ AlgorithmInfo popular_info() {
   info.implicit = [](const Params&) { return ImplicitLoss{1, 0}; };
   info.memory = [](const Params&, const ProblemShape& shape) {
     return MemoryNeed{
-        rows_of(shape) * sizeof(float) + static_cast<double>(shape.n_items) * sizeof(std::int64_t),
+        shape.rows() * sizeof(float) + static_cast<double>(shape.n_items) * sizeof(std::int64_t),
         {}};
   };
   return info;
@@ -46,7 +42,7 @@ AlgorithmInfo popular_info() {
 // The ratings a second time, by item, and P, Q and both biases.
 MemoryNeed bias_memory(const Params&, const ProblemShape& shape) {
   return {static_cast<double>(shape.nnz) * 8 + static_cast<double>(shape.n_items + 1) * 8 +
-              rows_of(shape) * 2 * sizeof(float),
+              shape.rows() * 2 * sizeof(float),
           {}};
 }
 
@@ -61,9 +57,6 @@ AlgorithmInfo bias_info() {
                  ParamSpec::number("reg_user", 10, 0, 1e6, "shrinks b_u: ratings at zero"),
                  ParamSpec::number("reg_item", 25, 0, 1e6, "shrinks c_i: ratings at zero"),
                  threads_param()};
-  info.updates_per_epoch = [](const ProblemShape& shape) {
-    return 2 * static_cast<double>(shape.nnz);
-  };
   info.memory = bias_memory;
   return info;
 }

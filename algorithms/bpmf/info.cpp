@@ -8,8 +8,6 @@
 namespace mf::bpmf {
 namespace {
 
-double two_visits(const ProblemShape& shape) { return 2 * static_cast<double>(shape.nnz); }
-
 AlgorithmInfo info_of(const char* name, const char* summary, std::vector<ParamSpec> params) {
   AlgorithmInfo info;
   info.name = name;
@@ -22,7 +20,6 @@ AlgorithmInfo info_of(const char* name, const char* summary, std::vector<ParamSp
   info.deterministic = true;
   info.uses_learning_rate = false;
   info.samples = true;
-  info.updates_per_epoch = two_visits;
   info.params = std::move(params);
   info.supports = why_unsupported;
   return info;

@@ -71,7 +71,7 @@ MemoryNeed cpu_memory_need(const Params& params, const ProblemShape& shape) {
   const Settings settings = read_settings(params);
   const std::int64_t team = threads_of(params);
   const auto stride = static_cast<double>(als::cpu::padded_stride(settings.columns.gathered()));
-  const auto rows = static_cast<double>(shape.n_users + shape.n_items);
+  const double rows = shape.rows();
   const auto nnz = static_cast<double>(shape.nnz);
   const auto longer = static_cast<double>(std::max(shape.n_users, shape.n_items));
   const double squares = als::cpu::most_systems(shape.nnz, team) + longer / 1024 + 1;
@@ -95,7 +95,7 @@ MemoryNeed device_memory_need(const Params& params, const ProblemShape& shape) {
   const std::int64_t slot =
       als::fused_slot_floats_of_thread(tiles, warps) * std::int64_t{32} * warps;
   const auto nnz = static_cast<double>(shape.nnz);
-  const auto rows = static_cast<double>(shape.n_users) + static_cast<double>(shape.n_items);
+  const double rows = shape.rows();
   const double parts = split_parts(shape, kSplitRows);
   const double tasks = (rows + 2 * parts) * sizeof(als::FusedTask);
   const auto batch =

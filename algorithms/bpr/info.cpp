@@ -40,14 +40,10 @@ ParamSpec max_tries_param() {
       .where("loss", {"warp"});
 }
 
-double rows_of(const ProblemShape& shape) {
-  return static_cast<double>(shape.n_users) + static_cast<double>(shape.n_items);
-}
-
 // Rows of both sides.
 MemoryNeed cpu_memory(const Params& params, const ProblemShape& shape) {
   const auto stride = row_stride(params.integer("factors"), sizeof(float), kLineBytes);
-  return {rows_of(shape) * static_cast<double>(stride * std::int64_t{sizeof(float)}), {}};
+  return {shape.rows() * static_cast<double>(stride * std::int64_t{sizeof(float)}), {}};
 }
 
 // The pairs, and rows of both sides. Those of the narrow types are made by way of fp32, which stays
@@ -57,7 +53,7 @@ MemoryNeed device_memory(const Params& params, const ProblemShape& shape) {
   const double pair = settings.loss == Loss::logistic ? 12 : 8;
   const double all = pair * static_cast<double>(shape.nnz) +
                      8 * static_cast<double>(shape.n_users + 1) +
-                     rows_of(shape) * stored_row_bytes(settings.storage, settings.factors);
+                     shape.rows() * stored_row_bytes(settings.storage, settings.factors);
   return {pinned_bytes(shape), {all, all}};
 }
 

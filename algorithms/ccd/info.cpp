@@ -20,9 +20,6 @@ AlgorithmInfo shared_info(const std::string& name) {
   info.paper = kPaper;
   info.deterministic = true;
   info.uses_learning_rate = false;
-  info.updates_per_epoch = [](const ProblemShape& shape) {
-    return 2 * static_cast<double>(shape.nnz);
-  };
   return info;
 }
 

@@ -45,6 +45,8 @@ struct ProblemShape {
   std::int64_t n_users = 0;
   std::int64_t n_items = 0;
   std::int64_t nnz = 0;  // of the training part
+
+  double rows() const { return static_cast<double>(n_users) + static_cast<double>(n_items); }
 };
 
 // What the harness lends an algorithm for one case.
@@ -128,11 +130,16 @@ struct AlgorithmInfo {
   // running mean of the predictions of its draws: the harness asks for factors() after every epoch.
   // No ranking and no model to save: the mean of predictions is that of no P and Q.
   bool samples = false;
-  // Rating updates of an epoch, for `mfbench plan`. Empty: each rating once.
+  // Rating updates of an epoch, for `mfbench plan`. Empty: as the method has them.
   std::function<double(const ProblemShape&)> updates_per_epoch;
   std::shared_ptr<const RankInfo> ranks;
   std::shared_ptr<const ForeignInfo> foreign;
 };
+
+inline double updates_of_epoch(const AlgorithmInfo& info, const ProblemShape& shape) {
+  if (info.updates_per_epoch) return info.updates_per_epoch(shape);
+  return visits_of_rating(info.method) * static_cast<double>(shape.nnz);
+}
 
 // The squared loss of core/implicit.hpp. The pairwise ones only have rows folded in by it.
 inline bool minimizes_objective(const AlgorithmInfo& info) {

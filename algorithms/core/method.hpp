@@ -20,4 +20,9 @@ inline constexpr Names kMethods{
                                   {"pairwise", Method::pairwise},
                                   {"closed_form", Method::closed_form}})};
 
+// How often an epoch has each rating, where the algorithm does not say otherwise.
+constexpr int visits_of_rating(Method method) {
+  return method == Method::als || method == Method::ccd ? 2 : 1;
+}
+
 }  // namespace mf

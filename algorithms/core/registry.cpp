@@ -34,10 +34,6 @@ const Registry& complete_registry() {
   return registry();
 }
 
-}  // namespace
-
-namespace {
-
 thread_local Registrations* collected = nullptr;
 
 // Why these cannot stand beside what there is, or nothing.

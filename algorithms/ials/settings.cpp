@@ -3,8 +3,6 @@
 namespace mf::ials {
 namespace {
 
-double two_visits(const ProblemShape& shape) { return 2 * static_cast<double>(shape.nnz); }
-
 // Operations of one row beyond its pairs, as README.md counts them.
 double row_flops(const Common& common, Solver solver, Normal normal) {
   const double f = common.factors;
@@ -62,7 +60,6 @@ AlgorithmInfo shared_info(const std::string& name) {
   info.deterministic = true;
   info.uses_learning_rate = false;
   info.implicit = read_loss;
-  info.updates_per_epoch = two_visits;
   return info;
 }
 

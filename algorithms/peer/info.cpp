@@ -26,7 +26,7 @@ ProcessNeed process_need(const PeerAlgorithm& algorithm, const Params& params,
   }
   const PeerMemory& measured = *algorithm.memory;
   const auto nnz = static_cast<double>(shape.nnz);
-  const auto rows = static_cast<double>(shape.n_users + shape.n_items);
+  const double rows = shape.rows();
   const auto items = static_cast<double>(shape.n_items);
   const auto factors = static_cast<double>(params.integer("factors"));
   const auto batch = params.has("batch") ? std::min(params.integer("batch"), shape.nnz) : 0;
@@ -43,7 +43,7 @@ ProcessNeed process_need(const PeerAlgorithm& algorithm, const Params& params,
 
 // A model to read and one to keep; the process has the rest.
 MemoryNeed memory(const Params& params, const ProblemShape& shape) {
-  const auto rows = static_cast<double>(shape.n_users + shape.n_items);
+  const double rows = shape.rows();
   const auto width = static_cast<double>(params.integer("factors") + 1);
   MemoryNeed need;
   need.host_bytes = 2 * rows * width * sizeof(float);
@@ -72,11 +72,6 @@ AlgorithmInfo info_of(const PeerLibrary& library, const PeerAlgorithm& algorithm
   info.supports = [&library](const Params& params, const ProblemShape&) {
     return why_unsupported(library, params);
   };
-  if (info.method == Method::als || info.method == Method::ccd) {
-    info.updates_per_epoch = [](const ProblemShape& shape) {
-      return 2 * static_cast<double>(shape.nnz);
-    };
-  }
   return info;
 }
 

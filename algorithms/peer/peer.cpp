@@ -162,10 +162,7 @@ class Peer : public Algorithm, public Foreign {
     reported_ = trained.rmse;
   }
 
-  std::int64_t updates() const {
-    const Method method = algorithm_.info.method;
-    return method == Method::als || method == Method::ccd ? 2 * nnz_ : nnz_;
-  }
+  std::int64_t updates() const { return visits_of_rating(algorithm_.info.method) * nnz_; }
 
   // Once for all epochs, and the training part once for all peers that are lent it.
   void hand_over(const Ratings& train, Context& context, bool as_others) {

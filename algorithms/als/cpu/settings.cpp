@@ -23,7 +23,7 @@ std::vector<ParamSpec> cpu_params() {
 MemoryNeed cpu_memory_need(const Params& params, const ProblemShape& shape) {
   const std::int64_t team = threads_of(params);
   const auto stride = static_cast<double>(cpu::padded_stride(params.integer("factors")));
-  const auto rows = static_cast<double>(shape.n_users + shape.n_items);
+  const double rows = shape.rows();
   const auto nnz = static_cast<double>(shape.nnz);
   const bool centered = read_common(params).center != CenterKind::none;
   const double squares = cpu::most_systems(shape.nnz, team);

@@ -10,10 +10,6 @@
 namespace mf::als {
 namespace {
 
-double rows_of(const ProblemShape& shape) {
-  return static_cast<double>(shape.n_users) + static_cast<double>(shape.n_items);
-}
-
 // Bytes of a device, by what it takes when. Of several, each has its share of R; all factors, or
 // where they reduce, of rank 0 all, which evaluates.
 struct AlsNeed {
@@ -30,8 +26,8 @@ struct AlsNeed {
         devices(devices_of_case),
         shape(share_of(all, devices_of_case)),
         nnz(static_cast<double>(shape.nnz)),
-        own_rows(rows_of(shape)),
-        rows(rows_of(all)),
+        own_rows(shape.rows()),
+        rows(all.rows()),
         vector(4.0 * static_cast<double>(row_stride(of.common.factors, sizeof(float)))),
         formed_rows(reduces() ? rows : own_rows),
         parts(split_parts(shape, of.split_rows)),

@@ -285,7 +285,7 @@ TEST(AlsWork, CountsWhatTheReadmeDerives) {
   const Work cg = iteration_work(common, Solver::cg, rated.nnz, rated.rows);
   EXPECT_DOUBLE_EQ(cg.bytes, 6 * 8 + 4 * (8 + 3 * 16));
   EXPECT_DOUBLE_EQ(cg.flops, 6 * (4 * 5 + 8) + 4 * (4 + 32 + 12 + 2 * (32 + 40)));
-  EXPECT_DOUBLE_EQ(find_algorithm("als_cpu").updates_per_epoch({3, 2, 3}), 6);
+  EXPECT_DOUBLE_EQ(updates_of_epoch(find_algorithm("als_cpu"), {3, 2, 3}), 6);
 }
 
 // ---- real ratings

@@ -31,7 +31,7 @@ MemoryNeed pp_memory_need(const Params& params, const ProblemShape& shape) {
   const std::int64_t f = settings.common.factors;
   const std::int32_t block = std::min(settings.block_size, settings.common.factors);
   const auto nnz = static_cast<double>(shape.nnz);
-  const auto rows = static_cast<double>(shape.n_users + shape.n_items);
+  const double rows = shape.rows();
   const auto most_rows = static_cast<double>(std::max(shape.n_users, shape.n_items));
   const double vector = 4.0 * static_cast<double>(row_stride(f, sizeof(float)));
   const double step = 4.0 * static_cast<double>(row_stride(block, sizeof(float)));

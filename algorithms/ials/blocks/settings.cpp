@@ -16,7 +16,7 @@ MemoryNeed pp_cpu_memory(const Params& params, const ProblemShape& shape) {
   const std::int64_t threads = threads_of(params);
   const std::int64_t row = als::cpu::padded_stride(common.factors);
   const auto block = static_cast<double>(als::cpu::padded_stride(read_block_size(params)));
-  const auto rows = static_cast<double>(shape.n_users + shape.n_items);
+  const double rows = shape.rows();
   const auto nnz = static_cast<double>(shape.nnz);
   const double squares = als::cpu::most_systems(shape.nnz, threads);
   return {nnz * (common.loss.alpha == 1 ? 12 : 16) + rows * (static_cast<double>(row) * 4 + 24) +

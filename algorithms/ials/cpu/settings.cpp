@@ -17,7 +17,7 @@ MemoryNeed cpu_memory(const Params& params, const ProblemShape& shape) {
   const std::int64_t threads = threads_of(params);
   const std::int64_t row = als::cpu::padded_stride(common.factors);
   const auto stride = static_cast<double>(row);
-  const auto rows = static_cast<double>(shape.n_users + shape.n_items);
+  const double rows = shape.rows();
   const auto nnz = static_cast<double>(shape.nnz);
   double bytes = nnz * (common.loss.alpha == 1 ? 8 : 12) + rows * (stride * 4 + 24) +
                  Gram::bytes(std::max(shape.n_users, shape.n_items), row);

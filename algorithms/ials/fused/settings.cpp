@@ -34,7 +34,7 @@ MemoryNeed memory_need(const Params& params, const ProblemShape& shape) {
   const int devices = devices_of(params);
   const ProblemShape own = share_of(shape, devices);
   const auto nnz = static_cast<double>(own.nnz);
-  const auto rows = static_cast<double>(shape.n_users) + static_cast<double>(shape.n_items);
+  const double rows = shape.rows();
   const auto own_rows = static_cast<double>(own.n_users) + static_cast<double>(own.n_items);
   const auto longer = static_cast<double>(std::max(own.n_users, own.n_items));
   const double words = settings.precision == als::FusedPrecision::fp16 ? 1 : 2;

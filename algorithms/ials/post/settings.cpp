@@ -92,7 +92,7 @@ MemoryNeed ials_memory_need(const Params& params, const ProblemShape& shape) {
   const IalsSettings settings = read_ials_settings(params);
   const std::int64_t f = settings.common.factors;
   const auto nnz = static_cast<double>(shape.nnz);
-  const auto rows = static_cast<double>(shape.n_users + shape.n_items);
+  const double rows = shape.rows();
   const double gram = device_gram_bytes(f);
   if (settings.solve == Solve::hermitian) {
     return with_gram(als::als_memory_need(als_params_of(settings), shape), gram);

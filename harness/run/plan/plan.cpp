@@ -247,9 +247,8 @@ PlannedCase plan_case(const Case& item, const Place& place, bool measure,
   const Probe& probed = probes[key];
   planned.note = probed.why_skipped;
   if (!probed.rate) return planned;
-  const double updates =
-      info.updates_per_epoch ? info.updates_per_epoch(shape) : static_cast<double>(shape.nnz);
-  planned.train_s = updates * static_cast<double>(item.stop.epochs) / *probed.rate;
+  planned.train_s =
+      updates_of_epoch(info, shape) * static_cast<double>(item.stop.epochs) / *probed.rate;
   return planned;
 }
 
