@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "algorithms/core/observed.hpp"
-
 namespace mf::bpr {
 namespace {
 
@@ -26,27 +24,20 @@ ObservedPairs::ObservedPairs(const Ratings& train, const ImplicitLoss& loss, Thr
             train.values().data(),
             observed,
             train.n_items()};
-  if (observed < train.nnz()) copy_observed(train);
+  if (observed < train.nnz()) use_copy(train, observed);
   rows_ = count_rows(pairs_, train.n_users());
 }
 
-void ObservedPairs::copy_observed(const Ratings& train) {
-  offsets_.assign(train.n_users() + 1, 0);
-  for (std::int64_t k = 0; k < train.nnz(); ++k) {
-    const Rating pair = train[k];
-    if (pair.value == 0) continue;
-    users_.push_back(pair.user);
-    items_.push_back(pair.item);
-    values_.push_back(pair.value);
-    offsets_[pair.user + 1] = std::ssize(items_);
+void ObservedPairs::use_copy(const Ratings& train, std::int64_t observed) {
+  own_ = ObservedRows(train, observed);
+  users_.resize(observed);
+  for (std::int32_t u = 0; u < train.n_users(); ++u) {
+    std::fill(users_.begin() + own_.offsets[u], users_.begin() + own_.offsets[u + 1], u);
   }
-  for (std::int64_t u = 0; u < train.n_users(); ++u) {
-    offsets_[u + 1] = std::max(offsets_[u + 1], offsets_[u]);
-  }
-  pairs_.offsets = offsets_.data();
+  pairs_.offsets = own_.offsets.data();
   pairs_.users = users_.data();
-  pairs_.items = items_.data();
-  pairs_.values = values_.data();
+  pairs_.items = own_.items.data();
+  pairs_.values = own_.values.data();
 }
 
 }  // namespace mf::bpr

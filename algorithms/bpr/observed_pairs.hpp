@@ -3,7 +3,7 @@
 
 #include "algorithms/bpr/draws.hpp"
 #include "algorithms/core/implicit.hpp"
-#include "base/aligned.hpp"
+#include "algorithms/core/observed.hpp"
 #include "base/threads.hpp"
 #include "datasets/ratings/ratings.hpp"
 
@@ -21,13 +21,12 @@ class ObservedPairs {
   std::int64_t rows() const { return rows_; }  // users and items that have a pair
 
  private:
-  void copy_observed(const Ratings& train);
+  void use_copy(const Ratings& train, std::int64_t observed);
 
   Pairs pairs_;
   std::int64_t rows_ = 0;
-  AlignedVector<std::int64_t> offsets_;
-  AlignedVector<std::int32_t> users_, items_;
-  AlignedVector<float> values_;
+  ObservedRows own_;
+  AlignedVector<std::int32_t> users_;  // of its pairs
 };
 
 }  // namespace mf::bpr

@@ -35,6 +35,19 @@ std::int64_t count_observed(const Ratings& train, const ImplicitLoss& loss, Thre
   return observed;
 }
 
+ObservedRows::ObservedRows(const Ratings& train, std::int64_t count)
+    : offsets(train.n_users() + 1, 0), items(count), values(count) {
+  std::int64_t to = 0;
+  for (std::int64_t user = 0; user < train.n_users(); ++user) {
+    for (std::int64_t k = train.user_offsets()[user]; k < train.user_offsets()[user + 1]; ++k) {
+      if (train.values()[k] == 0) continue;
+      items[to] = train.items()[k];
+      values[to++] = train.values()[k];
+    }
+    offsets[user + 1] = to;
+  }
+}
+
 void refuse_pair(const Ratings& train, std::int64_t k, const ImplicitLoss& loss) {
   const Rating pair = train[k];
   const std::string user = train.user_text(pair.user);

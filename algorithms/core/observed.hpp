@@ -1,10 +1,10 @@
-// What a value says of a pair of implicit feedback, the same on host and device. Light: kernels
-// include it.
+// What a value says of a pair of implicit feedback, the same on host and device.
 #pragma once
 
 #include <cfloat>
 #include <cstdint>
 
+#include "base/aligned.hpp"
 #include "base/host_device.hpp"
 
 namespace mf {
@@ -31,6 +31,16 @@ struct WeightRange {
 // How many pairs of `train` are observed. Throws Error(usage) at the first, in the order of the
 // ratings, whose value is no confidence.
 std::int64_t count_observed(const Ratings& train, const ImplicitLoss& loss, ThreadTeam& team);
+
+// The pairs by user, `count` of them, without those of value 0.
+struct ObservedRows {
+  ObservedRows() = default;
+  ObservedRows(const Ratings& train, std::int64_t count);
+
+  AlignedVector<std::int64_t> offsets;
+  AlignedVector<std::int32_t> items;
+  AlignedVector<float> values;
+};
 
 // Throws the Error(usage) that names rating k of `train`, whose value is no confidence.
 [[noreturn]] void refuse_pair(const Ratings& train, std::int64_t k, const ImplicitLoss& loss);

@@ -1,9 +1,5 @@
 #include "algorithms/ials/sides.hpp"
 
-#include <algorithm>
-
-#include "algorithms/core/observed.hpp"
-
 namespace mf::ials {
 namespace {
 
@@ -37,34 +33,19 @@ void drop_zeros(Csc& columns) {
 
 }  // namespace
 
-void Sides::copy_observed(const Ratings& train, std::int64_t observed) {
-  user_offsets_.assign(train.n_users() + 1, 0);
-  user_items_.resize(observed);
-  user_weights_.resize(observed);
-  std::int64_t to = 0;
-  for (std::int64_t user = 0; user < train.n_users(); ++user) {
-    for (std::int64_t k = train.user_offsets()[user]; k < train.user_offsets()[user + 1]; ++k) {
-      if (train.values()[k] == 0) continue;
-      user_items_[to] = train.items()[k];
-      user_weights_[to++] = train.values()[k];
-    }
-    user_offsets_[user + 1] = to;
-  }
-  users_ = {user_offsets_, user_items_, user_weights_, "user"};
-}
-
 Sides::Sides(const Ratings& train, const ImplicitLoss& loss, ThreadTeam& team)
     : users_{train.user_offsets(), train.items(), train.values(), "user"} {
   const std::int64_t observed = count_observed(train, loss, team);
   columns_ = make_csc(train, team.size());
   if (observed < train.nnz()) {
-    copy_observed(train, observed);
+    own_ = ObservedRows(train, observed);
+    users_ = {own_.offsets, own_.items, own_.values, "user"};
     drop_zeros(columns_);
   }
   if (loss.alpha == 1) return;
-  user_weights_.resize(observed);
-  weigh(users_.values, user_weights_, loss, team);
-  users_.values = user_weights_;
+  own_.values.resize(observed);
+  weigh(users_.values, own_.values, loss, team);
+  users_.values = own_.values;
   weigh(columns_.values, columns_.values, loss, team);
 }
 

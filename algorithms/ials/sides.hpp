@@ -3,6 +3,7 @@
 
 #include "algorithms/als/side.hpp"
 #include "algorithms/core/implicit.hpp"
+#include "algorithms/core/observed.hpp"
 #include "base/aligned.hpp"
 #include "base/threads.hpp"
 #include "datasets/ratings/ratings.hpp"
@@ -29,12 +30,8 @@ class Sides {
   }
 
  private:
-  void copy_observed(const Ratings& train, std::int64_t observed);
-
-  als::Side users_;  // views of the ratings, or of these:
-  AlignedVector<std::int64_t> user_offsets_;
-  AlignedVector<std::int32_t> user_items_;
-  AlignedVector<float> user_weights_;
+  als::Side users_;  // views of the ratings, or of:
+  ObservedRows own_;
   Csc columns_;
 };
 

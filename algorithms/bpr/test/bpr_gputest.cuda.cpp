@@ -17,15 +17,9 @@ using cuda::TestRunner;
 
 Reference reference_of(const std::string& name, const Params& params, const Ratings& train,
                        const Model& initial) {
-  Reference reference(train, initial);
-  reference.tiled = name == "bpr_tiled";
-  reference.loss = params.choice("loss", kLosses);
-  reference.negatives = params.choice("negatives", kNegatives);
-  reference.item_bias = params.boolean("item_bias");
-  reference.alpha = params.number("alpha");
-  reference.reg = params.number("reg");
-  reference.max_tries = params.integer("max_tries");
-  return reference;
+  Settings settings = read_settings(params);
+  settings.tiled = name == "bpr_tiled";
+  return {settings, train, initial};
 }
 
 Model start(const Ratings& train, std::int32_t f, double scale) {

@@ -66,11 +66,11 @@ TEST(BprDraws, AbsentItemsAreThoseThatTheRowHasNot) {
 
 TEST(BprDraws, NegativesAreExactAndOfTheirDistribution) {
   const Ratings train = tastes(60, 90);
-  const Reference of(train, start(train, default_params(find_algorithm("bpr_cpu").params)));
+  const Pairs pairs = pairs_of(train);
   std::map<std::int32_t, double> popularity;
   for (const std::int32_t item : train.items()) ++popularity[item];
   for (const std::int32_t user : {0, 1, 2, 33}) {
-    const Row row = row_of(of.pairs, user);
+    const Row row = row_of(pairs, user);
     for (const Negatives kind : {Negatives::uniform, Negatives::popular}) {
       std::map<std::int32_t, double> chances;
       for (std::int32_t item = 0; item < 90; ++item) {
@@ -81,7 +81,7 @@ TEST(BprDraws, NegativesAreExactAndOfTheirDistribution) {
       if (chances.empty()) chances[1] = 1;  // the only item that user 1 lacks; no user has it
       expect_drawn_as(chances, 100000, [&](std::int64_t t) {
         Rng rng = rng_of(3, train.nnz(), 2, t);
-        return draw_other(of.pairs, row, kind, rng);
+        return draw_other(pairs, row, kind, rng);
       });
     }
   }
@@ -109,14 +109,7 @@ TEST(BprRule, RankWeightIsTheHarmonicSum) {
 void expect_reference(const std::string& name, const Json& changes) {
   const Ratings train = tastes(61, 37);
   Trainer trainer(name, changes, train, start);
-  Reference reference(train, trainer.initial);
-  const Params& params = trainer.params;
-  reference.loss = params.has("loss") ? params.choice("loss", kLosses) : Loss::logistic;
-  reference.negatives = params.choice("negatives", kNegatives);
-  reference.item_bias = params.boolean("item_bias");
-  reference.alpha = params.number("alpha");
-  reference.reg = params.number("reg");
-  if (params.has("max_tries")) reference.max_tries = params.integer("max_tries");
+  Reference reference(read_settings(trainer.params), train, trainer.initial);
   for (std::int64_t epoch = 1; epoch <= 3; ++epoch) {
     trainer.run(1, 0.05);
     reference.run(epoch, 0.05);

@@ -6,36 +6,35 @@
 #include <cstdint>
 #include <vector>
 
-#include "algorithms/bpr/draws.hpp"
-#include "algorithms/bpr/rule.hpp"
+#include "algorithms/bpr/settings.hpp"
 #include "algorithms/core/model.hpp"
 #include "datasets/ratings/ratings.hpp"
 #include "testing/triples.hpp"
 
 namespace mf::bpr::test {
 
+inline Pairs pairs_of(const Ratings& train) {
+  return {train.user_offsets().data(), train.users().data(), train.items().data(),
+          train.values().data(),       train.nnz(),          train.n_items()};
+}
+
 struct Reference {
   Pairs pairs;
   std::int32_t f;
-  Loss loss = Loss::bpr;
-  Negatives negatives = Negatives::uniform;
-  bool item_bias = true;
-  bool tiled = false;
-  double alpha = 1, reg = 0;
-  std::int64_t max_tries = 32;
+  Settings of;
   std::uint64_t seed = 1;
   std::vector<double> p, q;
 
-  Reference(const Ratings& train, const Model& initial)
-      : pairs{train.user_offsets().data(), train.users().data(), train.items().data(),
-              train.values().data(),       train.nnz(),          train.n_items()},
+  Reference(const Settings& settings, const Ratings& train, const Model& initial)
+      : pairs(pairs_of(train)),
         f(initial.factors),
+        of(settings),
         p(initial.p.begin(), initial.p.end()),
         q(initial.q.begin(), initial.q.end()) {}
 
   void run(std::int64_t epoch, double rate) {
-    for (std::size_t k = 0; item_bias && k < p.size(); k += f) p[k] = 1;
-    for (std::size_t k = 0; item_bias && epoch == 1 && k < q.size(); k += f) q[k] = 0;
+    for (std::size_t k = 0; of.item_bias && k < p.size(); k += f) p[k] = 1;
+    for (std::size_t k = 0; of.item_bias && epoch == 1 && k < q.size(); k += f) q[k] = 0;
     for (std::int64_t t = 0; t < pairs.count; ++t) train(epoch, t, rate);
   }
 
@@ -48,26 +47,26 @@ struct Reference {
 
   void train(std::int64_t epoch, std::int64_t t, double rate) {
     Rng rng = rng_of(seed, pairs.count, epoch, t);
-    const std::int64_t at = tiled ? t : below(rng, pairs.count);
+    const std::int64_t at = of.tiled ? t : below(rng, pairs.count);
     const std::int32_t user = pairs.users[at];
     const Row row = row_of(pairs, user);
-    const std::int64_t pair = tiled ? row.items - pairs.items + below(rng, row.count) : at;
+    const std::int64_t pair = of.tiled ? row.items - pairs.items + below(rng, row.count) : at;
     const std::int32_t item = pairs.items[pair];
-    std::int32_t other = draw_other(pairs, row, negatives, rng);
+    std::int32_t other = draw_other(pairs, row, of.negatives, rng);
     if (other == kNone) return;
     const double x = score(user, item);
     double a = 0, b = 0;
-    if (loss == Loss::bpr) {
+    if (of.loss == Loss::bpr) {
       a = 1 / (1 + std::exp(x - score(user, other)));
       b = -a;
-    } else if (loss == Loss::logistic) {
-      a = alpha * static_cast<double>(pairs.values[pair]) / (1 + std::exp(x));
+    } else if (of.loss == Loss::logistic) {
+      a = of.alpha * static_cast<double>(pairs.values[pair]) / (1 + std::exp(x));
       b = -1 / (1 + std::exp(-score(user, other)));
     } else {
       std::int64_t tries = 1;
-      while (x - score(user, other) >= 1 && tries < max_tries) {
+      while (x - score(user, other) >= 1 && tries < of.max_tries) {
         Rng next = rng_of(seed, pairs.count, epoch, t, tries++);
-        other = draw_other(pairs, row, negatives, next);
+        other = draw_other(pairs, row, of.negatives, next);
       }
       if (x - score(user, other) >= 1) return;
       const std::int64_t rank = (pairs.n_items - row.count) / tries;
@@ -81,11 +80,11 @@ struct Reference {
       double& qi = q[item * f + k];
       double& qj = q[other * f + k];
       const double p_old = pu;
-      pu += rate * (a * qi + b * qj - reg * pu);
-      qi += rate * (a * p_old - reg * qi);
-      qj += rate * (b * p_old - reg * qj);
+      pu += rate * (a * qi + b * qj - of.reg.p * pu);
+      qi += rate * (a * p_old - of.reg.q * qi);
+      qj += rate * (b * p_old - of.reg.q * qj);
     }
-    if (item_bias) p[user * f] = 1;
+    if (of.item_bias) p[user * f] = 1;
   }
 };
 
