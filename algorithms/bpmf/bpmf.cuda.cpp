@@ -29,18 +29,16 @@ class Bpmf : public Algorithm {
 
   std::int64_t run_epoch(const EpochArgs& args, Context& context) override {
     sweep_ = args.epoch;
-    steps_.draw_users(sweep_, context);
+    steps_.draw(true, sweep_, context);
     if (context.stop_requested && context.stop_requested()) return nnz_;
-    steps_.draw_items(sweep_, context);
+    steps_.draw(false, sweep_, context);
     if (settings_.draws_alpha()) steps_.draw_precision(sweep_, context);
     return 2 * nnz_;
   }
 
   FactorView factors() override {
-    FactorView view = center_.view(steps_.users(), steps_.items(), steps_.stride());
-    if (settings_.columns.biased) set_bias_columns(view, settings_.columns);
-    view.draw = std::max<std::int64_t>(0, sweep_ - settings_.burn_in);
-    return view;
+    return as_draw(center_.view(steps_.users(), steps_.items(), steps_.stride()), settings_,
+                   sweep_);
   }
 
   Work work_per_epoch() const override { return work_; }

@@ -71,13 +71,10 @@ class BpmfCpu : public Algorithm {
   }
 
   FactorView factors() override {
-    const auto rows = [](const Side& side) { return side.rows.view(); };
-    FactorView view =
-        make_view(shape_, Location::host, rows(users_).data, rows(items_).data, rows(users_).stride,
-                  sides_.center().user_bias.data(), sides_.center().item_bias.data());
-    if (settings_.columns.biased) set_bias_columns(view, settings_.columns);
-    view.draw = std::max<std::int64_t>(0, sweep_ - settings_.burn_in);
-    return view;
+    const als::cpu::FactorRows p = users_.rows.view(), q = items_.rows.view();
+    return as_draw(make_view(shape_, Location::host, p.data, q.data, p.stride,
+                             sides_.center().user_bias.data(), sides_.center().item_bias.data()),
+                   settings_, sweep_);
   }
 
   Work work_per_epoch() const override { return work_; }

@@ -56,12 +56,15 @@ struct Settings {
   }
 };
 
-// Where the biases of a view of such rows are.
-inline void set_bias_columns(FactorView& view, const RowColumns& columns) {
-  view.user_bias = view.p + columns.bias();
-  view.item_bias = view.q + columns.bias();
+// The view of such rows after a sweep: which draw it is, and where its biases are.
+inline FactorView as_draw(FactorView view, const Settings& settings, std::int64_t sweep) {
+  view.draw = std::max<std::int64_t>(0, sweep - settings.burn_in);
+  if (!settings.columns.biased) return view;
+  view.user_bias = view.p + settings.columns.bias();
+  view.item_bias = view.q + settings.columns.bias();
   view.user_bias_stride = view.p_stride;
   view.item_bias_stride = view.q_stride;
+  return view;
 }
 
 std::vector<ParamSpec> cpu_params();

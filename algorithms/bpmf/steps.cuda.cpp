@@ -132,24 +132,16 @@ void DrawSteps::cut(Side& side, const cuda::RatingsOfRows& rows, cudaStream_t st
   side.whole = upload_all(whole, stream);
 }
 
-void DrawSteps::draw_users(std::int64_t sweep, Context& context) {
-  const cudaStream_t stream = context.stream;
+void DrawSteps::draw(bool users, std::int64_t sweep, Context& context) {
+  Side& to = users ? users_ : items_;
   {
     const PhaseScope phase(context.phases, "prior");
-    draw_prior(users_, key_of(seed_, sweep, Drawn::user_prior), stream);
+    draw_prior(to, key_of(seed_, sweep, users ? Drawn::user_prior : Drawn::item_prior),
+               context.stream);
   }
-  const PhaseScope phase(context.phases, "update_x");
-  draw_rows(users_, items_, key_of(seed_, sweep, Drawn::users), nullptr, stream);
-}
-
-void DrawSteps::draw_items(std::int64_t sweep, Context& context) {
-  const cudaStream_t stream = context.stream;
-  {
-    const PhaseScope phase(context.phases, "prior");
-    draw_prior(items_, key_of(seed_, sweep, Drawn::item_prior), stream);
-  }
-  const PhaseScope phase(context.phases, "update_theta");
-  draw_rows(items_, users_, key_of(seed_, sweep, Drawn::items), residuals_.data(), stream);
+  const PhaseScope phase(context.phases, users ? "update_x" : "update_theta");
+  draw_rows(to, users ? items_ : users_, key_of(seed_, sweep, users ? Drawn::users : Drawn::items),
+            users ? nullptr : residuals_.data(), context.stream);
 }
 
 void DrawSteps::draw_precision(std::int64_t sweep, Context& context) {

@@ -31,8 +31,7 @@ class DrawSteps {
             Context& context);
 
   // The prior of a side's rows, for which it waits, then the rows, which are queued.
-  void draw_users(std::int64_t sweep, Context& context);
-  void draw_items(std::int64_t sweep, Context& context);
+  void draw(bool users, std::int64_t sweep, Context& context);
   // Where alpha is drawn, after the items. Waits.
   void draw_precision(std::int64_t sweep, Context& context);
 
