@@ -541,12 +541,16 @@ def test_what_is_wrong_with_a_class_is_said(place, frame, case):
         run(None, frame, algorithms=[named])
 
 
-def test_a_class_that_fails_is_the_error_of_its_case(place, frame):
+@pytest.mark.parametrize("fit, factors, words", [
+    ("raise RuntimeError('no luck')", "pass", "RuntimeError: no luck"),
+    ("pass", "return 1, 2, 3", "factors() gave 3 of them, expected P, Q or"),
+    ("pass", "pass", "factors() gave NoneType, expected P, Q or")])
+def test_a_class_that_fails_is_the_error_of_its_case(place, frame, fit, factors, words):
     pathlib.Path("fails.py").write_text("class Fails:\n def __init__(self, train): pass\n"
-                                        " def fit_epoch(self): raise RuntimeError('no luck')\n def factors(self): pass\n")
+                                        f" def fit_epoch(self): {fit}\n def factors(self): {factors}\n")
     results = run({"name": "fails"}, frame, algorithms=["fails.py"])
     row = results.cases.set_index("algorithm").loc["peer:fails:fails"]
-    assert row["status"] == "error" and "RuntimeError: no luck" in row["stop_reason"]
+    assert row["status"] == "error" and words in row["stop_reason"]
 
 
 def test_a_class_of_no_file_is_refused():
@@ -567,6 +571,9 @@ def test_the_command_line_knows_a_class_in_a_folder_of_its_own(place, own_file, 
     refused = subprocess.run([sys.executable, "-m", "mfbench.own", "no.py", tmp_path], capture_output=True, text=True,
                              env=environment, check=False)
     assert refused.returncode == 1 and refused.stderr.startswith("error: algorithms: no.py: no such file")
+    skipped = subprocess.run([call.program.find(), "doctor", "--verbose"], capture_output=True, text=True, check=True, env={
+        **environment, "MFBENCH_PEERS_PATH": str(tmp_path), "PYTHON": "no-python"}).stdout
+    assert "found no program no-python to start it with: set PYTHON" in skipped
 
 
 def test_the_command_of_a_package_is_the_program(place):

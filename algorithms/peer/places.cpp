@@ -105,10 +105,14 @@ std::string environments_folder() {
 
 namespace {
 
+std::string named_python() {
+  const std::string named = environment("PYTHON");
+  return named.empty() ? "python3" : named;
+}
+
 // A path, or a name that is looked for as a shell does.
 std::string callers_python() {
-  std::string named = environment("PYTHON");
-  if (named.empty()) named = "python3";
+  std::string named = named_python();
   if (named.find('/') != std::string::npos) named = absolute(named);
   for (const auto& folder : named_folders("PATH")) {
     const std::string found = (fs::path(folder) / named).string();  // an absolute one is itself
@@ -158,7 +162,8 @@ std::optional<std::string> why_no_adapter(const std::string& folder,
   }
   if (!python_of(environment).empty()) return std::nullopt;
   if (environment == kCallersPython) {
-    return "there is no Python for it: PYTHON names none that can be started, nor has PATH python3";
+    return fmt::format("found no program {} to start it with: set PYTHON to a Python",
+                       named_python());
   }
   return fmt::format(
       "{0} is not installed: ./dev peers {0} does it (MFBENCH_PEERS may name another folder)",

@@ -26,8 +26,8 @@ namespace mf {
 namespace {
 
 constexpr std::string_view kPrefix = "mfbench_abi_";
-constexpr const char* kMark =
-    "mfbench_plugin_made_for";  // of every plugin (cmake/plugin/plugin.cpp)
+// Of every plugin (cmake/plugin/plugin.cpp).
+constexpr const char* kMark = "mfbench_plugin_made_for";
 
 std::string abi_in(std::string_view text) {
   const auto at = text.find(kPrefix);

@@ -77,7 +77,8 @@ class Own:
     def model(self):
         found = self.own.factors()
         if not isinstance(found, (tuple, list)) or len(found) not in (2, len(PARTS)):
-            raise ValueError("factors() gives P, Q or P, Q, user_bias, item_bias, mean")
+            what = f"{len(found)} of them" if isinstance(found, (tuple, list)) else type(found).__name__
+            raise ValueError(f"factors() gave {what}, expected P, Q or P, Q, user_bias, item_bias, mean")
         return dict(zip(PARTS, found))
 
 
