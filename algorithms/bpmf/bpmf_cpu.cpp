@@ -57,11 +57,8 @@ class BpmfCpu : public Algorithm {
   std::int64_t run_epoch(const EpochArgs& args, Context& context) override {
     const std::int64_t nnz = sides_.users().nnz();
     sweep_ = args.epoch;
-    if (!draw("update_x", users_, items_.rows, {Drawn::user_prior, Drawn::users}, context))
-      return 0;
-    if (!draw("update_theta", items_, users_.rows, {Drawn::item_prior, Drawn::items}, context)) {
-      return nnz;
-    }
+    if (!draw(true, context)) return 0;
+    if (!draw(false, context)) return nnz;
     if (settings_.draws_alpha()) {
       Rng rng(key_of(seed_, sweep_, Drawn::alpha));
       const double errors = std::accumulate(residuals_.begin(), residuals_.end(), squares_);
@@ -86,9 +83,6 @@ class BpmfCpu : public Algorithm {
     AlignedVector<float> ones;
     FactorTable rows;
   };
-  struct Draws {
-    Drawn prior, rows;
-  };
 
   void make_side(Side& side, const als::Side& ratings, const AlignedVector<float>& first,
                  ThreadTeam& team) const {
@@ -100,21 +94,23 @@ class BpmfCpu : public Algorithm {
         FactorTable(first_rows(first, ratings.rows(), columns), columns.gathered(), ratings, team);
   }
 
-  bool draw(const char* phase, Side& side, const FactorTable& from, const Draws& what,
-            Context& context) {
+  // False: asked to stop.
+  bool draw(bool users, Context& context) {
+    Side& side = users ? users_ : items_;
     Hyper hyper;
     {
       const PhaseScope scope(context.phases, "prior");
-      Rng rng(key_of(seed_, sweep_, what.prior));
+      Rng rng(key_of(seed_, sweep_, users ? Drawn::user_prior : Drawn::item_prior));
       hyper = draw_hyper(settings_.beta0, settings_.nu0, moments(side, *context.team), rng);
     }
-    const PhaseScope scope(context.phases, phase);
+    const PhaseScope scope(context.phases, users ? "update_x" : "update_theta");
     const RowPrior prior(hyper);
-    const bool errors = settings_.draws_alpha() && &side == &items_;
+    const bool errors = settings_.draws_alpha() && !users;
     const RowDraw terms(settings_.columns, kernels_, prior, alpha_,
-                        key_of(seed_, sweep_, what.rows), errors ? residuals_.data() : nullptr);
-    return half_step_->run(side.ratings, side.plan, terms, from, side.rows, *context.team,
-                           context.stop_requested);
+                        key_of(seed_, sweep_, users ? Drawn::users : Drawn::items),
+                        errors ? residuals_.data() : nullptr);
+    return half_step_->run(side.ratings, side.plan, terms, (users ? items_ : users_).rows,
+                           side.rows, *context.team, context.stop_requested);
   }
 
   // Of the rows with ratings, which the plan has in an order of its own: the same for any number of
