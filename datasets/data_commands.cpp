@@ -262,7 +262,7 @@ Source import_source(const DataImportOptions& options) {
   request.times = options.times || !options.columns.time.empty();
   if (parts && request.times) {
     fail(ErrorKind::usage,
-         "{}: times are for splits, and train and test files are one; leave them out",
+         "{}: times are for splits, and train and test files are one already; leave the times out",
          options.name);
   }
   if (const std::string why = why_unavailable(request); !why.empty()) {

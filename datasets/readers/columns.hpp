@@ -5,10 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "base/json/names.hpp"
+
 namespace mf {
 
 enum class Role { user, item, rating, time, other };
 inline constexpr std::array kRoles = {Role::user, Role::item, Role::rating, Role::time};
+inline constexpr Names kRoleNames{std::to_array<Named<Role>>(
+    {{"user", Role::user}, {"item", Role::item}, {"rating", Role::rating}, {"time", Role::time}})};
 
 // The usual words find an empty one (datasets/README.md).
 struct ColumnNames {

@@ -78,10 +78,7 @@ std::string missing_column(const ColumnNames& names, Role role) {
   if (const std::string& name = names.of(role); !name.empty()) {
     return "a header with a column " + in_quotes(name);
   }
-  return fmt::format("a header with a column for the {}", role == Role::user   ? "user"
-                                                          : role == Role::item ? "item"
-                                                          : role == Role::time ? "time"
-                                                                               : "rating");
+  return "a header with a column for the " + kRoleNames.of(role);
 }
 
 // What is read beside users and items.

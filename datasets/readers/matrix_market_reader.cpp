@@ -127,6 +127,7 @@ class Coordinates : public LineFormat {
                       "as many as the line of sizes declares", ""};
     }
     const std::int32_t user = index(p, "row", header_.rows);
+    require_column(p);
     const std::int32_t item = index(p, "column", header_.columns);
     if (header_.symmetric && item > user) [[unlikely]] {
       fail_field(first, "an entry on or below the diagonal, as the matrix is symmetric");
@@ -148,9 +149,13 @@ class Coordinates : public LineFormat {
   static inline const std::string kPatternLine = "row column";
   const std::string& columns() const { return header_.pattern ? kPatternLine : kLine; }
 
-  [[gnu::always_inline]] float entry_value(const char*& p) const {
+  [[gnu::always_inline]] void require_column(const char* p) const {
     if (at_line_end(p)) [[unlikely]]
-      fail_field(p, "another column (" + kLine + ")");
+      fail_field(p, "another column (" + columns() + ")");
+  }
+
+  [[gnu::always_inline]] float entry_value(const char*& p) const {
+    require_column(p);
     const char* begin = p;
     const float value = read_rating(p, scale_);
     if (header_.integer && value != std::trunc(value)) [[unlikely]] {
@@ -167,8 +172,8 @@ class Coordinates : public LineFormat {
     p = q;
   }
 
-  [[gnu::always_inline]] std::int32_t index(const char*& p, const char* what,
-                                            std::int32_t size) const {
+  [[gnu::always_inline]] static std::int32_t index(const char*& p, const char* what,
+                                                   std::int32_t size) {
     const char* begin = p;
     std::uint64_t value = 0;
     if (!read_integer_of_line(p, static_cast<std::uint64_t>(size), value) || value == 0 ||
@@ -176,8 +181,6 @@ class Coordinates : public LineFormat {
       fail_field(begin, fmt::format("a {} from 1 to {}", what, size));
     }
     skip_blanks(p);
-    if (*what == 'r' && at_line_end(p)) [[unlikely]]
-      fail_field(p, "another column (" + columns() + ")");
     return static_cast<std::int32_t>(value);
   }
 
@@ -185,7 +188,7 @@ class Coordinates : public LineFormat {
   Header header_;
 };
 
-// What is below the diagonal, above it.
+// Entries below the diagonal stand above it, too.
 void add_mirrored(RawRatings& raw) {
   const std::int64_t count = std::ssize(raw.values);
   for (std::int64_t k = 0; k < count; ++k) {

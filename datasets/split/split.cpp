@@ -223,10 +223,7 @@ TimeKeys latest_first(const Dataset& data) {
 Labels written_labels(const Dataset& data, View<const std::uint8_t> given, const SplitSpec& spec,
                       const Scope& scope, ThreadTeam& team) {
   if (spec.kind == SplitSpec::Kind::given) return given_labels(data, given, spec, scope);
-  const bool by_rows = spec.kind == SplitSpec::Kind::leave_out ||
-                       spec.kind == SplitSpec::Kind::leave_last ||
-                       spec.kind == SplitSpec::Kind::users;
-  if (!by_rows) return {};
+  if (spec.draws_ratings()) return {};
   Labels labels;
   scope.ranks.agree([&] {  // what one rank cannot do, none has done
     RowLabels rows(scope);

@@ -39,6 +39,10 @@ struct SplitSpec {
   int validation_last = 0;
   std::uint64_t seed = 1;
 
+  // Ratings are drawn among all; other kinds cut rows, or take what is given.
+  bool draws_ratings() const {
+    return kind == Kind::holdout || kind == Kind::folds || kind == Kind::by_time;
+  }
   bool needs_times() const { return kind == Kind::by_time || kind == Kind::leave_last; }
   bool has_validation() const { return validation_fraction > 0 || validation_last > 0; }
   Json to_json() const;

@@ -132,7 +132,7 @@ TEST(Cache, KeepsTimesForThoseWhoAsk) {
   EXPECT_HAS(error_of([&] { read_cache(path, 2); }).what(), "cut short");
 }
 
-// With the right checksum, by somebody else.
+// With the right checksum, as another program may write it.
 TEST(Cache, RefusesPlacesThatThereAreNot) {
   const TempFolder folder;
   const std::string path = folder / "set.mfc";

@@ -4,8 +4,8 @@
 //
 // A sampler (AlgorithmInfo::samples) is judged by the mean of the predictions of its draws after
 // burn-in: evaluate() takes a draw into the running mean of the part's predictions, once, and the
-// errors are those of the mean, clipped as any prediction. It needs the pairs of a part alone,
-// which stay here: the sampler sees none of them.
+// errors are those of the mean, clipped as any prediction. It needs only the pairs of a part, which
+// stay here: the sampler does not see them.
 //
 // Cold pairs (user or item without a train rating) are predicted by what is known: mean plus the
 // bias of the side that is known; the plain model has neither, so they get the mean of the train

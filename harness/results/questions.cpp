@@ -128,10 +128,6 @@ Json metric_row(const Json& question) {
   return metric ? metric_json(*metric) : Json();
 }
 
-std::string title_of(Role role) {
-  return role == Role::user ? "user" : role == Role::item ? "item" : "rating";
-}
-
 // The place of a role among the names of columns; null where two columns are pairs without one.
 Json place_of(Role role, const std::vector<std::string>& fields, const Roles& roles,
               const ColumnNames& names) {
@@ -141,7 +137,7 @@ Json place_of(Role role, const std::vector<std::string>& fields, const Roles& ro
   const bool asked = !names.of(role).empty();
   if (role == Role::rating && rival < 0 && !asked && fields.size() == 2) return {};
   const std::string wanted = asked ? "a column " + in_quotes(names.of(role))
-                                   : fmt::format("one column for the {}", title_of(role));
+                                   : fmt::format("one column for the {}", kRoleNames.of(role));
   const std::string advice =
       R"(name them as in "columns": {"user": "visitor", "item": "sku", "rating": "qty"})";
   const bool unrated = role == Role::rating && rival < 0 && !asked;
@@ -166,7 +162,7 @@ Json column_places(const Json& question) {
   Json places;
   for (const Role role : {Role::user, Role::item, Role::rating}) {
     const bool unrated = pairs && role == Role::rating;
-    places[title_of(role)] = unrated ? Json() : place_of(role, fields, roles, names);
+    places[kRoleNames.of(role)] = unrated ? Json() : place_of(role, fields, roles, names);
   }
   return places;
 }

@@ -181,7 +181,7 @@ TEST(ImplicitCase, APairwiseModelIsRankedOnlyAndFoldsIn) {
   EXPECT_GT(file.trace.back()["ndcg_100"], file.trace[0]["ndcg_100"].get<double>());
 }
 
-TEST(ImplicitCase, RanksASampleOrNobody) {
+TEST(ImplicitCase, RanksASampleOrNoUser) {
   const ResultFile sample =
       run_one(spec_of("\"folder\"", R"("evaluate": {"ranking": {"users": 20, "seed": 4}}, )"));
   EXPECT_EQ(sample.header["ranking"]["users"], 20);

@@ -84,9 +84,8 @@ TEST(Questions, TheColumnsOfATable) {
     }
     return std::string("nothing");
   };
-  EXPECT_TRUE(contains(said({"who", "item"}),
-                       "the columns who, item, expected one column for the "
-                       "user"));
+  EXPECT_TRUE(
+      contains(said({"who", "item"}), "the columns who, item, expected one column for the user"));
   EXPECT_TRUE(contains(said({"user", "item", "x"}), "\"format\": \"pairs\""));
   EXPECT_TRUE(contains(said({"user", "item", "plays", "clicks"}), "one column for the rating"));
   EXPECT_TRUE(contains(said({"user", "item"}, {{"columns", {{"rating", "r"}}}}), "a column 'r'"));

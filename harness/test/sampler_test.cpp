@@ -70,7 +70,7 @@ struct Drawn {
 TEST(Draws, AreAveragedBeforeTheyAreClipped) {
   Drawn with;
   std::vector<Model> taken;
-  const double alone =
+  const double of_last =
       with.evaluator.evaluate(with.draws[2].view(), with.split.test, with.team).rmse;
   for (std::int64_t k = 0; k < 3; ++k) {
     taken.push_back(with.draws[k]);
@@ -81,7 +81,7 @@ TEST(Draws, AreAveragedBeforeTheyAreClipped) {
       EXPECT_NEAR(found.rmse, expected, 1e-6) << k;
     }
   }
-  EXPECT_LT(rmse_of_mean(taken, with.split.test), alone);
+  EXPECT_LT(rmse_of_mean(taken, with.split.test), of_last);
 }
 
 TEST(Draws, OfEachPartAreApartAndGroupsAreOfTheirMean) {

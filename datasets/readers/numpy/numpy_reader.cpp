@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <system_error>
 #include <vector>
 
 #include "base/text.hpp"
@@ -16,28 +17,6 @@
 
 namespace mf {
 namespace {
-
-void check_lengths(const std::string& path, const NumpyColumn& users, const NumpyColumn& items,
-                   const NumpyColumn& ratings) {
-  if (users.size() != ratings.size() || items.size() != ratings.size()) {
-    fail_in_file(path,
-                 fmt::format("{} users, {} items and {} ratings", users.size(), items.size(),
-                             ratings.size()),
-                 "three arrays of one length");
-  }
-}
-
-RawRatings from_arrays(const std::string& path, const NumpyColumn& users, const NumpyColumn& items,
-                       const NumpyColumn& ratings, const ScaleCheck& scale,
-                       const ParseOptions& options) {
-  check_lengths(path, users, items, ratings);
-  ThreadTeam team(options.threads);
-  RawRatings raw;
-  raw.users = users.ids("user", options.ids, raw.user_names, team);
-  raw.items = items.ids("item", options.ids, raw.item_names, team);
-  raw.values = ratings.ratings(scale, team);
-  return raw;
-}
 
 // The names of one side, a line each, in any order; the numbers of `ids` become their rows.
 IdNames read_numbered_names(const std::string& path, const char* what,
@@ -69,6 +48,35 @@ IdNames read_numbered_names(const std::string& path, const char* what,
     for (std::int64_t k = begin; k < end; ++k) ids[k] = row_of[static_cast<std::size_t>(ids[k])];
   });
   return merged.names;
+}
+
+RawRatings from_arrays(const std::string& path, const NumpyColumn& users, const NumpyColumn& items,
+                       const NumpyColumn& ratings, const ScaleCheck& scale,
+                       const ParseOptions& options) {
+  if (options.times) fail_without_times(path, "arrays of users, items and ratings");
+  if (users.size() != ratings.size() || items.size() != ratings.size()) {
+    fail_in_file(path,
+                 fmt::format("{} users, {} items and {} ratings", users.size(), items.size(),
+                             ratings.size()),
+                 "three arrays of one length");
+  }
+  ThreadTeam team(options.threads);
+  const auto ids = [&](const NumpyColumn& column, const char* what, IdNames& names) {
+    const std::string beside = fmt::format("{}/{}_names.txt", path, what);
+    std::error_code error;  // an archive is not a folder
+    if (!std::filesystem::exists(beside, error)) return column.ids(what, options.ids, names, team);
+    if (options.ids == IdKind::integers) {
+      fail_in_file(beside, "names of ids", "only numbers, as ids says");
+    }
+    auto numbers = column.ids(what, IdKind::integers, names, team);
+    names = read_numbered_names(beside, what, numbers, team);
+    return numbers;
+  };
+  RawRatings raw;
+  raw.users = ids(users, "user", raw.user_names);
+  raw.items = ids(items, "item", raw.item_names);
+  raw.values = ratings.ratings(scale, team);
+  return raw;
 }
 
 // `members`: those that it has. scipy.sparse writes "data", "shape" and places.
@@ -131,7 +139,6 @@ void check_npz(const std::string& path, const Bytes& archive) {
 RawRatings read_npz(const std::string& path, const Bytes& archive, const ScaleCheck& scale,
                     const ParseOptions& options) {
   check_zip(path, archive);
-  if (options.times) fail_without_times(path, "arrays of users, items and ratings");
   const std::vector<Bytes> content = members_of(path, archive);
   const auto array = [&](std::int64_t i) {
     return NumpyColumn(fmt::format("{}({})", path, kNumpyFiles[i]), content[i]);
@@ -144,7 +151,6 @@ RawRatings read_npz(const std::string& path, const Bytes& archive, const ScaleCh
 
 RawRatings read_npy_folder(const std::string& folder, const ScaleCheck& scale,
                            const ParseOptions& options) {
-  if (options.times) fail_without_times(folder, "arrays of users, items and ratings");
   const auto array = [&](const char* name) {
     const std::string path = (std::filesystem::path(folder) / name).string();
     return NumpyColumn(path, map_file(path));
@@ -152,23 +158,7 @@ RawRatings read_npy_folder(const std::string& folder, const ScaleCheck& scale,
   const NumpyColumn users = array(kNumpyFiles[0]);
   const NumpyColumn items = array(kNumpyFiles[1]);
   const NumpyColumn ratings = array(kNumpyFiles[2]);
-  check_lengths(folder, users, items, ratings);
-  ThreadTeam team(options.threads);
-  RawRatings raw;
-  const auto ids = [&](const NumpyColumn& column, const char* what, IdNames& names) {
-    const std::string path = fmt::format("{}/{}_names.txt", folder, what);
-    if (!std::filesystem::exists(path)) return column.ids(what, options.ids, names, team);
-    if (options.ids == IdKind::integers) {
-      fail_in_file(path, "names of ids", "none beside the numbers, as ids says");
-    }
-    auto numbers = column.ids(what, IdKind::integers, names, team);
-    names = read_numbered_names(path, what, numbers, team);
-    return numbers;
-  };
-  raw.users = ids(users, "user", raw.user_names);
-  raw.items = ids(items, "item", raw.item_names);
-  raw.values = ratings.ratings(scale, team);
-  return raw;
+  return from_arrays(folder, users, items, ratings, scale, options);
 }
 
 }  // namespace mf

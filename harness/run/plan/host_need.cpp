@@ -39,12 +39,6 @@ struct Sizes {
   double whole() const { return kRatingBytes * nnz + times + offsets() + ids(); }
 };
 
-// A byte a rating, of splits that cut rows; others are drawn.
-bool has_labels(const SplitSpec& split) {
-  using Kind = SplitSpec::Kind;
-  return split.kind != Kind::holdout && split.kind != Kind::folds && split.kind != Kind::by_time;
-}
-
 // Of training, test and what else there is: all ratings once, offsets of each, ids.
 double parts_bytes(const Case& item, const Sizes& sizes) {
   const double parts = 2.0 + (item.split.has_validation() ? 1 : 0) +
@@ -82,7 +76,7 @@ double load_bytes(const HostData& data, const Sizes& sizes) {
 // The parts grow while the ratings that are copied already are given back.
 double cut_bytes(const Case& item, const HostData& data, const Sizes& sizes) {
   if (data.from == DataFrom::split_at_hand) return 0;
-  const double labels = has_labels(item.split) ? sizes.nnz : 0;
+  const double labels = item.split.draws_ratings() ? 0 : sizes.nnz;
   const double parts = parts_bytes(item, sizes) + labels;
   if (data.kept || data.from == DataFrom::ratings_at_hand) return sizes.whole() + parts;
   const double in_flight =
