@@ -431,7 +431,7 @@ __global__ void __launch_bounds__(kMostThreads, kBlocks)
 using DrawKernel = void (*)(DrawArgs);
 
 // As many thread blocks of a multiprocessor as its shared memory holds must find room in its
-// registers, which bounds the blocks that a warp loads together. These were the fastest tried.
+// registers, which bounds the blocks that a warp loads together.
 struct Launch {
   DrawKernel kernel;
   int threads;
