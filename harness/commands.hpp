@@ -39,7 +39,7 @@ int tune_command(const std::string& path, RunOptions options, ProgressMode mode,
 int tell_exception();
 
 // cli_data.cpp: those below `mfbench data`; cli_model.cpp: `predict` and `recommend`;
-// cli_plots.cpp: `plot` and `report`.
+// cli_plots.cpp: `plot`, `report` and `publish`.
 void add_data_commands(CLI::App& app);
 void add_model_commands(CLI::App& app);
 void add_plot_commands(CLI::App& app);

@@ -84,6 +84,11 @@ StoredResults read_place(const ResultPlace& place) {
   return one;
 }
 
+Json contributor_of(const StoredResults& stored) {
+  const auto by = text_at(stored.contribution, {"by"});
+  return by ? Json(*by) : Json();
+}
+
 // ---- what is in them
 // -----------------------------------------------------------------------------
 
@@ -127,7 +132,7 @@ class ResultReading {
     for (const Json& id : listed ? stored.spec["cases"] : Json::array()) {
       const auto found = of_name.extract(id.get<std::string>());
       if (!found.empty()) {
-        take_case(*found.mapped(), stored.spec, true, of_hash);
+        take_case(*found.mapped(), stored, true, of_hash);
         continue;
       }
       const std::string path = place.path + "/" + id.get<std::string>() + ".jsonl";
@@ -135,14 +140,14 @@ class ResultReading {
       ++absent;
     }
     for (const auto& [name, one] : of_name) {
-      take_case(*one, stored.spec, !listed || options_.unlisted, of_hash);
+      take_case(*one, stored, !listed || options_.unlisted, of_hash);
     }
     if (absent == 0) return;
     note("{}: {} of {} cases have not begun", place.path, absent, stored.spec["cases"].size());
     done_.not_begun += static_cast<int>(absent);
   }
 
-  void take_case(const StoredCase& one, const Json& spec, bool counts,
+  void take_case(const StoredCase& one, const StoredResults& stored, bool counts,
                  std::map<std::string, std::string>& of_hash) {
     const auto& [path, file] = one;
     if (!seen_.insert(fs::weakly_canonical(path).string()).second) return;
@@ -161,7 +166,9 @@ class ResultReading {
       leave_out(folder_of(path),
                 first->second + " and " + path + " are the same case; keep one of them");
     } else {
-      taker_.take(case_row(file, path, spec), &file);
+      Json row = case_row(file, path, stored.spec);
+      row["contributor"] = contributor_of(stored);
+      taker_.take(row, &file);
       ++done_.cases;
       done_.points += file.trace.size();
     }

@@ -22,9 +22,7 @@ import pandas as pd
 from mfplots import program
 from mfplots.errors import PlotError
 
-UNFINISHED = "unfinished"  # no footer yet
-MISSING = "missing"        # listed in spec.json, no file yet
-PENDING = (UNFINISHED, MISSING, "interrupted")  # the next `mfbench run` runs these
+UNFINISHED, MISSING, PENDING = program.UNFINISHED, program.MISSING, program.PENDING
 NOT_RUN = (*PENDING, "skipped")  # no run that times or errors could be those of
 
 Json = dict[str, Any]

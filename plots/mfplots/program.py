@@ -20,6 +20,10 @@ from mfplots.errors import PlotError
 ROOT = Path(__file__).resolve().parents[2]
 NO_PROGRAM = ("there is no mfbench, which computes what is drawn: ./dev build makes one, MFBENCH names "
               "another")
+# Statuses of cases, beside those of a footer.
+UNFINISHED = "unfinished"  # no footer yet
+MISSING = "missing"        # listed in spec.json, no file yet
+PENDING = (UNFINISHED, MISSING, "interrupted")  # the next `mfbench run` runs these
 
 Json = dict[str, Any]
 
@@ -51,6 +55,14 @@ def lines(*arguments: str | Path) -> Iterator[Json]:
             said.seek(0)
             words = said.read().decode("utf-8", "replace").strip()
             raise PlotError(words.rpartition("error: ")[2] or f"mfbench ended with {run.returncode}")
+
+
+def text(*arguments: str | Path) -> str:
+    """All of what `mfbench ARGUMENTS` prints. Raises PlotError as above."""
+    done = subprocess.run([find(), *map(str, arguments)], capture_output=True, text=True, errors="replace")
+    if done.returncode:
+        raise PlotError(done.stderr.strip().rpartition("error: ")[2] or f"mfbench ended with {done.returncode}")
+    return done.stdout
 
 
 def ask(question: str, **parts: Any) -> Any:

@@ -25,6 +25,7 @@ RESTART_MARK = " ‡"
 SECTIONS = ("schedule", "init", "stop", "evaluate")
 # Shown wherever it differs between any two series: models of different size are not one contest.
 SIZE_FACET = "factors"
+CONTRIBUTOR = "contributor"  # the same holds of whose results they are
 PEERS = Path(__file__).resolve().parents[2] / "peers"
 CASE_FILTERS = ("algorithm", "family", "hardware", "dataset", "seed", "status", "case_id")
 
@@ -226,6 +227,15 @@ def _processor(row: Mapping[str, Any], kind: str) -> str:
     return f"{row['cpu']}{cores}"
 
 
+def one_machine(*sides: pd.DataFrame) -> bool:
+    """Whether a ratio of their times says something of what ran: all cases have one host, and one GPU where they used
+    one, by the names that processors give themselves, and one contributor."""
+    cases = pd.concat([side[side["status"] != "skipped"] for side in sides])
+    hosts = {canonical([row["cpu"], cores_text(row["cores"]), _plain(row[CONTRIBUTOR])]) for _, row in cases.iterrows()}
+    used = {row["gpu"] for _, row in cases.iterrows() if hardware(row) == "cuda" and isinstance(row["gpu"], str)}
+    return len(hosts) < 2 and len(used) < 2
+
+
 def gpus(row: Mapping[str, Any]) -> int:
     """How many GPUs a case shared its work over; 1 on the CPU."""
     params = row["params"] if isinstance(row["params"], Mapping) else {}
@@ -244,6 +254,8 @@ def _facets(row: pd.Series) -> Facets:
         if isinstance(row[section], Mapping):
             facets.update(flatten(row[section], f"{section}."))
     facets["machine"] = _processor(row, row["hardware"])  # of two peers, `device` says the other
+    if isinstance(row[CONTRIBUTOR], str):
+        facets[CONTRIBUTOR] = row[CONTRIBUTOR]
     return facets
 
 
@@ -283,14 +295,22 @@ def make_labels(configurations: Sequence[tuple[str, Facets]],
     shown: dict[str, set[str]] = {}
     for (_, name), group in groups.items():
         shown.setdefault(name, set()).update(_differing(group))
-    sizes = {canonical(f[SIZE_FACET]) for _, f in configurations if SIZE_FACET in f}
+    always = [key for key, several in ((SIZE_FACET, _several(configurations, SIZE_FACET)),
+                                       (CONTRIBUTOR, _several(configurations, CONTRIBUTOR, None))) if several]
     labels = []
     for name, facets in configurations:
-        keys = [key for key in facets if key in shown[name] or (key == SIZE_FACET and len(sizes) > 1)
+        keys = [key for key in facets if key in shown[name] or key in always
                 or (key, facets[key]) == ("device", "cuda")]  # a peer is of the CPU otherwise
         words = [f"{short_key(key, keys)}={facet_text(facets[key])}" for key in keys]
         labels.append(" ".join([name, *words]))
     return labels
+
+
+def _several(configurations: Sequence[tuple[str, Facets]], key: str, *absent: Any) -> bool:
+    """Whether they have several values of it; `absent`: what one without it counts as."""
+    found = [facets[key] for _, facets in configurations if key in facets]
+    lacking = absent if len(found) < len(configurations) else ()
+    return len({canonical(value) for value in [*found, *lacking]}) > 1
 
 
 def _differing(group: Sequence[Facets]) -> set[str]:

@@ -13,7 +13,7 @@ import pandas as pd
 from mfplots import metrics
 from mfplots.errors import PlotError
 from mfplots.metrics import NO_INTERVAL, Interval, Spread, Target
-from mfplots.series import Panel, Series, View, canonical, clocks_moved, contended, facet_text
+from mfplots.series import Panel, Series, View, canonical, clocks_moved, contended, facet_text, one_machine
 from mfplots.style import duration
 
 ANSWER = "answer_s"
@@ -196,13 +196,17 @@ def find_baseline(panel: Panel, series: Series, name: str) -> Series | str:
     `name` is an algorithm, a label, or words as in "ebgtg stride=250" and "stride=250". Of several
     configurations with the name, the one that agrees with `series` in every facet in which they
     differ and which `series` has too (factors, say); where rules of stopping alone keep them apart,
-    in all others; where that leaves several algorithms, the series' own.
+    in all others; where that leaves several algorithms, the series' own. That of another machine, or contributor, is
+    never taken.
     """
     found = [s for s in panel.series if _is_named(s, name)]
     exact = [s for s in found if s.label == name]
     found = exact or found
     if not found:
         return f"no baseline: {name} is not among the cases"
+    found = [s for s in found if one_machine(s.cases, series.cases)]
+    if not found:
+        return f"no baseline: {name} was measured on other machines"
     if len(found) == 1:
         return found[0]
     agreeing = [s for s in found if _agrees(s, series, found)] or \

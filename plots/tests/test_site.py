@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from mfplots import metrics, program
@@ -15,6 +17,7 @@ from mfplots.errors import PlotError
 from mfplots.load import load
 from mfplots.metrics import Target
 from mfplots.palette import COLOURS, BLACK, on_dark
+from mfplots.series import make_view
 from mfplots.site import assets, cli, write
 from mfplots.site.board import board, case_rows, failures, with_ceilings
 from mfplots.site.case_page import case_data, experiment_files, repeat_lines
@@ -23,6 +26,8 @@ from mfplots.site.exhibits import OTHER, claims_of, read_claims, verdict_kind
 from mfplots.site.gather import case_key, gather
 from mfplots.site.groups import Met, group_data, make_groups
 from mfplots.site.pairs import compare, pair_data, shared_pairs
+from mfplots.summary import Question, summarise
+from mfplots.table import table_text
 from test_style import luminance
 from synthetic import Made, descent, header, lines, rich_cases, write as write_cases, write_lines
 
@@ -435,3 +440,57 @@ def test_colours_show_on_a_dark_page():
     colours = [on_dark(colour) for colour in (BLACK, *COLOURS)]
     assert len(set(colours)) == len(colours)
     assert all((luminance(colour) + 0.05) / (luminance(page) + 0.05) >= 3 for colour in colours)
+
+
+# ---- results that were handed in ------------------------------------------------------------------
+
+def two_contributors(folder: Path, **eve: Any) -> Path:
+    """The same cases of two people, on hosts of one kind unless `eve` says another."""
+    for who, changes in (("Ada", {}), ("Eve", eve)):
+        own = write_cases(folder / who.lower() / "small", [Made("als", seed=s) for s in (1, 2, 3)])
+        write_cases(own, [Made(seed=s) for s in (1, 2, 3)])
+        for path in own.glob("*.jsonl"):
+            first, *rest = path.read_text().splitlines(keepends=True)
+            head = json.loads(first)
+            head["environment"].update(changes)
+            path.write_text("".join([json.dumps(head) + "\n", *rest]))
+        (own / "contribution.json").write_text(json.dumps({"by": who}))
+    return folder
+
+
+@pytest.mark.parametrize("eve", [{}, {"cpu": "Other CPU"}, {"cores": 8}])
+def test_rows_say_whose_they_are_and_no_ratio_is_of_two_people(tmp_path, eve):
+    runs, _ = gather([two_contributors(tmp_path, **eve)])
+    assert [run.name for run in runs] == ["ada/small by Ada", "eve/small by Eve"]
+    groups = make_groups(runs)
+    assert {row["run"] for row in board(groups)} == {run.name for run in runs}
+    assert {s["run"] for s in group_data(groups[0], 0)["series"]} == {run.name for run in runs}
+    assert {row["run"] for row in case_rows(runs)} == {run.name for run in runs}
+    assert pair_data(runs, []) == []
+    with pytest.raises(PlotError, match="ada/small by Ada and eve/small by Eve are of two machines or contributors"):
+        pair_data(runs, [[run.path for run in runs]])
+    view = make_view(load([tmp_path]))
+    rows = summarise(view, Question(baseline="sgd_serial"))
+    assert {row.series.facets["contributor"] for row in rows} == {"Ada", "Eve"} and len(rows) == 4
+    for row in rows:
+        own = row.series.facets["contributor"]
+        assert f"contributor={own}" in row.series.label and f"contributor={own}" in row.baseline
+    assert "contributed by Ada, Eve: 12 of 12 cases" in table_text(view, Question())
+
+
+def test_a_baseline_of_another_machine_is_none(tmp_path):
+    write_cases(tmp_path / "gpu", [Made("als", hardware="cuda", gpu="Card A")])
+    write_cases(tmp_path / "other", [Made(hardware="cuda", gpu="Card B")])
+    write_cases(tmp_path / "cpu", [Made("hogwild")])
+    view = make_view(load([tmp_path]))
+    rows = {row.series.algorithm: row for row in summarise(view, Question(baseline="sgd_serial"))}
+    assert rows["als"].baseline_problem == "no baseline: sgd_serial was measured on other machines"
+    assert rows["hogwild"].baseline is not None  # a GPU beside the CPU of the same host
+    assert math.isnan(rows["als"].equal_quality.value) and rows["als"].problem == rows["als"].baseline_problem
+
+
+def test_a_folder_without_contribution_is_told_from_one_with(tmp_path):
+    two_contributors(tmp_path)
+    (tmp_path / "ada/small/contribution.json").unlink()
+    view = make_view(load([tmp_path]))
+    assert sorted("contributor=Eve" in label for label in view.labels) == [False, False, True, True]

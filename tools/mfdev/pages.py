@@ -23,6 +23,7 @@ CONTENTS = [
     ("Using it", ["docs/spec.md", "docs/adding-a-data-set.md", "datasets/README.md",
                   "docs/tuning.md", "docs/peers.md", "docs/gowalla.md", "docs/several-gpus.md", "docs/profiling.md"]),
     ("Results", ["docs/results.md", "docs/reading-results.md", "docs/report.md",
+                 "docs/contributing-results.md",
                  "plots/README.md", "results/README.md", "docs/methodology.md",
                  "docs/methodology-notes.md"]),
     ("Reference", ["docs/reference/algorithms.md", "docs/reference/commands.md", "docs/reference/results.md"]),

@@ -138,6 +138,8 @@ StoredResults read_stored_results(const std::string& path) {
     fail(ErrorKind::usage, "{}: is no folder of results", path);
   }
   StoredResults results = packed ? read_packed(*packed) : read_folder(path);
+  results.contribution =
+      read_if_there(fs::path(packed ? folder_of_packed(*packed) : path) / "contribution.json");
   std::stable_sort(results.cases.begin(), results.cases.end(),
                    [](const auto& a, const auto& b) { return a.path < b.path; });
   return results;

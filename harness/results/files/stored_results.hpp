@@ -19,8 +19,9 @@ struct StoredCase {
 };
 
 struct StoredResults {
-  Json spec;   // spec.json; null where there is none that can be read
-  Json study;  // study.json, the same
+  Json spec;          // spec.json; null where there is none that can be read
+  Json study;         // study.json, the same
+  Json contribution;  // contribution.json, the same (docs/contributing-results.md)
   bool damaged_spec = false;
   std::vector<StoredCase> cases;  // by name
 

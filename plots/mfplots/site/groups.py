@@ -16,7 +16,7 @@ from mfplots.curves import aggregate
 from mfplots.errors import PlotError
 from mfplots.metrics import Target
 from mfplots.palette import of_algorithm, on_dark
-from mfplots.series import (SIZE_FACET, Facets, Panel, Series, canonical, cores_text, facet_text, gpus,
+from mfplots.series import (CONTRIBUTOR, SIZE_FACET, Facets, Panel, Series, canonical, cores_text, facet_text, gpus,
                             hardware, machine, marks, panel_title, short_key, split_text)
 from mfplots.site.gather import Run, case_key
 from mfplots.summary import ANSWER, Question, headlines, metric_of, target_of, times_to_target
@@ -26,7 +26,7 @@ PRECISIONS = ("precision", "storage", "a_storage")
 # Where the results name none: a little short of the best series.
 PROPOSED = 0.01
 # How it was run and where it stands tell configurations of one folder apart, not of several.
-OF_THE_FOLDER = ("stop.", "evaluate.", "machine", "folder")
+OF_THE_FOLDER = ("stop.", "evaluate.", "machine", "folder", CONTRIBUTOR)
 OF_SGD = "schedule."
 
 Json = dict[str, Any]

@@ -11,6 +11,7 @@ from typing import Any
 
 from mfplots import program
 from mfplots.errors import PlotError
+from mfplots.series import one_machine
 from mfplots.site.gather import Run
 
 Json = dict[str, Any]
@@ -18,11 +19,12 @@ LIMIT_S = 120
 
 
 def shared_pairs(runs: Sequence[Run]) -> list[tuple[Run, Run, int]]:
-    """With how many cases both have, which are those of one hash, most first; in a pair the run
-    that began first."""
+    """With how many cases both have, which are those of one hash, most first; in a pair the run that began first.
+    A ratio of two machines, or contributors, says nothing of programs, so they are no pair."""
     hashes = [set(run.results.cases["case_hash"].dropna()) for run in runs]
     found = [(a, b, len(hashes[i] & hashes[j]))
-             for (i, a), (j, b) in combinations(enumerate(runs), 2) if hashes[i] & hashes[j]]
+             for (i, a), (j, b) in combinations(enumerate(runs), 2)
+             if hashes[i] & hashes[j] and one_machine(a.view.cases, b.view.cases)]
     found.sort(key=lambda pair: -pair[2])
     return [(a, b, n) if _begun(a) <= _begun(b) else (b, a, n) for a, b, n in found]
 
@@ -32,7 +34,7 @@ def _begun(run: Run) -> str:
 
 
 def named_pairs(runs: Sequence[Run], asked: Sequence[Sequence[Path]]) -> list[tuple[Run, Run, int]]:
-    """Those of --compare. Raises PlotError for a folder that is not among the report's."""
+    """Those of --compare. Raises PlotError for a folder that is not among the report's, and for two machines."""
     by_path = {run.path.resolve(): run for run in runs}
     found = []
     for pair in asked:
@@ -40,6 +42,9 @@ def named_pairs(runs: Sequence[Run], asked: Sequence[Sequence[Path]]) -> list[tu
             if path.resolve() not in by_path:
                 raise PlotError(f"--compare: {path} is no folder of results of this report")
         first, second = (by_path[path.resolve()] for path in pair)
+        if not one_machine(first.view.cases, second.view.cases):
+            raise PlotError(f"--compare: {first.name} and {second.name} are of two machines or contributors, whose ratio says "
+                            "nothing of what ran; mfbench compare shows both with their machines")
         both = set(first.results.cases["case_hash"].dropna()) & set(second.results.cases["case_hash"])
         found.append((first, second, len(both)))
     return found
