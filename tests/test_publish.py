@@ -173,11 +173,23 @@ def test_a_case_is_refused(runs, publish, tmp_path, monkeypatch, change, why):
     (lambda line: line.update(schema_version=2), r"\$\.schema_version: found 2, expected 1"),
     (lambda line: line["spec"].update(description="see /home/ada/notes"), r"\$\.spec\.description: found '/home/ada', the folder of a user"),
     (lambda line: line["spec"]["algorithms"][0].update(name="sgd_seral"), r"\$\.spec: \$\.algorithms\[0\].*did you mean \"sgd_serial\".*"),
-    (lambda line: line.pop("spec"), "found no spec, expected the spec.json that mfbench run writes")])
+    (lambda line: line.pop("cases"), "found no spec with its cases"),
+    (lambda line: line.pop("spec"), "found no spec with its cases, expected the spec.json that mfbench run writes")])
 def test_a_spec_is_refused(runs, publish, change, why):
     edit(runs / "spec.json", change)
     said = publish("runs/small", "--by", "ada", code=1).err
     assert re.search(rf"error: .*small/spec\.json: {why}", said), said
+
+
+def test_damaged_text_is_refused(runs, publish, mfbench, tmp_path):
+    (runs / "spec.json").write_text('{"cases": [')
+    assert "small/spec.json: is damaged: found" in publish("runs/small", "--by", "ada", code=1).err
+    shutil.rmtree(runs)
+    mfbench("run", "tuned.json", "--out", "runs/small", "--quiet", cwd=tmp_path, code=0, spec=TUNED)
+    trial = next((runs / "tune").glob("*/*.jsonl"))
+    trial.write_text(trial.read_text() + "{\n")
+    assert f"{trial.name}: is damaged: found" in publish("runs/small", "--by", "ada", code=1).err
+    assert not list((tmp_path / "results").rglob("*.*"))
 
 
 def test_missing_and_cut_cases_are_refused_or_left_out_and_said(runs, publish, tmp_path):
@@ -200,7 +212,7 @@ def test_a_file_that_the_spec_does_not_list_is_left_out_and_named(runs, publish,
 
 @pytest.mark.parametrize("words, why", [
     (["runs/small"], "expected --by NAME"), (["runs/small", "--by", "two\nlines"], r"--by: found 'two\\nlines'"),
-    (["runs/small", "--by", "李"], "expected letters a to z or digits"), (["runs", "--by", "ada"], "found no spec"),
+    (["runs/small", "--by", "李"], "expected letters a to z or digits"), (["runs/small/none", "--by", "ada"], "expected a folder of results"),
     (["none", "--by", "ada"], "none: expected a folder of results")])
 def test_words_are_refused(runs, publish, words, why):
     assert re.search(why, publish(*words, code=1).err)
@@ -248,6 +260,14 @@ def test_a_damaged_packed_file_is_refused(runs, publish, tmp_path, damage):
     assert re.search(r"error: .*small\.jsonl\.xz", publish("--check", "results/contributed", code=1).err)
     packed.unlink()
     assert re.search(r"error: .*small\.jsonl\.xz: no such file", publish("--check", "results/contributed", code=1).err)
+
+
+def test_damaged_trials_are_refused(publish, mfbench, tmp_path):
+    mfbench("run", "tuned.json", "--out", "runs/small", "--quiet", cwd=tmp_path, code=0, spec=TUNED)
+    publish("runs/small", "--by", "ada")
+    trials = next((tmp_path / "results/contributed/ada/small/tune").iterdir())
+    trials.write_bytes(trials.read_bytes()[:-30])
+    assert f"{trials.name}: is damaged: found" in publish("--check", "results/contributed", code=1).err
 
 
 def test_every_contribution_of_the_repository_passes(publish):

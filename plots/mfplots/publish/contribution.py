@@ -6,6 +6,7 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
+import lzma
 import re
 import unicodedata
 from pathlib import Path
@@ -83,7 +84,10 @@ def check_contributed(folder: Path) -> tuple[Json, list[str]]:
 
 
 def _of_trials(path: Path) -> list[str]:
-    head, cases = read_packed(path)
+    try:
+        head, cases = read_packed(path)
+    except (EOFError, KeyError, ValueError, lzma.LZMAError) as error:
+        return [f"{path}: is damaged: found {error!r}; publish the results again"]
     lines = [head, *(json.loads(line) for own in cases.values() for line in own)]
     return [f"{path}:{number}: {where}: found '{text}', {what}, expected nothing of a person or a machine"
             for number, line in enumerate(lines, 1) for where, text, what in personal_in(line, {})]

@@ -76,12 +76,15 @@ def find(place: Path) -> Found:
     rows, left_out = [], []
     for line in program.lines("summarize", "--json", place):
         (rows if line["type"] == "case" else left_out).append(line)
-    head = {} if left_out else read_packed(place)[0] if place.name.endswith(PACKED) else head_of(place)
+    try:
+        head = {} if left_out else read_packed(place)[0] if place.name.endswith(PACKED) else head_of(place)
+    except ValueError as error:
+        raise PlotError(f"{place}/spec.json: is damaged: found {error}; run the spec again into this folder") from error
     if head.get("type") == "study":
         raise PlotError(f"{place}: found the trials of a study, expected the folder of its spec, which has them in tune/")
     found = Found(place, head, rows, [line["why"] for line in left_out])
-    if not left_out and not isinstance(head.get("spec"), dict):
-        raise PlotError(f"{found.spec_file}: found no spec, expected the spec.json that mfbench run writes beside its "
+    if not left_out and not (isinstance(head.get("spec"), dict) and isinstance(head.get("cases"), list)):
+        raise PlotError(f"{found.spec_file}: found no spec with its cases, expected the spec.json that mfbench run writes beside its "
                         "results; run the spec again into this folder")
     if not rows and not left_out:
         raise PlotError(f"{place}: found no case")

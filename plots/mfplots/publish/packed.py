@@ -33,11 +33,16 @@ def case_lines(path: Path) -> str:
     """The text of a finished case, which a packed file gives back under the same name."""
     text = path.read_text(encoding="utf-8")
     *lines, rest = text.split("\n")
-    if rest or not lines or json.loads(lines[-1]).get("type") != "footer":
+    try:
+        finished = not rest and bool(lines) and json.loads(lines[-1]).get("type") == "footer"
+        name = file_name(lines[0]) if finished else ""
+    except (AttributeError, KeyError, ValueError) as error:
+        raise PlotError(f"{path}: is damaged: found {error!r}; run its spec again, or move it away") from error
+    if not finished:
         raise PlotError(f"{path}: is unfinished; run its spec to the end first, or move it away")
     if [bool(HEADER.match(line)) for line in lines] != [True] + [False] * (len(lines) - 1):
         raise PlotError(f"{path}: expected one header, on line 1")
-    if file_name(lines[0]) != path.name:
+    if name != path.name:
         raise PlotError(f"{path}: is not named after its case_id")
     return text
 
