@@ -223,6 +223,7 @@ ReadOptions read_options(const Source& source, const SourceFile& file) {
   options.scale = source.scale;
   options.ids = source.ids;
   options.columns = source.columns;
+  options.leave_out_damaged = source.damaged_lines;
   return options;
 }
 
@@ -247,6 +248,7 @@ Json key_of_choice(const Source& source) {
   const ColumnNames& columns = source.columns;
   if (columns.any()) key["columns"] = {columns.user, columns.item, columns.rating};
   if (!columns.time.empty()) key["columns"].push_back(columns.time);
+  if (source.damaged_lines) key["damaged_lines"] = "left out";
   return key;
 }
 

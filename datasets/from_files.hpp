@@ -30,7 +30,8 @@ struct Source {
   std::optional<RatingScale> scale;
   IdKind ids = IdKind::automatic;
   ColumnNames columns;
-  bool times = false;  // of the ratings, of one file
+  bool damaged_lines = false;  // which are left out
+  bool times = false;          // of the ratings, of one file
 };
 
 // The source of a request in the form of files.

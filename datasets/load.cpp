@@ -66,7 +66,10 @@ Source catalog_source_of(const CatalogEntry& entry, const DatasetRequest& reques
       !request.given.empty() && !find_given_split(entry, request.given).probe.empty();
   for (std::size_t i = 0; i < names.size(); ++i) {
     const Part part = i == 0 || request.given.empty() ? kTrain : kTest;
-    const SourceFile file = catalog_source(find_catalog_file(entry, names[i]), paths[i], part);
+    const CatalogFile& known = find_catalog_file(entry, names[i]);
+    if (i == 0) source.columns = known.columns;
+    source.damaged_lines = source.damaged_lines || known.damaged_lines;
+    const SourceFile file = catalog_source(known, paths[i], part);
     if (probe && i + 1 == names.size()) {
       source.probe = file;
     } else {

@@ -16,6 +16,7 @@
 #include "datasets/fetch/catalog.hpp"
 #include "datasets/load.hpp"
 #include "datasets/ratings/scale_form.hpp"
+#include "datasets/readers/columns_form.hpp"
 #include "datasets/readers/readers.hpp"
 #include "datasets/synthetic/synthetic.hpp"
 
@@ -313,14 +314,6 @@ EntryForm expand_form(const Kinds& known) {
   return with_drawn_split(std::move(form), kMadeWithoutTimes);
 }
 
-Form<ColumnNames> columns_form() {
-  return Form<ColumnNames>()
-      .optional_name("user", &ColumnNames::user, "the column of the user")
-      .optional_name("item", &ColumnNames::item, "the column of the item")
-      .optional_name("rating", &ColumnNames::rating, "the column of the rating, or count")
-      .optional_name("time", &ColumnNames::time, "the column of the time, for splits by time");
-}
-
 EntryForm with_file_options(EntryForm form) {
   std::vector<std::string> formats = {"auto"};
   for (const auto& format : reader_formats()) formats.push_back(format.name);
@@ -329,7 +322,8 @@ EntryForm with_file_options(EntryForm form) {
       .choice("ids", &DatasetEntry::ids, kIdKindNames,
               "integers, or text such as \"alice\"; auto: by the first rating of a file")
       .object("columns", &DatasetEntry::columns, columns_form(),
-              "names in the header of the files, if they are not the usual ones")
+              "names in the header of the files, if they are not the usual ones, or places such as "
+              "#3 of files without a header")
       .choice("duplicates", &DatasetEntry::duplicates, kDuplicatePolicyNames.all(), "error",
               "pairs that occur twice")
       .object("rating_scale", &DatasetEntry::scale, rating_scale_form(),

@@ -27,23 +27,18 @@ std::string format_help() {
 constexpr const char* kIdsHelp = "auto | integers | text: what the ids of the files are";
 
 constexpr const char* kColumnsHelp =
-    "user=NAME,item=NAME,rating=NAME,time=NAME: columns of a header";
+    "user=NAME,item=NAME,rating=NAME,time=NAME: columns of a header, or #3: the third without one";
 
 // Any of the four, each once.
 ColumnNames columns_of(const std::vector<std::string>& words) {
   ColumnNames columns;
   for (const std::string& word : words) {
     const std::size_t equals = word.find('=');
-    const std::string key = word.substr(0, equals);
-    std::string* const name = key == "user"     ? &columns.user
-                              : key == "item"   ? &columns.item
-                              : key == "rating" ? &columns.rating
-                              : key == "time"   ? &columns.time
-                                                : nullptr;
-    if (name == nullptr || equals + 1 >= word.size() || equals == word.npos || !name->empty()) {
+    const auto role = kRoleNames.find(word.substr(0, equals));
+    if (!role || equals + 1 >= word.size() || equals == word.npos || !columns.of(*role).empty()) {
       fail(ErrorKind::usage, "--columns: found {}, expected {}", in_quotes(word), kColumnsHelp);
     }
-    *name = word.substr(equals + 1);
+    columns.of(*role) = word.substr(equals + 1);
   }
   return columns;
 }

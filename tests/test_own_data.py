@@ -52,6 +52,43 @@ def test_columns_on_the_command_line_are_those_of_a_spec(mfbench, folder):
         assert "--columns: found" in refused.stderr
 
 
+def test_a_published_file_with_damaged_lines_is_read_by_the_places_of_its_columns(mfbench, tmp_path):
+    """The layout of last.fm 360K, in a file of our own: fetch checks the real one by the MD5 of its archive."""
+    place = tmp_path / "data/lastfm-360k"
+    place.mkdir(parents=True)
+    user, other = "00000c289a1829a808ac09c00daf10bc3c4e223b", "00001411dc427966b17297bf4d69e7e193135d89"
+    place.joinpath("usersha1-artmbid-artname-plays.tsv").write_text("".join("\t".join(line) + "\n" for line in (
+        (user, "3bd73256-3905-4f3a-97e2-8b341527f805", "betty blowtorch", "2137"),
+        (user, "", '"weird al" yankovic', "31"), (other, "", "", "17"), (other, "f2fb0ff0", "die Ärzte", "sep 20, 2008"),
+        (other, "", "betty blowtorch", "5"), (other, "a3cb23fc", "betty blowtorch", "2"))), encoding="utf-8")
+    done = mfbench("data", "stats", "lastfm-360k", "--json", cwd=tmp_path, code=0, data=tmp_path / "data")
+    found = json.loads(done.stdout)
+    assert (found["n_users"], found["n_items"], found["nnz"], found["duplicate_pairs"]) == (2, 2, 3, 1)
+    assert found["mean"] == (2137 + 31 + 7) / 3 and found["user_ids"] == found["item_ids"] == "text"
+    assert "2 lines are no ratings and are left out; the first: " in done.stderr and "plays.tsv:3:43: found nothing" in done.stderr
+    assert "found 2 users, 2 items and 3 ratings, the catalog has 358868" in done.stderr
+
+
+@pytest.mark.parametrize("name, lines, entry, sizes", [
+    ("steam-200k.csv", ["7,\"Warhammer, 40,000\",purchase,1.0,0", "7,\"Warhammer, 40,000\",play,14.9,0", "9,Spore,play,2.5,0"],
+     {"columns": {"user": "#1", "item": "#2", "rating": "#4"}, "ids": "text", "duplicates": "max",
+      "split": {"holdout": 0.5}}, (2, 2, 2)),
+    ("Books.csv", ["0001713353,A1C6M8LCIX4M6M,5.0,1123804800", "B000JQ0JNS,A1C6M8LCIX4M6M,3.0,1123804801",
+                   "B000JQ0JNS,A3,1.0,1123804802"],
+     {"columns": {"user": "#2", "item": "#1", "rating": "#3", "time": "#4"}, "ids": "text",
+      "rating_scale": {"min": 1, "max": 5, "step": 1}, "split": {"leave_last": 1}}, (2, 2, 3)),
+    ("Books-2023.csv", ["user_id,parent_asin,rating,timestamp", "AF2B,0001713353,5.0,1588687728923", "AF2B,B000JQ0JNS,1.0,1588687728924"],
+     {"columns": {"item": "parent_asin"}, "ids": "text", "split": {"leave_last": 1}}, (1, 2, 2))])
+def test_files_that_no_catalog_has_are_read_as_the_docs_say(mfbench, tmp_path, name, lines, entry, sizes):
+    """docs/adding-a-data-set.md, "Steam and Amazon": files of their layouts, written by hand."""
+    (tmp_path / name).write_text("\n".join(lines) + "\n")
+    spec = {"datasets": [{"path": name, **entry}], "stop": {"epochs": 1},
+            "algorithms": [{"name": "sgd_serial", "factors": 2}]}
+    mfbench("run", "s.json", "--out", "r", "--quiet", cwd=tmp_path, code=0, spec=spec)
+    header = json.loads(next((tmp_path / "r").glob("*.jsonl")).read_text().splitlines()[0])["dataset"]
+    assert (header["n_users"], header["n_items"], header["nnz_train"] + header["nnz_test"]) == sizes
+
+
 def test_what_was_imported_can_be_removed(mfbench, folder):
     mfbench("data", "import", "played", "plays.csv", cwd=folder, code=0)
     assert "played " in mfbench("data", "list", cwd=folder, code=0).stdout

@@ -9,6 +9,7 @@
 #include "base/json/form.hpp"
 #include "base/text.hpp"
 #include "datasets/ratings/scale_form.hpp"
+#include "datasets/readers/columns_form.hpp"
 
 namespace mf {
 
@@ -25,7 +26,9 @@ Form<CatalogFile> file_form() {
       .name("name", &CatalogFile::name, "")
       .name("format", &CatalogFile::format, "")
       .text("sha256", &CatalogFile::sha256, "")
-      .text("member", &CatalogFile::member, "");
+      .text("member", &CatalogFile::member, "")
+      .object("columns", &CatalogFile::columns, columns_form(), "")
+      .boolean("damaged_lines", &CatalogFile::damaged_lines, "");
 }
 
 Form<GivenSplit> split_form() {

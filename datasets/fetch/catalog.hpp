@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "datasets/ratings/dataset.hpp"
+#include "datasets/readers/columns.hpp"
 
 namespace mf {
 
@@ -17,6 +18,8 @@ struct CatalogFile {
   std::string sha256;  // of the uncompressed file; empty where none is published
   std::string format;
   std::string member;  // its path inside the archive of `url`; empty: not part of that archive
+  ColumnNames columns;
+  bool damaged_lines = false;  // it is known to have some, which are left out
 };
 
 struct GivenSplit {

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <string_view>
+
+#include "datasets/readers/columns_form.hpp"
 
 namespace mf {
 namespace {
@@ -80,6 +83,16 @@ void give(Roles& roles, const std::vector<std::string>& fields, const Words& wor
 
 }  // namespace
 
+std::optional<std::size_t> column_place(const std::string& name) {
+  constexpr std::size_t kMost = 10'000;
+  std::size_t place = 0;
+  const char* const end = name.data() + name.size();
+  if (!name.starts_with('#')) return std::nullopt;
+  const auto [last, error] = std::from_chars(name.data() + 1, end, place);
+  if (error != std::errc() || last != end || place < 1 || place > kMost) return std::nullopt;
+  return place;
+}
+
 bool Roles::has(Role role) const { return std::find(of.begin(), of.end(), role) != of.end(); }
 
 Roles roles_of(const std::vector<std::string>& fields, const ColumnNames& names) {
@@ -96,6 +109,16 @@ Roles roles_of(const std::vector<std::string>& fields, const ColumnNames& names)
 bool is_header(const std::vector<std::string>& fields, const ColumnNames& names) {
   const Roles roles = roles_of(fields, names);
   return roles.has(Role::user) && roles.has(Role::item);
+}
+
+const Form<ColumnNames>& columns_form() {
+  static const auto form =
+      Form<ColumnNames>()
+          .optional_name("user", &ColumnNames::user, "the column of the user")
+          .optional_name("item", &ColumnNames::item, "the column of the item")
+          .optional_name("rating", &ColumnNames::rating, "the column of the rating, or count")
+          .optional_name("time", &ColumnNames::time, "the column of the time, for splits by time");
+  return form;
 }
 
 }  // namespace mf

@@ -1,7 +1,8 @@
-// The columns of a file with a header line, by their names there.
+// The columns of a file, by their names in its header line, or by their places where it has none.
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,21 +15,31 @@ inline constexpr std::array kRoles = {Role::user, Role::item, Role::rating, Role
 inline constexpr Names kRoleNames{std::to_array<Named<Role>>(
     {{"user", Role::user}, {"item", Role::item}, {"rating", Role::rating}, {"time", Role::time}})};
 
+// "#3" is the third column of a file without a header; nothing for any other name.
+std::optional<std::size_t> column_place(const std::string& name);
+
 // The usual words find an empty one (datasets/README.md).
 struct ColumnNames {
   std::string user, item, rating;
   std::string time = {};
   bool any() const { return !user.empty() || !item.empty() || !rating.empty() || !time.empty(); }
-  const std::string& of(Role role) const {
+  bool by_place() const {
+    return column_place(user) || column_place(item) || column_place(rating) || column_place(time);
+  }
+  const std::string& of(Role role) const { return this->*member(role); }
+  std::string& of(Role role) { return this->*member(role); }
+
+ private:
+  static std::string ColumnNames::*member(Role role) {
     switch (role) {
       case Role::user:
-        return user;
+        return &ColumnNames::user;
       case Role::item:
-        return item;
+        return &ColumnNames::item;
       case Role::rating:
-        return rating;
+        return &ColumnNames::rating;
       default:
-        return time;
+        return &ColumnNames::time;
     }
   }
 };

@@ -1,6 +1,6 @@
 // Comma-separated values (RFC 4180 without line breaks inside quotes). A header names the columns;
 // those besides user, item and rating may hold anything and are skipped. Without a header the
-// columns are user, item and perhaps rating and time.
+// columns are user, item and perhaps rating and time, or stand at the places that were asked for.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -33,14 +33,15 @@ void skip_quoted(const char*& p) {
 }
 
 // Of a line without padding; those of chunks have skip_to.
-void skip_field(const char*& p, char separator) {
-  if (*p == '"') skip_quoted(p);
+void skip_field(const char*& p, char separator, bool quotes = true) {
+  if (quotes && *p == '"') skip_quoted(p);
   while (*p != separator && !at_line_end(p)) ++p;
 }
 
 struct Header {
   Roles roles;
   char separator = ',';
+  bool quotes = true;     // a field may stand in them
   std::size_t bytes = 0;  // of the line; 0: without a header, the first line has values
 };
 
@@ -51,16 +52,17 @@ struct Fields {
   char separator = ',';
 };
 
-// `line` ends in '\n'.
-Fields split_line(const std::string& line) {
+// `line` ends in '\n'. Without quotes, these are characters of a field.
+Fields split_line(const std::string& line, bool quotes = true) {
   Fields fields;
   const std::size_t separator = line.find_first_of(kCsvSeparators);
   if (separator != std::string::npos) fields.separator = line[separator];
   const char* p = line.data();
   for (;; ++p) {
     fields.begins.push_back(p);
-    skip_field(p, fields.separator);
-    fields.words.push_back(without_quotes({fields.begins.back(), p}));
+    skip_field(p, fields.separator, quotes);
+    const std::string_view field(fields.begins.back(), p);
+    fields.words.push_back(quotes ? without_quotes(field) : std::string(field));
     if (*p != fields.separator) break;
   }
   fields.end = p;
@@ -71,6 +73,30 @@ Fields split_line(const std::string& line) {
 Roles roles_by_place(std::size_t count) {
   Roles roles{{Role::user, Role::item, Role::rating, Role::time}};
   roles.of.resize(count);
+  return roles;
+}
+
+// Those that were asked for by their places. What is not asked for has none, and is skipped.
+Roles roles_at_places(const Fields& fields, const ColumnNames& names) {
+  const auto refuse = [&](std::string found, std::string expected) {
+    throw LineError{fields.begins.front(), std::move(found), std::move(expected),
+                    R"(say where each is, as in "columns": {"user": "#1", "item": "#3"})"};
+  };
+  const std::size_t count = fields.words.size();
+  Roles roles{std::vector<Role>(count, Role::other)};
+  for (const Role role : kRoles) {
+    const std::string& name = names.of(role);
+    const std::string what = "the " + kRoleNames.of(role);
+    if (name.empty() && (role == Role::rating || role == Role::time)) continue;
+    const std::size_t place = column_place(name).value_or(0);
+    if (place == 0) refuse(in_quotes(name) + " for " + what, "its place, as of other columns");
+    if (place > count) refuse(fmt::format("{} columns", count), name + " for " + what);
+    Role& there = roles.of[place - 1];
+    if (there != Role::other) {
+      refuse(name + " for " + what, "another place than that of the " + kRoleNames.of(there));
+    }
+    there = role;
+  }
   return roles;
 }
 
@@ -114,10 +140,21 @@ void check_roles(const Roles& roles, const Fields& fields, const ColumnNames& na
 // `line` ends in '\n'.
 Header read_header(const std::string& line, const ColumnNames& names, const Wanted& wanted) {
   const bool pairs = !wanted.ratings;
-  const Fields fields = split_line(line);
+  // What has tabs and no header is of programs that know no quotes.
+  const std::size_t separator = line.find_first_of(kCsvSeparators);
+  const bool tabs = separator != line.npos && line[separator] == '\t';
   Header header;
+  header.quotes = !(tabs && names.by_place());
+  const Fields fields = split_line(line, header.quotes);
   header.separator = fields.separator;
-  if (!names.any() && is_csv_values(line, pairs)) {
+  if (names.by_place()) {
+    header.roles = roles_at_places(fields, names);
+    if (!pairs && !header.roles.has(Role::rating) && fields.words.size() > 2) {
+      throw LineError{fields.begins.front(), fmt::format("{} columns", fields.words.size()),
+                      "the place of the rating among them",
+                      "or, where every line is an observed pair, set format to \"pairs\""};
+    }
+  } else if (!names.any() && is_csv_values(line, pairs)) {
     header.roles = roles_by_place(fields.words.size());
   } else {
     header.roles = roles_of(fields.words, names);
@@ -177,7 +214,7 @@ class Csv : public LineFormat {
           field(p, no_advice, [&](const char*& q) { out.times->read(q); });
           break;
         case Role::other:
-          if (*p == '"') skip_quoted(p);
+          if (*p == '"' && header_.quotes) skip_quoted(p);
           skip_to(p, header_.separator);
           break;
       }
@@ -226,7 +263,7 @@ class Csv : public LineFormat {
 
   std::int32_t name(const char*& p, NameCounter& names, const char* what) const {
     const char* begin = p;
-    if (*begin != '"') {
+    if (*begin != '"' || !header_.quotes) {
       skip_to(p, header_.separator);
       return number_name(names, begin, p, what);
     }
@@ -262,7 +299,7 @@ NamedColumns named_columns_of(const std::string& line, const Header& header, IdK
     const char* p = line.data();
     for (std::size_t c = 0; c < header.roles.of.size(); ++c, ++p) {
       const char* begin = p;
-      skip_field(p, header.separator);
+      skip_field(p, header.separator, header.quotes);
       if (header.roles.of[c] == Role::user) user = without_quotes({begin, p});
       if (header.roles.of[c] == Role::item) item = without_quotes({begin, p});
       if (at_line_end(p)) break;

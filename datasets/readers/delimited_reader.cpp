@@ -237,7 +237,7 @@ RawRatings read_delimited(const Text& text, const ScaleCheck& scale, const Parse
 bool is_csv(const Text& text, const ColumnNames& names) {
   const std::string line = std::string(first_line_of(text.view())) + '\n';
   const bool blanks = line.find_first_of(" \t") != std::string::npos;
-  return is_csv_header(line, names) ||
+  return names.by_place() || is_csv_header(line, names) ||
          (!blanks && line.find_first_of(kCsvSeparators) != std::string::npos);
 }
 

@@ -144,7 +144,7 @@ void refuse_binary(const Text& text) {
 
 std::string detect_text_format(const Text& text, const ColumnNames& columns) {
   const std::string extension = extension_of(text.path);
-  if (extension == ".csv") return "csv";
+  if (extension == ".csv" || columns.by_place()) return "csv";
   if (extension == ".mtx" || extension == ".mm") return "matrix-market";
   std::string_view line = text.view().substr(0, text.view().find('\n'));
   if (line.ends_with('\r')) line.remove_suffix(1);

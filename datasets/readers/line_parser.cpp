@@ -1,5 +1,10 @@
 #include "datasets/readers/line_parser.hpp"
 
+#include <numeric>
+
+#include "base/error.hpp"
+#include "base/log.hpp"
+
 namespace mf {
 namespace {
 
@@ -74,6 +79,18 @@ void FirstError::check(const Text& text, const std::vector<TextChunk>& chunks) c
   if (bad == chunks.size()) return;
   const LineError& error = *errors_[bad];
   fail_in_text(text.path, text.view(), chunks[bad].offset + (error.at - chunks[bad].begin), error);
+}
+
+void FirstError::warn_left_out(const Text& text, const std::vector<TextChunk>& chunks,
+                               const std::vector<std::int64_t>& left_out) const {
+  const auto bad = static_cast<std::size_t>(first_.load());
+  if (bad == chunks.size()) return;
+  try {
+    check(text, chunks);
+  } catch (const Error& error) {
+    warn("{}: {} lines are no ratings and are left out; the first: {}", text.path,
+         std::accumulate(left_out.begin(), left_out.end(), std::int64_t{0}), error.what());
+  }
 }
 
 void close_gaps(RawRatings& raw, const std::vector<std::int64_t>& first,

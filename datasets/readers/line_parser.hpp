@@ -43,6 +43,7 @@ struct ParseOptions {
   IdKind ids = IdKind::automatic;
   ColumnNames columns = {};
   bool times = false;
+  bool leave_out_damaged = false;
 };
 
 // Where the next rating goes.
@@ -126,14 +127,35 @@ class FirstError {
   }
   // Throws Error(data) if there is one.
   void check(const Text& text, const std::vector<TextChunk>& chunks) const;
+  // Says that lines were left out, how many and why the first, if there is one.
+  void warn_left_out(const Text& text, const std::vector<TextChunk>& chunks,
+                     const std::vector<std::int64_t>& left_out) const;
 
  private:
   std::vector<std::optional<LineError>> errors_;
   std::atomic<std::int64_t> first_;
 };
 
+// Parses the line at p, or passes over one that does not fit, of which it returns why.
+template <class Format, class State>
+std::optional<LineError> line_if_it_fits(const Format& format, const char*& p, State& state,
+                                         RatingSink& sink) {
+  const char* const begin = p;
+  std::int64_t* const next_time = sink.times == nullptr ? nullptr : sink.times->next;
+  try {
+    format.line(p, state, sink);
+    return std::nullopt;
+  } catch (LineError& error) {  // before it gave a rating, which is the last that a line does
+    if (sink.times != nullptr) sink.times->next = next_time;
+    p = begin;
+    while (*p != '\n') ++p;
+    ++p;
+    return std::move(error);
+  }
+}
+
 // Parses the text from offset `begin` on. Throws Error(data) for the first line in file order that
-// does not fit.
+// does not fit, unless such lines are left out.
 template <class Format>
 RawRatings parse_lines(const Text& text, std::size_t begin, const Format& format,
                        const ParseOptions& options, typename Format::State state = {}) {
@@ -165,7 +187,8 @@ RawRatings parse_lines(const Text& text, std::size_t begin, const Format& format
   std::vector<ChunkNames> names(Format::kNames ? static_cast<std::size_t>(n) : 0);
   std::vector<ChunkPadding> padding(n);
   std::vector<ChunkTimes> times(n);
-  FirstError errors(n);
+  FirstError errors(n), damaged(n);
+  std::vector<std::int64_t> left_out(n, 0);
   for_each_chunk([&](std::int64_t c) {
     if (errors.before(c)) return;
     const std::int64_t at = first[c];
@@ -181,7 +204,13 @@ RawRatings parse_lines(const Text& text, std::size_t begin, const Format& format
     auto own = states[c];
     try {
       const char* p = chunks[c].begin;
-      while (p < chunks[c].end) format.line(p, own, sink);
+      while (p < chunks[c].end) {
+        if (!options.leave_out_damaged) {
+          format.line(p, own, sink);
+        } else if (auto error = line_if_it_fits(format, p, own, sink)) {
+          if (left_out[c]++ == 0) damaged.note(c, std::move(*error));
+        }
+      }
       if (c + 1 == n) format.finish(own, p);
       written[c] = sink.value - raw.values.data() - at;
     } catch (LineError& error) {
@@ -189,6 +218,7 @@ RawRatings parse_lines(const Text& text, std::size_t begin, const Format& format
     }
   });
   errors.check(text, chunks);
+  damaged.warn_left_out(text, chunks, left_out);
   warn_of_padding(text.path, raw, padding);
   check_times(text.path, times);
   if constexpr (Format::kNames) number_rows(raw, format.named(), names, first, written, team);

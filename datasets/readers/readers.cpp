@@ -103,11 +103,18 @@ RawRatings read_text(const Text& text, const std::string& wanted, const ScaleChe
   const std::string format = text_format(text, wanted, options.columns);
   const Reader& reader = reader_of(format);
   if (!reader.names) refuse_keys(options, text.path, format);
+  if (options.columns.by_place() && format != "csv" && format != "pairs") {
+    fail(ErrorKind::usage,
+         "{}: columns: found places with the format {}, whose columns stand in its order; expected "
+         "them with csv or pairs",
+         text.path, format);
+  }
   return reader.read_text(text, scale, options);
 }
 
 ParseOptions parse_options(const ReadOptions& options, std::size_t chunk_bytes) {
-  return {options.threads, chunk_bytes, options.ids, options.columns, options.times};
+  return {options.threads, chunk_bytes,   options.ids,
+          options.columns, options.times, options.leave_out_damaged};
 }
 
 // The first lines; all of a short text.

@@ -28,7 +28,7 @@ TEST(Catalog, EveryEntryIsComplete) {
     EXPECT_FALSE(entry.origin.empty());
     EXPECT_FALSE(entry.licence.empty());
     EXPECT_FALSE(entry.citation.empty());
-    const bool implicit = entry.name == "gowalla" || entry.name == "lastfm-2k";
+    const bool implicit = entry.name == "gowalla" || entry.name.starts_with("lastfm-");
     EXPECT_EQ(entry.scale.has_value(), !implicit);
     if (entry.scale) {
       EXPECT_LT(entry.scale->min, entry.scale->max);

@@ -162,5 +162,101 @@ TEST(ColumnRoles, RolesOfFields) {
   EXPECT_FALSE(is_header({"user", "rating"}, {}));
 }
 
+// ---- by their places, of files without a header ----
+
+ColumnNames places(const char* user, const char* item, const char* rating = "",
+                   const char* time = "") {
+  return {user, item, rating, time};
+}
+
+TEST_F(Columns, ByTheirPlacesInAnyOrder) {
+  const auto asked = [](const ColumnNames& columns, const std::string& name = "auto") {
+    return format(name, columns);
+  };
+  const ColumnNames swapped = places("#2", "#1", "#3");
+  test::expect_same(read("2,1,5,965000000\n4,3,2.5,965000001\n", "r.csv", asked(swapped)), kRated);
+  test::expect_same(read("2\t1\t5\n4\t3\t2.5\n", "r.txt", asked(swapped)), kRated);
+  test::expect_same(read("x;2;5;1\ny;4;2.5;3\n", "r.txt", asked(places("#4", "#2", "#3"))), kRated);
+  test::expect_same(read("2,9,1\n4,9,3\n", "r.csv", asked(places("#3", "#1"), "pairs")), kPairs);
+  test::expect_same(read("2,1\n4,3\n", "r.csv", asked(places("#2", "#1"))), kPairs);
+}
+
+TEST_F(Columns, TimesHaveAPlaceToo) {
+  ReadOptions options = format("csv", places("#4", "#1", "#2", "#3"));
+  options.times = true;
+  const RawRatings found = raw("2,5,100,1\n4,2.5,90,3\n", "r.csv", options);
+  test::expect_same(test::list_of(found), kRated);
+  EXPECT_EQ(found.times[0], 100);
+  EXPECT_EQ(found.times[1], 90);
+}
+
+// As in the files of last.fm 360K, of "Steam video games" and of Amazon's ratings.
+TEST_F(Columns, FilesOfOtherProgramsByPlace) {
+  const RawRatings plays =
+      raw("0a1\t3bd7-01\t\"weird al\" yankovic\t2137\n0a1\t\tdie \u00c4rzte\t31\n0b2\t3bd7-01\t"
+          "\"weird al\" yankovic\t7\n",
+          "plays.tsv", format("auto", places("#1", "#3", "#4")));
+  test::expect_same(read("\"a\tm\tb\t5\n", "plays.tsv", format("auto", places("#1", "#3", "#4"))),
+                    {{0, 0, 5}});
+  ASSERT_EQ(plays.item_names.size(), 2);
+  EXPECT_EQ(plays.item_names[0], "\"weird al\" yankovic");
+  EXPECT_EQ(plays.user_names.size(), 2);
+  test::expect_same(test::list_of(plays), {{0, 0, 2137}, {0, 1, 31}, {1, 0, 7}});
+  const RawRatings hours = raw(
+      "151603712,\"The Elder Scrolls V Skyrim\",play,273.0,0\n151603712,\"Warhammer, 40,000\",play,"
+      "1.5,0\n",
+      "steam.csv", format("auto", places("#1", "#2", "#4")));
+  EXPECT_EQ(hours.item_names[1], "Warhammer, 40,000");
+  EXPECT_EQ(hours.values[1], 1.5F);
+  ReadOptions amazon = format("auto", places("#2", "#1", "#3", "#4"));
+  amazon.ids = IdKind::text;
+  const RawRatings stars =
+      raw("0001713353,A1C6M8LCIX4M6M,5.0,1123804800\nB000JQ0JNS,A3,3.0,1\n", "Books.csv", amazon);
+  EXPECT_EQ(stars.item_names[0], "0001713353");
+  EXPECT_EQ(stars.user_names[1], "A3");
+}
+
+TEST_F(Columns, PlacesThatDoNotFitAreRefused) {
+  const auto told = [&](const ColumnNames& columns, const std::string& name = "csv") {
+    return error("2,1,5,9\n", format(name, columns));
+  };
+  EXPECT_HAS(told(places("#2", "#5", "#3")), ":1:1: found 4 columns, expected #5 for the item");
+  EXPECT_HAS(told(places("#2", "#1", "#2")),
+             "found #2 for the rating, expected another place than that of the user");
+  EXPECT_HAS(told(places("#2", "item", "#3")), "found 'item' for the item, expected its place");
+  EXPECT_HAS(told(places("#2", "", "#3")), "found '' for the item, expected its place");
+  EXPECT_HAS(told(places("#2", "#1")), "found 4 columns, expected the place of the rating");
+  EXPECT_HAS(told(places("#2", "#0", "#3")), "found '#0' for the item, expected its place");
+  for (const char* name : {"triples", "movielens-tab", "double-colon"}) {
+    EXPECT_HAS(told(places("#2", "#1", "#3"), name), "expected them with csv or pairs");
+  }
+  EXPECT_HAS(told(places("#2", "#1", "#3"), "kddcup"), "columns: found it with the format kddcup");
+  // A name that only looks like a place is that of a header.
+  test::expect_same(
+      read("#a,#1x,n\n1,2,5\n3,4,2.5\n", "r.csv", format("csv", places("#a", "#1x", "n"))), kRated);
+}
+
+TEST_F(Columns, DamagedLinesAreLeftOutWhereTheFileIsKnownToHaveSome) {
+  const std::string text =
+      "u1\tm\tabba\t3\nu2\tm\t\t9\nu1\tm\tb\tmany\nu3\tm\tabba\n\nu4\tm\tabba\t1\t1\nu2\tm\tabba\t4"
+      "\n";
+  ReadOptions options = format("csv", places("#1", "#3", "#4"));
+  EXPECT_HAS(error(text, options), ":2:6: found nothing, expected an item id");
+  options.leave_out_damaged = true;
+  for (const std::size_t chunk : {std::size_t{4}, std::size_t{1} << 22}) {
+    for (const int threads : {1, 3}) {
+      options.threads = threads;
+      test::write_file(folder_ / "r.tsv", text);
+      testing::internal::CaptureStderr();
+      const RawRatings found = read_ratings_chunked(folder_ / "r.tsv", options, chunk);
+      const std::string said = testing::internal::GetCapturedStderr();
+      test::expect_same(test::list_of(found), {{0, 0, 3}, {1, 0, 4}});
+      EXPECT_HAS(said, "5 lines are no ratings and are left out; the first: ");
+      EXPECT_HAS(said, "r.tsv:2:6: found nothing");
+    }
+  }
+  EXPECT_HAS(error("a\tb\t\t1\n", options), "found no ratings");
+}
+
 }  // namespace
 }  // namespace mf

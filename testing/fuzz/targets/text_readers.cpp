@@ -23,12 +23,17 @@ struct Outcome {
 };
 
 Outcome outcome_of(ReadText read, const Text& text, const ScaleCheck& scale,
-                   std::size_t chunk_bytes, IdKind ids, bool times = false) {
+                   const ParseOptions& options) {
   try {
-    return {read(text, scale, {1, chunk_bytes, ids, {}, times}), ""};
+    return {read(text, scale, options), ""};
   } catch (const Error& error) {
     return {std::nullopt, error.what()};
   }
+}
+
+Outcome outcome_of(ReadText read, const Text& text, const ScaleCheck& scale,
+                   std::size_t chunk_bytes, IdKind ids, bool times = false) {
+  return outcome_of(read, text, scale, {1, chunk_bytes, ids, {}, times});
 }
 
 void same(const Outcome& one, const Outcome& other) {
@@ -65,12 +70,27 @@ void read_timed(const Text& text, ReadText reader, const Outcome& plain) {
   }
 }
 
+// By places of columns, without the lines that do not fit.
+void read_placed(const Text& text, ReadText reader) {
+  const ScaleCheck any(std::nullopt);
+  ParseOptions options;
+  options.columns = {"#2", "#1", "#3"};
+  options.leave_out_damaged = true;
+  const Outcome whole = outcome_of(reader, text, any, options);
+  options.chunk_bytes = 7;
+  same(whole, outcome_of(reader, text, any, options));
+  if (!whole.ratings || whole.ratings->values.empty()) return;
+  check_raw(*whole.ratings);
+  make_canonical(*whole.ratings);
+}
+
 void read(std::string_view input, ReadText reader) {
   const Text text = make_text("input", bytes_of(input));
   const ScaleCheck any(std::nullopt);
   const Outcome whole = outcome_of(reader, text, any, std::size_t{1} << 22, IdKind::automatic);
   same(whole, outcome_of(reader, text, any, 7, IdKind::automatic));
   read_timed(text, reader, whole);
+  read_placed(text, reader);
   if (const auto named = outcome_of(reader, text, any, 5, IdKind::text); named.ratings) {
     check_raw(*named.ratings);
     make_canonical(*named.ratings);
