@@ -1,7 +1,5 @@
 #include "harness/device/host_name.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "base/hash.hpp"
+#include "base/host/process_id.hpp"
 
 namespace mf {
 namespace {
@@ -19,8 +18,6 @@ std::string text_of(const std::filesystem::path& file) {
   std::ifstream in(file);
   return {std::istreambuf_iterator<char>(in), {}};
 }
-
-std::string boot_id() { return text_of("/proc/sys/kernel/random/boot_id"); }
 
 std::string machine_id() {
   const std::string id = text_of("/etc/machine-id");
@@ -48,21 +45,13 @@ std::string named(const std::string& kind, const std::string& secret) {
   return kind + "-" + sha256("mfbench " + kind + "\n" + secret).substr(0, kDigits);
 }
 
-// The 22nd field of its line: clock ticks since the boot. Its second, a name, may have blanks.
-std::string begin_of_process() {
-  std::string line = text_of("/proc/self/stat");
-  line.erase(0, line.rfind(')') + 1);
-  std::size_t at = 0;
-  for (int field = 2; field < 22 && at != std::string::npos; ++field) at = line.find(' ', at + 1);
-  return at == std::string::npos ? "" : line.substr(at, line.find(' ', at + 1) - at);
-}
-
 }  // namespace
 
 std::string host_name() { return named("host", machine_id() + "\n" + gpu_ids()); }
 
 std::string process_name() {
-  return named("process", host_name() + boot_id() + std::to_string(getpid()) + begin_of_process());
+  const ProcessId own = own_process();
+  return named("process", host_name() + own.boot + std::to_string(own.pid) + " " + own.begin);
 }
 
 }  // namespace mf
