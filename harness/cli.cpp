@@ -332,7 +332,12 @@ class Cli {
     run->add_flag("!--no-share", options_.share,
                   "each case loads, cuts and uploads its ratings anew, also what another had");
     run->add_flag("--apart", options_.apart, "a process of its own for each case");
+    run->add_option_function<std::string>(
+           "--shard", [this](const std::string& text) { options_.shard = parse_shard(text); },
+           "run each N-th case only, from the I-th on: 1/8, 2/8, ... 8/8 on eight machines")
+        ->type_name("I/N");
     run->add_option(kOneCase, options_.only)->group("");  // which one, in such a process
+    run->add_option("--began-ns", options_.began_ns)->group("");
     run->add_option("--ran-cases", options_.before.cases)->group("");  // by those before it
     run->add_option("--ran-seconds", options_.before.seconds)->group("");
     auto* profile = run->add_option("--profile", window_.epochs,

@@ -68,17 +68,24 @@ void print_choices(const SessionSummary& summary, std::size_t room) {
              summary.trials_finished_before);
 }
 
+// "12 cases, shard 2/3: 3 run now, 0 finished before, 1 run by others; results in runs/als".
+std::string counts_text(const SessionSummary& summary, const RunOptions& options) {
+  std::string text = fmt::format("{} cases", summary.spec.cases.size());
+  if (!options.shard.is_whole()) text += ", shard " + options.shard.to_text();
+  text += fmt::format(": {} run now, {} finished before", summary.run, summary.finished_before);
+  if (summary.by_others > 0) text += fmt::format(", {} run by others", summary.by_others);
+  if (!summary.held.empty()) text += fmt::format(", {} with others still", summary.held.size());
+  return text + "; results in " + one_line(summary.folder);
+}
+
 void print_session(const SessionSummary& summary, const RunOptions& options) {
   const std::size_t room = terminal_columns(stdout).value_or(kAnyWidth);
   fmt::print("\n");
   print_choices(summary, room);
   // Before all trials have run there are no cases yet.
   if (!summary.spec.cases.empty()) {
-    const std::string counts = fmt::format(
-        "{} cases: {} run now, {} finished before; results in {}", summary.spec.cases.size(),
-        summary.run, summary.finished_before, one_line(summary.folder));
     fmt::print("{}\n{}\n", summary_table(summary.folder, summary.spec, room),
-               folded(counts, room, 2));
+               folded(counts_text(summary, options), room, 2));
   }
   if (options.profile) {
     fmt::print("profiled: {} warm-up and {} recorded epochs a case; these times are no results\n",
@@ -93,20 +100,34 @@ void print_end(const SessionSummary& summary) {
                     {"cases", summary.spec.cases.size()},
                     {"run", summary.run},
                     {"finished_before", summary.finished_before},
+                    {"by_others", summary.by_others},
+                    {"held_by_others", summary.held.size()},
                     {"failed", summary.failed}};
   fmt::print("{}\n", json_text(end));
 }
 
+constexpr std::size_t kShown = 3;  // of a list, on standard error
+
 // The first of them with their reasons, also with --quiet and where an earlier call ran them: many
 // have one reason.
 void tell_failures(const SessionSummary& summary) {
-  constexpr std::size_t kShown = 3;
   fmt::print(stderr, "{} cases failed: the result files say why, --retry runs them again\n",
              summary.failed);
   const auto& all = summary.failures;
   for (std::size_t i = 0; i < std::min(kShown, all.size()); ++i) {
     fmt::print(stderr, "  {}: {}: {}\n", one_line(all[i].id), kStatuses.of(all[i].status),
                one_line(all[i].reason));
+  }
+  if (all.size() > kShown) fmt::print(stderr, "  and {} more\n", all.size() - kShown);
+}
+
+void tell_held(const SessionSummary& summary) {
+  const auto& all = summary.held;
+  if (all.empty()) return;
+  note("{} cases are with other processes; the same command takes those that end without a result",
+       all.size());
+  for (std::size_t i = 0; i < std::min(kShown, all.size()); ++i) {
+    fmt::print(stderr, "  {}: {}\n", one_line(all[i].id), one_line(all[i].holder));
   }
   if (all.size() > kShown) fmt::print(stderr, "  and {} more\n", all.size() - kShown);
 }
@@ -131,6 +152,7 @@ int tell_session(const SessionSummary& summary, const RunOptions& options, Progr
   }
   warn_of_edges(summary.studies);
   for (const auto& why : summary.studies_not_run) warn("{}; its trials were not run", why);
+  tell_held(summary);
   return judge_session(summary);
 }
 

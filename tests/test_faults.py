@@ -317,8 +317,7 @@ def test_runs_on_one_folder_do_not_disturb_each_other(mfbench, victim, tmp_path)
     write_spec(tmp_path)
     assert mfbench("run", "s.json", "--out", "whole", cwd=tmp_path).returncode == 0
     runs = [victim.start(["run", "s.json", "--out", "out"]) for _ in range(4)]
-    codes = sorted(process.wait(timeout=60) for process in runs)
-    assert codes[0] == 0 and set(codes) <= {0, 4}, codes
+    assert [process.wait(timeout=60) for process in runs] == [0, 0, 0, 0]
     assert measured(tmp_path / "out") == measured(tmp_path / "whole")
     assert not list((tmp_path / "out").glob("*.partial-*"))
 

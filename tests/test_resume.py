@@ -4,12 +4,9 @@ kills leave is in test_faults.py."""
 import json
 import os
 import pathlib
-import subprocess
 import time
 
 import pytest
-
-from support import wait_for
 
 SPEC = {"name": "kill", "datasets": [{"like": "ml-100k", "scale": 0.05}], "seeds": 1, "stop": {"epochs": 6}}
 
@@ -25,20 +22,6 @@ def test_a_file_with_damage_behind_its_end_is_run_again(mfbench, tmp_path):
     assert "the case is run again" in done.stderr and " 1 run now" in done.stdout
     assert " 0 run now" in mfbench(*run, cwd=tmp_path).stdout
     assert len(list((tmp_path / "out").glob("*.partial-1"))) == 1
-
-
-def test_two_runs_do_not_share_a_folder(mfbench, tmp_path):
-    spec = {**SPEC, "algorithms": [{"name": "ruler", "sleep_ms": 200}]}
-    (tmp_path / "slow.json").write_text(json.dumps(spec))
-    command = [mfbench.program, "run", "slow.json", "--out", "out"]
-    first = subprocess.Popen(command, cwd=tmp_path, env=mfbench.environment(),
-                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    wait_for(lambda: list((tmp_path / "out").glob("*.jsonl")), "case")
-    second = mfbench("run", "slow.json", "--out", "out", cwd=tmp_path)
-    first.kill()
-    first.wait()
-    assert second.returncode == 4
-    assert "another mfbench run" in second.stderr
 
 
 def own_ratings(folder, first=1):

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -43,6 +44,12 @@ bool write_all(const FileHandle& file, std::string_view text);
 // Creates the folder (that of the file) and its parents. Throws Error(io) naming folder and cause.
 void make_folder(const std::string& folder);
 void make_parent_folder(const std::string& file);
+
+// When the file was changed last, in nanoseconds by the clock of its file system; 0 where there is
+// none. It is opened for that: a network file system asks its server then, and may answer stat() by
+// what it remembers.
+std::int64_t changed_ns(const std::string& path);
+std::int64_t changed_ns(const FileHandle& file);
 
 // Renames a file, replacing what has that name. Throws Error(io) naming both and the cause.
 void move_file(const std::string& from, const std::string& to);

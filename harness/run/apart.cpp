@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <map>
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
@@ -20,6 +21,7 @@
 #include "harness/device/environment.hpp"
 #include "harness/run/interrupt.hpp"
 #include "harness/run/show/progress.hpp"
+#include "harness/run/turns.hpp"
 
 extern char** environ;
 
@@ -113,37 +115,62 @@ class Apart {
   Apart(const Spec& spec, const RunOptions& options) : spec_(spec), options_(options) {}
 
   ApartSession run() {
-    const std::size_t count = spec_.cases.size();
-    bool goes_on = spec_.studies.empty() || run_one(RunOptions::kTrials);
-    for (std::size_t i = 0; i < count && goes_on; ++i) {
-      if (interrupt_level() > 0) {
-        of_all_.interrupted = true;
-        break;
-      }
-      goes_on = run_one(static_cast<std::int64_t>(i));
+    if (!spec_.studies.empty()) run_process(RunOptions::kTrials);
+    std::vector<std::size_t> own;
+    for (std::size_t i = 0; i < spec_.cases.size(); ++i) {
+      if (options_.shard.has(i)) own.push_back(i);
     }
+    if (!ended_by_) run_cases(own);
     return {summary(), ended_by_};
   }
 
  private:
-  // Whether the next may begin.
-  bool run_one(std::int64_t which) {
+  void run_cases(const std::vector<std::size_t>& own) {
+    std::map<std::size_t, HeldCase> held;
+    const auto attempt = [&](std::size_t i, std::string& key) {
+      of_all_.interrupted |= interrupt_level() > 0;
+      if (of_all_.interrupted) return Turn::stop;
+      const Json report = run_process(static_cast<std::int64_t>(i));
+      if (ended_by_) return Turn::stop;
+      const auto text = [&](const char* name) { return text_at(report, {"held", name}); };
+      if (!text("key")) return Turn::over;
+      key = *text("key");
+      held[i] = {text("id").value_or(""), key, text("holder").value_or("")};
+      return Turn::held;
+    };
+    const auto await = [&](const std::vector<HeldWork>& all) {
+      const ClaimFolder claims(folder_of(spec_, options_), spec_.hash);
+      return await_claims(claims, all, Rest::leave, interrupt_level);
+    };
+    for (const auto& one : take_turns(own, attempt, await)) of_all_.held.push_back(held[one.index]);
+    of_all_.interrupted |= interrupt_level() > 0 && !of_all_.held.empty();
+  }
+
+  // The report of the process; `ended_by_` where no other may begin.
+  Json run_process(std::int64_t which) {
     std::vector<std::string> words = options_.words;
     words.push_back(fmt::format("--one-case={}", which));
     words.push_back(fmt::format("--ran-cases={}", of_all_.run));
     words.push_back(fmt::format("--ran-seconds={}", seconds_since(start_)));
+    words.push_back(fmt::format("--began-ns={}", of_all_.began_ns));
     CaseProcess process(words);
     const int status = process.wait();
-    const Json report = process.report();
+    Json report = process.report();
     const auto add = [&](int& sum, const char* key) {
       sum += static_cast<int>(integer_at(report, {key}).value_or(0));
     };
     add(of_all_.run, "run");
     add(of_all_.finished_before, "finished_before");
+    add(of_all_.by_others, "by_others");
     add(of_all_.bad_data, "bad_data");
     if (which == RunOptions::kTrials) add(of_all_.trials_run, "trials_run");
     if (which == RunOptions::kTrials) add(of_all_.trials_finished_before, "trials_finished_before");
-    if (WIFSIGNALED(status)) return note_killed(which, WTERMSIG(status));
+    of_all_.began_ns = integer_at(report, {"began_ns"}).value_or(of_all_.began_ns);
+    note_neighbour(text_at(report, {"neighbour"}).value_or(""));
+    if (WIFSIGNALED(status)) {
+      note_killed(which, WTERMSIG(status));
+      return report;
+    }
     const int code = WEXITSTATUS(status);
     if (code > kBySignal && is_end_of_run(code - kBySignal)) {
       of_all_.interrupted = true;
@@ -151,14 +178,20 @@ class Apart {
     } else if (report.empty()) {  // it has said why
       ended_by_ = code;
     }
-    return !ended_by_;
+    return report;
   }
 
-  bool note_killed(std::int64_t which, int signal) {
+  void note_neighbour(const std::string& who) {
+    if (who.empty() || !of_all_.neighbour.empty()) return;
+    of_all_.neighbour = who;
+    warn_of_neighbour(folder_of(spec_, options_), who);
+  }
+
+  void note_killed(std::int64_t which, int signal) {
     if (is_end_of_run(signal)) {
       of_all_.interrupted = true;
       ended_by_ = kBySignal + signal;
-      return false;
+      return;
     }
     warn(
         "{} was ended by signal {} ({}); its result has no end, and the same command runs it again",
@@ -168,7 +201,6 @@ class Apart {
         signal, strsignal(signal));
     ++killed_;
     if (which == RunOptions::kTrials) ended_by_ = kBySignal + signal;
-    return !ended_by_;
   }
 
   // By the results that stand now.
@@ -184,6 +216,8 @@ class Apart {
     }
     found.run = of_all_.run;
     found.finished_before = of_all_.finished_before;
+    found.by_others = of_all_.by_others;
+    found.held = of_all_.held;
     found.bad_data = of_all_.bad_data;
     found.trials_run = of_all_.trials_run;
     found.trials_finished_before = of_all_.trials_finished_before;
@@ -208,12 +242,18 @@ ApartSession run_apart(const Spec& spec, const RunOptions& options) {
 }
 
 int end_one_case(const SessionSummary& summary, int signal) {
-  const Json report = {{"run", summary.run},
-                       {"finished_before", summary.finished_before},
-                       {"bad_data", summary.bad_data},
-                       {"trials_run", summary.trials_run},
-                       {"trials_finished_before", summary.trials_finished_before}};
-  const std::string text = report.dump();
+  Json report = {{"run", summary.run},
+                 {"finished_before", summary.finished_before},
+                 {"by_others", summary.by_others},
+                 {"began_ns", summary.began_ns},
+                 {"neighbour", summary.neighbour},
+                 {"bad_data", summary.bad_data},
+                 {"trials_run", summary.trials_run},
+                 {"trials_finished_before", summary.trials_finished_before}};
+  for (const auto& one : summary.held) {
+    report["held"] = {{"id", one.id}, {"key", one.key}, {"holder", one.holder}};
+  }
+  const std::string text = report.dump(-1, ' ', false, Json::error_handler_t::replace);
   // Where no process listens, the result is on file all the same.
   [[maybe_unused]] const auto written = ::write(kReportFile, text.data(), text.size());
   return summary.interrupted ? kBySignal + signal : 0;

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "base/error.hpp"
+#include "base/files/files.hpp"
 #include "base/json/json_values.hpp"
 #include "base/log.hpp"
 #include "base/timeline.hpp"
@@ -59,9 +60,25 @@ void make_room(const std::string& path) {
 
 }  // namespace
 
+std::unique_ptr<Claim> take_claim(const std::string& key, const RunContext& context) {
+  auto claim = context.claims.take(key);
+  if (claim) return claim;
+  if (const auto other = context.claims.holder(key)) context.neighbours.meet(*other);
+  return nullptr;
+}
+
+RunOptions options_under(const Claim& claim, const RunOptions& options) {
+  RunOptions under = options;
+  under.interrupted = [&claim, &options] {
+    return claim.lost() ? 2 : options.interrupted ? options.interrupted() : 0;
+  };
+  return under;
+}
+
 std::optional<ResultFile> standing_result(const std::string& path, const Case& item,
                                           const RunOptions& options) {
-  if (options.rerun || options.profile) return std::nullopt;
+  const bool is_new = changed_ns(path) > options.began_ns;
+  if ((options.rerun || options.profile) && !is_new) return std::nullopt;
   auto file = read_result_file(path);
   if (!file) return std::nullopt;
   warn_of_damage(*file, "the case is run again");
@@ -69,7 +86,7 @@ std::optional<ResultFile> standing_result(const std::string& path, const Case& i
   const auto status = file->status();
   if (!status || status == Status::interrupted || status == Status::skipped) return std::nullopt;
   if (has_other_files(*file, item, path)) return std::nullopt;
-  if (options.retry && is_failure(*status)) return std::nullopt;
+  if (options.retry && is_failure(*status) && !is_new) return std::nullopt;
   if (!is_of(*file, item, path)) return std::nullopt;
   warn_of_old_ranking(*file, path);
   return file;

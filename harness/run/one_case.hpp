@@ -2,20 +2,30 @@
 // others.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "harness/results/files/result_file.hpp"
 #include "harness/run/runner.hpp"
+#include "harness/run/turns.hpp"
 
 namespace mf {
 
 // What the cases of a session have in common.
 struct RunContext {
   const RunOptions& options;
+  const ClaimFolder& claims;
+  Neighbours& neighbours;
   DataStore& store;
   Progress& progress;
 };
+
+// The claim of this key, or nothing where another process holds it, which is met.
+std::unique_ptr<Claim> take_claim(const std::string& key, const RunContext& context);
+
+// With a claim in hand: the work is given up once it is another's.
+RunOptions options_under(const Claim& claim, const RunOptions& options);
 
 // The file of a result that stands, or nothing where the case is to be run. `skipped` is asked
 // again: the machine may have changed.

@@ -11,6 +11,7 @@
 #include "base/host/placement.hpp"
 #include "harness/device/device_clock.hpp"
 #include "harness/device/host_load.hpp"
+#include "harness/run/shard.hpp"
 #include "harness/spec/profile.hpp"
 
 namespace mf {
@@ -31,7 +32,11 @@ struct RunOptions {
   std::vector<std::string> words;  // of the command line, without the program
   bool rerun = false;              // also cases that are finished
   bool retry = false;              // also cases that failed: error, oom, timeout
-  bool trials_only = false;        // the trials of the spec's studies, and none of its cases
+  // When the run began, by the clock of its file system: what ended later, by whichever process,
+  // is not run again. 0: at the begin of the session.
+  std::int64_t began_ns = 0;
+  Shard shard;               // of the cases
+  bool trials_only = false;  // the trials of the spec's studies, and none of its cases
   // `mfbench run --apart`, and of one of its processes: the case of this number, from 0 on.
   bool apart = false;
   static constexpr std::int64_t kTrials = -1, kNoCase = -2;

@@ -1,6 +1,7 @@
 // Runs all cases of a spec into one folder; finished ones are not run again.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -17,9 +18,20 @@ struct FailedCase {
   std::string reason;  // of its footer
 };
 
+// A case that another process was running when this one had nothing left to do.
+struct HeldCase {
+  std::string id;
+  std::string key;     // of its claim
+  std::string holder;  // "process 4711 on n017"
+};
+
 struct SessionSummary {
   std::string folder;
+  std::int64_t began_ns = 0;  // as of RunOptions
   int finished_before = 0;
+  int by_others = 0;  // finished by another process since
+  std::vector<HeldCase> held;
+  std::string neighbour;  // another process on this machine that works in the folder, or empty
   int run = 0;
   int failed = 0;                    // also those of an earlier call that were not run again
   int bad_data = 0;                  // of those run now: failed by their data
@@ -37,6 +49,9 @@ struct SessionSummary {
 // not at hand or the folder cannot be used, Error(io) where a result cannot be written, and
 // Error(device), with the case's result written, where the device failed under a case.
 SessionSummary run_session(const Spec& spec, const RunOptions& options, Progress& progress);
+
+// The folder that such a session writes into.
+std::string folder_of(const Spec& spec, const RunOptions& options);
 
 // results/runs/<spec name>, with "-profile" for profiled runs.
 std::string default_folder(const Spec& spec, bool profile = false);

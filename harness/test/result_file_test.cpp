@@ -147,14 +147,11 @@ TEST(ResultFile, AFullDiskIsAnErrorAndKeepsTheEarlierLines) {
   EXPECT_GT(read_result_file(path)->trace.size(), 3u);
 }
 
-TEST(FolderLock, RefusesASecondRunAndAFileInTheWay) {
+TEST(ResultFile, IsWrittenByOneProcessAlone) {
   const TempFolder folder;
-  const FolderLock lock(folder / "runs");
-  EXPECT_TRUE(
-      contains(message_of([&] { FolderLock second(folder / "runs"); }), "another mfbench run"));
-  std::ofstream(folder / "file") << "x";
-  const std::string message = message_of([&] { FolderLock third(folder / "file/runs"); });
-  EXPECT_TRUE(contains(message, "cannot be created") && contains(message, "--out")) << message;
+  const std::string path = folder / "a.jsonl";
+  const ResultWriter first(path);
+  EXPECT_TRUE(contains(message_of([&] { ResultWriter second(path); }), "cannot be written"));
 }
 
 TEST(JsonValues, AreNothingWhereAKeyIsMissingOrOfAnotherType) {

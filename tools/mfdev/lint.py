@@ -8,7 +8,8 @@ import sys
 from mfdev.deps import clang_14, need
 from mfdev.shell import ROOT, Failure, have_program, jobs, output_of, run, say
 
-SCRIPTS = ["dev", ".ci/run", ".github/plain-user", "cmake/mfplots.sh", "cmake/mfbench-completion.bash"]
+SCRIPTS = ["dev", ".ci/run", ".github/plain-user", "cmake/mfplots.sh", "cmake/mfbench-completion.bash",
+           "tools/slurm-array.sh"]
 SOURCES = ("*.cpp", "*.hpp", "*.cu", "*.cuh")
 CUDA_HEADERS = pathlib.Path("/usr/local/cuda/include")
 

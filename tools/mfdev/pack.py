@@ -29,7 +29,8 @@ def pack_folder(folder):
     write(packed, compressed(text))
     if list(read_packed(packed)[1]) != names:
         raise Failure(f"{packed}: does not give back what was packed; the folder stays as it is")
-    for name in [*names, *HEADS.values(), ".lock"]:
+    left = [path.name for path in folder.glob(".claim-*")]  # by runs that were killed
+    for name in [*names, *HEADS.values(), *left, ".lock"]:
         (folder / name).unlink(missing_ok=True)
     if not any(folder.iterdir()):
         folder.rmdir()

@@ -21,7 +21,8 @@ FENCE = re.compile(r"^( *```.*?^ *```$)", re.M | re.S)
 CONTENTS = [
     ("First steps", ["docs/tutorial.md", "docs/python.md", "docs/troubleshooting.md", "docs/glossary.md"]),
     ("Using it", ["docs/spec.md", "docs/adding-a-data-set.md", "datasets/README.md",
-                  "docs/tuning.md", "docs/peers.md", "docs/gowalla.md", "docs/several-gpus.md", "docs/profiling.md"]),
+                  "docs/tuning.md", "docs/peers.md", "docs/gowalla.md", "docs/many-machines.md", "docs/several-gpus.md",
+                  "docs/profiling.md"]),
     ("Results", ["docs/results.md", "docs/reading-results.md", "docs/report.md",
                  "docs/contributing-results.md",
                  "plots/README.md", "results/README.md", "docs/methodology.md",

@@ -18,7 +18,9 @@ namespace mf {
 constexpr std::size_t kExcerpt = 60;  // of a damaged line, in a message
 
 ResultWriter::ResultWriter(const std::string& path)
-    : path_(path), file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644)) {
+    : path_(path),
+      file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC,
+                   0644)) {
   if (!file_) {
     fail(ErrorKind::io, "{}: cannot be written: {}", path, last_cause());
   }
@@ -143,20 +145,6 @@ void CaseLines::add(const std::string& text, Json json, std::int64_t number) {
 
 void warn_of_damage(const ResultFile& file, const std::string& consequence) {
   if (file.damage) warn("{}; {}", *file.damage, consequence);
-}
-
-FolderLock::FolderLock(const std::string& folder) {
-  try {
-    make_folder(folder);
-  } catch (const Error& error) {
-    fail(ErrorKind::io, "{}; choose another folder with --out", error.what());
-  }
-  lock_ = FileLock::if_free(folder + "/.lock");
-  if (lock_) return;
-  fail(ErrorKind::io,
-       "{}: another mfbench run is writing into this folder; wait for it or choose another with "
-       "--out",
-       folder);
 }
 
 std::string set_aside(const std::string& path) {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/files/file_lock.hpp"
+#include "base/files/files.hpp"
 #include "base/json/json.hpp"
 #include "harness/spec/metric.hpp"
 #include "harness/spec/status.hpp"
@@ -19,8 +19,8 @@ inline constexpr int kSchemaVersion = 1;
 // know; nothing where it does, or where there is none.
 std::optional<std::string> why_unknown_version(const Json& json);
 
-// Appends whole lines. A line that does not fit on the disk is taken back, so that what was written
-// before stays readable.
+// Appends whole lines to a file of its own making. A line that does not fit on the disk is taken
+// back, so that what was written before stays readable.
 class ResultWriter {
  public:
   explicit ResultWriter(const std::string& path);
@@ -69,16 +69,6 @@ std::optional<ResultFile> read_result_file(const std::string& path);
 
 // Says on standard error, where the file is damaged, where and what becomes of it.
 void warn_of_damage(const ResultFile& file, const std::string& consequence);
-
-// One process at a time writes into a results folder. Throws Error(io) naming the folder and the
-// cause: not creatable, not writable, or in use by another run.
-class FolderLock {
- public:
-  explicit FolderLock(const std::string& folder);
-
- private:
-  std::optional<FileLock> lock_;
-};
 
 // Moves an unfinished file aside to <path>.partial-N, the first N that is free. Returns its new
 // name.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <numeric>
+#include <optional>
 #include <utility>
 
 #include "base/error.hpp"
@@ -25,13 +27,11 @@ std::string trial_file(const Case& trial) {
 
 class StudyRun {
  public:
-  StudyRun(const Spec& spec, std::size_t number, const std::string& folder,
-           const RunContext& context, TunedSpec& tuned)
+  StudyRun(const Spec& spec, std::size_t number, const RunContext& context, TunedSpec& tuned)
       : spec_(spec),
         study_(spec.studies[number]),
-        results_(folder),
         context_(context),
-        folder_(study_folder(results_, study_)),
+        folder_(study_folder(context.claims.path(), study_)),
         tuned_(tuned) {
     for (std::size_t i = number + 1; i < spec.studies.size(); ++i) {
       later_.push_back(&spec.studies[i].base);
@@ -122,7 +122,6 @@ class StudyRun {
 
   const Spec& spec_;
   Study study_;  // with the points that are known
-  const std::string& results_;
   const RunContext& context_;
   const std::string folder_;
   std::vector<Json> spare_;
@@ -151,29 +150,70 @@ StudyChoice choice_of(const Study& study, const StudyState& state) {
   return choice;
 }
 
-}  // namespace
+// The studies of a spec, some of which other processes may run.
+class Studies {
+ public:
+  Studies(const Spec& spec, const RunContext& context) : spec_(spec), context_(context) {
+    tuned_.spec = spec;
+    choices_.resize(spec.studies.size());
+    found_.resize(spec.studies.size());
+  }
 
-TunedSpec run_studies(const Spec& spec, const std::string& folder, const RunContext& context) {
-  TunedSpec tuned;
-  tuned.spec = spec;
-  std::vector<StudyChoice> choices;
-  for (const Study& study : spec.studies) refuse_sampler(study);
-  for (std::size_t i = 0; i < spec.studies.size(); ++i) {
-    const Study& study = spec.studies[i];
+  TunedSpec run() {
+    std::vector<std::size_t> all(spec_.studies.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    const auto attempt = [this](std::size_t i, std::string& key) { return this->attempt(i, key); };
+    const auto await = [this](const std::vector<HeldWork>& held) {
+      return await_claims(context_.claims, held, Rest::wait, context_.options.interrupted);
+    };
+    tuned_.interrupted |= !take_turns(std::move(all), attempt, await).empty();
+    if (tuned_.interrupted) return std::move(tuned_);
+    for (auto& study : found_) {
+      if (study) tuned_.studies.push_back(std::move(*study));
+    }
+    tuned_.spec = resolve_studies(std::move(tuned_.spec), choices_);
+    return std::move(tuned_);
+  }
+
+ private:
+  Turn attempt(std::size_t i, std::string& key) {
+    const Study& study = spec_.studies[i];
     // Each of its trials would be skipped for it.
     if (const auto why = why_no_implementation(study.base)) {
-      choices.push_back({std::nullopt, nullptr, {Status::skipped, *why}});
-      tuned.not_run.push_back(study.label + ": " + *why);
-      continue;
+      choices_[i] = {std::nullopt, nullptr, {Status::skipped, *why}};
+      tuned_.not_run.push_back(study.label + ": " + *why);
+      return Turn::over;
     }
-    StudyRun run(spec, i, folder, context, tuned);
+    key = "tune-" + study.name;
+    const auto claim = take_claim(key, context_);
+    if (!claim) return Turn::held;
+    const RunOptions options = options_under(*claim, context_.options);
+    const RunContext under{options, context_.claims, context_.neighbours, context_.store,
+                           context_.progress};
+    StudyRun run(spec_, i, under, tuned_);
     StudyState state = run.run();
-    if (tuned.interrupted) return tuned;
-    choices.push_back(choice_of(run.study(), state));
-    tuned.studies.push_back({run.study(), std::move(state)});
+    if (!claim->is_held()) {
+      tuned_.interrupted = false;
+      return Turn::held;
+    }
+    if (tuned_.interrupted) return Turn::stop;
+    choices_[i] = choice_of(run.study(), state);
+    found_[i] = FoundStudy{run.study(), std::move(state)};
+    return Turn::over;
   }
-  tuned.spec = resolve_studies(std::move(tuned.spec), choices);
-  return tuned;
+
+  const Spec& spec_;
+  const RunContext& context_;
+  TunedSpec tuned_;
+  std::vector<StudyChoice> choices_;
+  std::vector<std::optional<FoundStudy>> found_;
+};
+
+}  // namespace
+
+TunedSpec run_studies(const Spec& spec, const RunContext& context) {
+  for (const Study& study : spec.studies) refuse_sampler(study);
+  return Studies(spec, context).run();
 }
 
 }  // namespace mf

@@ -20,8 +20,8 @@ struct TunedSpec {
   bool interrupted = false;
 };
 
-// Runs what is missing and resolves the spec by it. `folder` is that of the results. Throws as
-// run_one().
-TunedSpec run_studies(const Spec& spec, const std::string& folder, const RunContext& context);
+// Runs what is missing and resolves the spec by it. One process runs a study; others take other
+// studies, and wait. Throws as run_one().
+TunedSpec run_studies(const Spec& spec, const RunContext& context);
 
 }  // namespace mf

@@ -1,0 +1,252 @@
+"""Several processes, of one machine or of many, on one spec and one folder: each case is run by one of them, and what
+one leaves that dies is taken by the next."""
+
+import calendar
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import threading
+import time
+
+import pytest
+
+from guide import ROOT
+from support import lines_of, wait_for
+
+SPEC = {"name": "many", "datasets": [{"like": "ml-100k", "scale": 0.05}], "seeds": [1, 2, 3], "stop": {"epochs": 8},
+        "algorithms": [{"name": "ruler", "sleep_ms": 15, "factors": [1, 2]}]}
+LONG = {**SPEC, "seeds": [1], "stop": {"epochs": 4000}, "algorithms": [{"name": "ruler", "sleep_ms": 15}]}
+
+
+@pytest.fixture
+def place(mfbench, tmp_path):
+    """A folder with a spec, and started runs of it that end with the test."""
+    class Place:
+        folder, out, started = tmp_path, tmp_path / "out", []
+
+        def write(self, spec):
+            (tmp_path / "s.json").write_text(json.dumps(spec))
+            return self
+
+        def start(self, *words, lease=None, command=(mfbench.program, "run", "s.json", "--out", "out"), **more):
+            environment = {**mfbench.environment(), **({"MFBENCH_LEASE": str(lease)} if lease else {}), **more}
+            self.started.append(subprocess.Popen([*command, *words], cwd=tmp_path, env=environment, text=True,
+                                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE))
+            return self.started[-1]
+
+        def results(self):
+            """The lines of each case, all of which are finished and whole."""
+            files = {path.name: lines_of(path) for path in sorted(self.out.glob("*.jsonl"))}
+            for lines in files.values():
+                kinds = [line["type"] for line in lines]
+                assert kinds == ["header"] + ["trace"] * (len(lines) - 2) + ["footer"]
+                assert lines[-1]["status"] == "completed"
+            assert not list(self.out.glob(".claim*"))
+            return files
+
+    where = Place()
+    yield where.write(SPEC)
+    for process in where.started:
+        process.kill()
+        process.communicate()
+
+
+def end(process, code=0):
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == code, out + err
+    return out, err
+
+
+def counts(out):
+    """Run now, finished before, run by others, with others still."""
+    line = re.search(r"cases(?:, shard \S+)?: (\d+) run now, (\d+) finished before"
+                     r"(?:, (\d+) run by others)?(?:, (\d+) with others still)?;", re.sub(r"\n\s+", " ", out))
+    return [int(number or 0) for number in line.groups()]
+
+
+def trains(out):
+    return wait_for(lambda: [path for path in out.glob("*.jsonl") if path.read_text().count('"type":"trace"') > 1],
+                    "case that trains")
+
+
+def claim_of(path):
+    """The file of the claim on the case of a result file."""
+    return path.parent / f".claim-{lines_of(path)[0]['case_hash'][:20]}"
+
+
+def of_another_machine(claim, lease_s):
+    """The claim, as if its owner were one."""
+    told = {**json.loads(claim.read_text()), "host": "n017", "boot": "another", "pid": 4711, "token": "t",
+            "lease_s": lease_s}
+    part = claim.with_name("part")
+    part.write_text(json.dumps(told))
+    part.rename(claim)
+
+
+def held_elsewhere(place, lease_s):
+    """A case that has no result, and the claim that a process of another machine has on it."""
+    stopped = place.start()
+    (path,) = trains(place.out)
+    claim = claim_of(path)
+    stopped.send_signal(signal.SIGSTOP)
+    of_another_machine(claim, lease_s)
+    stopped.kill()
+    stopped.communicate()
+    path.unlink()
+    os.utime(claim)
+    return path, claim
+
+
+@contextlib.contextmanager
+def touched(claim):
+    """As its owner does."""
+    stop = threading.Event()
+
+    def touch():
+        while not stop.wait(0.1):
+            os.utime(claim)
+
+    toucher = threading.Thread(target=touch)
+    toucher.start()
+    yield
+    stop.set()
+    toucher.join()
+
+
+@pytest.mark.parametrize("words", [[], ["--apart"]])
+def test_three_processes_run_each_case_once(place, words):
+    ended = [end(process) for process in [place.start(*words) for _ in range(3)]]
+    files = place.results()
+    assert len(files) == 6 and not list(place.out.glob("*.partial*"))
+    ran = [counts(out) for out, _ in ended]
+    assert sum(run for run, *_ in ran) == 6 and all(sum(one[:3]) + one[3] == 6 for one in ran)
+    environments = [lines[0]["environment"] for lines in files.values()]
+    assert len({one["process"] for one in environments}) >= 2 and all(one["host"] for one in environments)
+    warnings = [err.count("runs cases of this spec on this machine, too") for _, err in ended]
+    assert max(warnings) == 1 and sum(warnings) >= 1, "once each"
+    assert json.loads((place.out / "spec.json").read_text())["cases"] and not list(place.out.glob("*.tmp"))
+    assert counts(end(place.start(*words))[0]) == [0, 6, 0, 0]
+
+
+@pytest.mark.parametrize("words", [[], ["--apart"]])
+def test_a_case_of_a_process_that_is_killed_is_taken_by_the_next(place, words):
+    place.write({**SPEC, "stop": {"epochs": 40}})
+    first = place.start(*words)
+    (path,) = trains(place.out)
+    others = [place.start(*words) for _ in range(2)]
+    pid = int(json.loads(claim_of(path).read_text())["pid"])
+    os.kill(pid, signal.SIGKILL)
+    if pid == first.pid:
+        first.communicate()
+        others.append(place.start(*words))
+    ended = [process.communicate(timeout=60) for process in [*others, *([first] if words else [])]]
+    files = place.results()
+    assert len(files) == 6, ended
+    assert [one.name for one in place.out.glob("*.partial*")] == [f"{path.name}.partial-1"]
+    assert sum(counts(out)[0] for out, _ in ended) == 6
+
+
+def test_a_claim_of_another_machine_lasts_for_its_lease(place):
+    path, claim = held_elsewhere(place, lease_s=2)
+    ends = claim.stat().st_mtime + 2
+    out, _ = end(place.start())
+    assert counts(out) == [6, 0, 0, 0]
+    started = {name: calendar.timegm(time.strptime(lines[0]["environment"]["started_at"], "%Y-%m-%dT%H:%M:%SZ"))
+               for name, lines in place.results().items()}
+    last = started.pop(path.name)
+    assert last >= int(ends) and max(started.values()) <= last, "the others first, and this not before"
+
+
+def test_a_claim_that_is_touched_is_left_to_its_owner(place):
+    path, claim = held_elsewhere(place, lease_s=600)
+    with touched(claim):
+        out, err = end(place.start())
+        last = json.loads(end(place.start("--json"))[0].splitlines()[-1])
+    assert counts(out) == [5, 0, 0, 1]
+    assert f"{path.stem}: process 4711 on n017" in err and "1 cases are with other processes" in err
+    assert (last["run"], last["finished_before"], last["held_by_others"]) == (0, 5, 1)
+    claim.unlink()
+    assert counts(end(place.start())[0]) == [1, 5, 0, 0]
+
+
+def test_waiting_for_another_machine_says_for_whom_and_ends_by_a_signal(place):
+    held_elsewhere(place, lease_s=600)
+    process = place.start()
+    said = ""
+    while "waiting for" not in said:
+        said = process.stderr.readline()
+    assert "process 4711 on n017" in said
+    process.send_signal(signal.SIGTERM)
+    end(process, 143)
+
+
+def test_a_case_that_another_has_taken_over_is_given_up(place):
+    """As of a process that was stopped for longer than its lease."""
+    process = place.write(LONG).start(lease=1)
+    (path,) = trains(place.out)
+    claim = claim_of(path)
+    aside = path.with_name(f"{path.name}.partial-1")
+    path.rename(aside)
+    of_another_machine(claim, 3600)
+    with touched(claim):
+        out, err = end(process)
+    assert "another process has taken this case over" in err
+    assert counts(out) == [0, 0, 0, 1] and claim.exists()
+    assert not path.exists() and lines_of(aside)[-1]["status"] == "interrupted"
+
+
+def test_another_spec_is_refused(place):
+    place.write(LONG)
+    place.start()
+    trains(place.out)
+    _, err = end(place.write(SPEC).start(), 4)
+    assert "another mfbench run is writing into this folder, of another spec: process" in err
+
+
+@pytest.mark.parametrize("words", [[], ["--apart"]])
+def test_shards_are_parts_that_make_the_whole(place, words):
+    for part in (1, 2, 3, 4):
+        before = set(place.out.glob("*.jsonl"))
+        out, _ = end(place.start("--shard", f"{part}/4", *words))
+        run = counts(out)
+        assert run == [2 if part < 3 else 1, 0, 0, 0] and f"6 cases, shard {part}/4: " in out
+        assert len(set(place.out.glob("*.jsonl")) - before) == run[0]
+    assert len(place.results()) == 6 and not list(place.out.glob("*.partial*"))
+
+
+@pytest.mark.parametrize("text", ["0/3", "4/3", "1", "1/0", "a/b", "1/2/3", "-1/3", "1.5/3"])
+def test_what_is_no_shard_is_refused(place, text):
+    _, err = end(place.start(f"--shard={text}"), 2)
+    assert f'--shard: found "{text}", expected I/N' in err
+
+
+def test_one_process_runs_the_trials_and_the_others_wait(place):
+    tune = {"trials": 4, "over": {"offset": [0.5, 2.0]}}
+    place.write({**SPEC, "split": {"holdout": 0.2, "validation": 0.1, "seed": 1},
+                 "algorithms": [{"name": "ruler", "sleep_ms": 15, "tune": tune}]})
+    ended = [end(process) for process in [place.start() for _ in range(3)]]
+    assert len(place.results()) == 3
+    trials = list((place.out / "tune").rglob("*.jsonl"))
+    told = [re.search(r"(\d+) trials run now, (\d+) finished before", out).groups() for out, _ in ended]
+    assert sum(int(run) for run, _ in told) == len(trials) >= 4
+    assert not list(place.out.rglob("*.partial*"))
+
+
+def test_rerun_of_two_processes_runs_each_case_once(place):
+    place.write({**SPEC, "stop": {"epochs": 30}})
+    end(place.start())
+    ended = [end(process) for process in [place.start("--rerun") for _ in range(2)]]
+    assert sum(counts(out)[0] for out, _ in ended) == 6
+    assert len(list(place.out.glob("*.partial-1"))) == 6 == len(list(place.out.glob("*.partial*")))
+    assert len(place.results()) == 6
+
+
+def test_the_job_array_shares_a_spec(place, mfbench):
+    script = ROOT / "tools" / "slurm-array.sh"
+    assert len(script.read_text().splitlines()) == 10
+    tasks = [place.start(command=(str(script), "s.json", "out"), SLURM_ARRAY_TASK_ID=str(task),
+                         MFBENCH=mfbench.program) for task in (1, 2, 3)]
+    assert sum(counts(end(task)[0])[0] for task in tasks) == 6 == len(place.results())
