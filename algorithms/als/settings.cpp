@@ -21,8 +21,8 @@ double solver_flops(const Common& common, Solver solver) {
 
 }  // namespace
 
-std::vector<ParamSpec> common_params() {
-  return {ParamSpec::integer("factors", 100, 1, kMaxFactors, "length f of the rows of X and Theta"),
+std::vector<ParamSpec> common_params(std::int64_t max_factors) {
+  return {ParamSpec::integer("factors", 100, 1, max_factors, "length f of the rows of X and Theta"),
           ParamSpec::number("reg", 0.05, 0, 1e6,
                             "lambda: a row of n ratings is shrunk by lambda n^reg_power"),
           ParamSpec::number("reg_power", 1, 0, 2,

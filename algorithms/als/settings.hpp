@@ -38,10 +38,11 @@ struct Common {
 
 inline RowReg row_reg_of(const Common& common) { return {common.reg, common.reg_power}; }
 
-constexpr std::int64_t kMaxFactors = 256;
+constexpr std::int64_t kMaxFactors = 2048;
+constexpr std::int64_t kMostFusedFactors = 256;  // of als_fused and who shares its kernels
 
 // factors, reg, reg_power, first, center, cg_steps, cg_tolerance.
-std::vector<ParamSpec> common_params();
+std::vector<ParamSpec> common_params(std::int64_t max_factors = kMaxFactors);
 Common read_common(const Params& params);
 
 ParamSpec solver_param(Solver fallback);

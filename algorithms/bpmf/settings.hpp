@@ -13,7 +13,8 @@
 
 namespace mf::bpmf {
 
-constexpr std::int64_t kMaxFactors = 254;  // with the two columns of a bias: als::kMaxFactors
+// With the two columns of a bias.
+constexpr std::int64_t kMaxFactors = als::kMostFusedFactors - 2;
 
 // A row is (x, 1, b): its factors, and for a model with biases its own and what that of the other
 // side is multiplied by. What the rows of the other side are multiplied with is (x, 1), while b

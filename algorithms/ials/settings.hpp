@@ -24,7 +24,7 @@ struct Common {
   als::CgRule cg;  // tolerance 0: all steps, unless the residual is zero
 };
 
-constexpr std::int64_t kMaxFactors = 1024;
+constexpr std::int64_t kMaxFactors = 2048;
 
 // factors (64), alpha (1), reg (0.01): of every algorithm.
 std::vector<ParamSpec> common_params(std::int64_t max_factors = kMaxFactors);

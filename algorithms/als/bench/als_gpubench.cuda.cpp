@@ -1,6 +1,7 @@
 // The kernels of als on the train part of a Netflix look-alike (99.07 of 100.48 million ratings),
 // timed by CUDA events: what the paper's figures 4, 5, 7 (a) and 7 (b) show, and whole iterations.
-// The first benchmark of a number of factors also makes and uploads the data.
+// The first benchmark of a number of factors also makes and uploads the data. $MFBENCH_BENCH_LIKE
+// names another look-alike; rows of more than 256 factors take a smaller one.
 #include <benchmark/benchmark.h>
 #include <cublas_v2.h>
 #include <cuda_runtime.h>
@@ -17,6 +18,7 @@
 #include "base/json/json.hpp"
 #include "datasets/split/split.hpp"
 #include "datasets/synthetic/synthetic.hpp"
+#include "testing/bench_env.hpp"
 
 namespace mf::als {
 namespace {
@@ -26,12 +28,13 @@ constexpr double kTestFraction = 1.408 / 100.48;  // as large as Netflix's probe
 
 using Counter = benchmark::Counter;
 
-const Ratings& netflix() {
+const Ratings& train() {
   static const Split split = [] {
     SplitSpec spec;
     spec.test_fraction = kTestFraction;
-    return make_split(make_look_alike("netflix", 1.0, 1, hardware_threads()), spec,
-                      hardware_threads());
+    return make_split(
+        make_look_alike(env("MFBENCH_BENCH_LIKE", "netflix"), 1.0, 1, hardware_threads()), spec,
+        hardware_threads());
   }();
   return split.train;
 }
@@ -48,12 +51,12 @@ struct Prepared {
       : settings(read_als_settings(default_params(als_params(), changes))) {
     context.team = &team;
     context.stream = stream.get();
-    cuda::DeviceRatings ratings(netflix(), team, stream.get());
+    cuda::DeviceRatings ratings(train(), team, stream.get());
     InitSpec init;
     init.kind = InitKind::uniform;
     const Model initial =
-        initial_model(netflix().n_users(), netflix().n_items(), settings.common.factors,
-                      ModelKind::plain, mean_rating(netflix()), init, hardware_threads());
+        initial_model(train().n_users(), train().n_items(), settings.common.factors,
+                      ModelKind::plain, mean_rating(train()), init, hardware_threads());
     steps = std::make_unique<DeviceSteps>(settings, ratings, DeviceResidual{}, initial, context,
                                           cg_through_l1);
   }
@@ -89,10 +92,10 @@ Counter rate(double per_iteration) {
 
 // FLOPs of forming all A_u: as the paper counts (all of A), and of its symmetric half.
 double full_flops(std::int32_t factors) {
-  return 2.0 * static_cast<double>(netflix().nnz()) * factors * factors;
+  return 2.0 * static_cast<double>(train().nnz()) * factors * factors;
 }
 double half_flops(std::int32_t factors) {
-  return static_cast<double>(netflix().nnz()) * factors * (factors + 1.0);
+  return static_cast<double>(train().nnz()) * factors * (factors + 1.0);
 }
 
 // Figure 4 and 7 (a): get_hermitian of a whole side.
@@ -114,8 +117,8 @@ void hermitian(benchmark::State& state, Which which, const Json& changes, Hermit
 // Figure 7 (a), the other bar: matrix products f x k x f of one size each, k being the mean number
 // of ratings of a row; so many that they take a few gigabytes.
 void gemm(benchmark::State& state, Which which, int factors) {
-  const std::int64_t rows = which == Which::users ? netflix().n_users() : netflix().n_items();
-  const int k = static_cast<int>(netflix().nnz() / rows);
+  const std::int64_t rows = which == Which::users ? train().n_users() : train().n_items();
+  const int k = static_cast<int>(train().nnz() / rows);
   const std::int64_t values = std::int64_t{factors} * k;
   const std::int64_t squares = std::int64_t{factors} * factors;
   const int count = static_cast<int>(std::min(rows, std::int64_t{1500000000} / (values + squares)));
@@ -215,7 +218,7 @@ void bias(benchmark::State& state, Which which, int factors) {
   };
   run();
   for (auto _ : state) state.SetIterationTime(run());
-  state.counters["bytes"] = rate(static_cast<double>(netflix().nnz()) *
+  state.counters["bytes"] = rate(static_cast<double>(train().nnz()) *
                                  (8 + 4.0 * static_cast<double>(now.steps->stride())));
 }
 
@@ -229,7 +232,7 @@ void iteration(benchmark::State& state, const Json& changes) {
   };
   run();
   for (auto _ : state) state.SetIterationTime(run());
-  state.counters["ratings"] = rate(2.0 * static_cast<double>(netflix().nnz()));
+  state.counters["ratings"] = rate(2.0 * static_cast<double>(train().nnz()));
 }
 
 std::string labelled(std::string name, const Json& values) {
@@ -304,6 +307,18 @@ void add_iteration(const Json& changes) {
     add_figure_4(factors);
     add_figure_5(factors);
     add_figure_7(factors);
+    for (const char* solver_name : {"lu", "cholesky", "cg"}) {
+      add_iteration({{"factors", factors}, {"solver", solver_name}});
+    }
+    add_iteration({{"factors", factors}, {"solver", "cg"}, {"a_storage", "fp16"}});
+  }
+  for (const int factors : {320, 512, 1024, 2048}) {
+    for (const Which which : {Which::users, Which::items}) {
+      add("hermitian", {{"factors", factors}, {"side", name_of(which)}},
+          [=](benchmark::State& state) {
+            hermitian(state, which, {{"factors", factors}}, HermitianPart::all);
+          });
+    }
     for (const char* solver_name : {"lu", "cholesky", "cg"}) {
       add_iteration({{"factors", factors}, {"solver", solver_name}});
     }

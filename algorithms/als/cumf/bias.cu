@@ -1,9 +1,10 @@
 // get_bias:  b_u = sum over the ratings (u, v) of r_uv theta_v
 //
-// A warp takes a task: a row, or a part of a long one. It loads 32 ratings at once, a lane each,
-// and hands them round; 32 / kLanes rows of Theta are read at a time, kLanes lanes and kWords words
-// of 16 bytes each, several loads under way before the first is used. Sums stay in registers, and
-// cross lanes at the end. Parts are added by a second kernel, a thread an element, in their order.
+// A warp takes a task: a row, or a part of a long one; of more than 256 factors, 256 of them. It
+// loads 32 ratings at once, a lane each, and hands them round; 32 / kLanes rows of Theta are read
+// at a time, kLanes lanes and kWords words of 16 bytes each, several loads under way before the
+// first is used. Sums stay in registers, and cross lanes at the end. Parts are added by a second
+// kernel, a thread an element, in their order.
 //
 // A row of n ratings, f factors: 2 n f FLOPs; 8 n bytes of ratings and 4 f n of rows (mostly from
 // the L2 cache) read, 4 f written.
@@ -18,13 +19,15 @@ namespace mf::als {
 namespace {
 
 constexpr int kWarpsABlock = 4;
+constexpr int kAddThreads = 256;
 constexpr unsigned kFullWarp = 0xffffffffU;
 // Registers to hold all words in flight: without the bound the compiler saves them, one load at a
 // time.
 constexpr int kBlocksAProcessor = 6;
 
-// A warp a task. 32 / kLanes rows of Theta at once, kLanes lanes and kWords 16-byte words each.
-// kWeights: values are weights w, and 1 + w is what counts.
+// A warp a task and 4 kLanes kWords factors, from word blockIdx.y kLanes kWords on. 32 / kLanes
+// rows of Theta at once, kLanes lanes and kWords 16-byte words each. kWeights: values are weights
+// w, and 1 + w is what counts.
 template <int kLanes, int kWords, bool kWeights>
 __global__ void __launch_bounds__(32 * kWarpsABlock, kBlocksAProcessor)
     bias_kernel(const BiasArgs a) {
@@ -35,7 +38,8 @@ __global__ void __launch_bounds__(32 * kWarpsABlock, kBlocksAProcessor)
       std::int64_t{blockIdx.x} * kWarpsABlock + (static_cast<int>(threadIdx.x) >> 5);
   if (index >= a.n_tasks) return;
   const RowTask task = a.tasks[index];
-  const int words = static_cast<int>(a.stride) / 4;
+  const int first_word = static_cast<int>(blockIdx.y) * kLanes * kWords;
+  const int words = static_cast<int>(a.stride) / 4 - first_word;
   const int word = lane % kLanes;
   const int row = lane / kLanes;
   float4 sum[kWords];
@@ -59,7 +63,7 @@ __global__ void __launch_bounds__(32 * kWarpsABlock, kBlocksAProcessor)
       for (int u = 0; u < kInFlight; ++u) {
         const int k = min(turn + u * kRows + row, 31);
         const std::int32_t v = __shfl_sync(kFullWarp, other, k);
-        const auto* theta = reinterpret_cast<const float4*>(a.theta + v * a.stride);
+        const auto* theta = reinterpret_cast<const float4*>(a.theta + v * a.stride) + first_word;
 #pragma unroll
         for (int w = 0; w < kWords; ++w) {
           const int at = word + w * kLanes;
@@ -92,24 +96,27 @@ __global__ void __launch_bounds__(32 * kWarpsABlock, kBlocksAProcessor)
       sum[w].w += __shfl_xor_sync(kFullWarp, sum[w].w, distance);
     }
     if (lane < kLanes && word + w * kLanes < words) {
-      reinterpret_cast<float4*>(to)[word + w * kLanes] = sum[w];
+      reinterpret_cast<float4*>(to)[first_word + word + w * kLanes] = sum[w];
     }
   }
 }
 
-// A thread block a split row, a thread an element.
-__global__ void add_bias_parts_kernel(const BiasArgs a) {
+// Thread blocks a split row, a thread an element.
+__global__ void __launch_bounds__(kAddThreads) add_bias_parts_kernel(const BiasArgs a) {
   const SplitRow row = a.splits[blockIdx.x];
-  const float* parts = a.parts + row.first_part * a.stride + threadIdx.x;
+  const std::int64_t element = std::int64_t{blockIdx.y} * kAddThreads + threadIdx.x;
+  if (element >= a.stride) return;
+  const float* parts = a.parts + row.first_part * a.stride + element;
   float sum = 0.0F;
 #pragma unroll 8
   for (int p = 0; p < row.parts; ++p) sum += parts[p * a.part_step * a.stride];
-  a.b[row.slot * a.stride + threadIdx.x] = sum;
+  a.b[row.slot * a.stride + element] = sum;
 }
 
 template <int kLanes, int kWords>
 void launch(const BiasArgs& args, cudaStream_t stream) {
-  const unsigned blocks = cuda::blocks_for(args.n_tasks, kWarpsABlock);
+  const dim3 blocks(cuda::blocks_for(args.n_tasks, kWarpsABlock),
+                    cuda::blocks_for(args.stride, 4 * kLanes * kWords));
   const auto kernel =
       args.weights ? bias_kernel<kLanes, kWords, true> : bias_kernel<kLanes, kWords, false>;
   kernel<<<blocks, 32 * kWarpsABlock, 0, stream>>>(args);
@@ -135,8 +142,9 @@ void launch_bias(const BiasArgs& args, cudaStream_t stream) {
 
 void launch_add_parts(const BiasArgs& args, cudaStream_t stream) {
   if (args.n_splits == 0) return;
-  add_bias_parts_kernel<<<static_cast<unsigned>(args.n_splits), static_cast<unsigned>(args.stride),
-                          0, stream>>>(args);
+  const dim3 blocks(static_cast<unsigned>(args.n_splits),
+                    cuda::blocks_for(args.stride, kAddThreads));
+  add_bias_parts_kernel<<<blocks, kAddThreads, 0, stream>>>(args);
   MF_CUDA_LAUNCHED("als add_bias_parts");
 }
 

@@ -97,7 +97,8 @@ std::vector<ParamSpec> als_params() {
   params.push_back(solver_param(Solver::cg));
   params.push_back(ParamSpec::choice(
       "load", Load::noncoalesced_l1, kLoads,
-      "factors to shared memory: a row by a warp, or a row a thread, through L1 or past it"));
+      "factors to shared memory: a row by a warp, or a row a thread, through L1 or past it; more "
+      "than 256 factors have one way"));
   params.push_back(ParamSpec::choice("a_storage", AStorage::fp32, kAStorages,
                                      "of A between its formation and CG; fp16 scaled row by row"));
   params.push_back(ParamSpec::integer("batch_rows", 0, 0, std::int64_t{1} << 31,

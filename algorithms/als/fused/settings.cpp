@@ -9,7 +9,7 @@
 namespace mf::als {
 
 std::vector<ParamSpec> fused_params() {
-  std::vector<ParamSpec> params = common_params();
+  std::vector<ParamSpec> params = common_params(kMostFusedFactors);
   params.push_back(ParamSpec::choice("precision", FusedPrecision::fp16, kFusedPrecisions,
                                      "of the gathered rows: one fp16 word a factor, or the sum of "
                                      "two; products are added in fp32"));

@@ -117,6 +117,25 @@ TEST(AlsCpu, EveryRowSolvesItsEquations) {
   }
 }
 
+// CG is exact after about as many steps as a row has ratings.
+TEST(AlsCpu, EveryLongRowSolvesItsEquations) {
+  const Ratings train = planted(3, 40, 0.8, 14);
+  for (const Solver solver : {Solver::lu, Solver::cholesky, Solver::cg}) {
+    for (const std::int32_t f : {257, 300, 1000, 2048}) {
+      Common common = common_of(f, 0.1);
+      common.cg = {60, 1e-6};
+      HalfSteps als(train, common, solver, 2);
+      als.update_x();
+      const cpu::FactorRows theta = als.theta.view();
+      for (std::int32_t u = 1; u < 3; ++u) {
+        const auto system = test::normal_equations(als.sides.users(), u, theta.data, theta.stride,
+                                                   f, row_reg_of(common));
+        EXPECT_LT(test::residual(system, als.x.row(u)), 1e-4) << u << " f " << f;
+      }
+    }
+  }
+}
+
 TEST(AlsCpu, NoHalfStepRaisesTheObjective) {
   const Ratings train = planted(kUsers, kItems, 0.3, 2);
   for (const auto& [solver, power] : {std::pair{Solver::lu, 1.0}, std::pair{Solver::cholesky, 0.5},

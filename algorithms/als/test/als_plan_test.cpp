@@ -42,7 +42,7 @@ TEST(AlsTiles, QuadsCoverTheLowerHalfRowByRow) {
 // Each pair of factors is in exactly one tile, or in two that are mirror images (in the quads on
 // the diagonal), and the slabs write every element of A once.
 TEST(AlsTiles, EveryElementIsFormedAndWrittenOnce) {
-  for (int factors = 1; factors <= kMaxFactors; ++factors) {
+  for (int factors = 1; factors <= kMostTiledFactors; ++factors) {
     with_layout(factors, [&](auto layout) {
       using L = decltype(layout);
       ASSERT_GE(L::kWidth, factors);
@@ -288,6 +288,28 @@ TEST(AlsSettingsOf, MemoryGrowsWithTheBatchThatIsAskedFor) {
       need({{"batch_rows", 480189}}).trained - need({{"batch_rows", 240189}}).trained;
   EXPECT_GT(more, 240000.0 * 40000);
   EXPECT_LT(more, 240000.0 * 42000);
+}
+
+// A of 2,048 factors is 16 MiB: the smallest batch is one row, and the parts of one.
+TEST(AlsSettingsOf, MemoryOfLongRowsIsThatOfTheirSystems) {
+  const ProblemShape shape{29858, 40981, 810128};
+  const auto trained = [&](int factors, int batch, int split) {
+    return als_memory_need(
+               params_with({{"factors", factors}, {"batch_rows", batch}, {"split_rows", split}}),
+               shape)
+        .device.trained;
+  };
+  for (const int f : {257, 512, 1024, 2048}) {
+    const auto a = static_cast<double>(a_bytes(AStorage::fp32, f));
+    EXPECT_NEAR((trained(f, 101, 0) - trained(f, 1, 0)) / (100 * a), 1, 0.02) << f;
+    const double parts = trained(f, 1, 100) - trained(f, 1, 0);
+    EXPECT_NEAR(parts / (static_cast<double>(kMaxRowParts) * a), 1, 0.05) << f;
+  }
+}
+
+TEST(AlsSettingsOf, FactorsHaveALimit) {
+  EXPECT_NO_THROW(params_with({{"factors", 2048}}));
+  EXPECT_ANY_THROW(params_with({{"factors", 2049}}));
 }
 
 TEST(AlsSettingsOf, TakesAsMuchMemoryAsThereIs) {

@@ -74,6 +74,21 @@ inline std::vector<double> solve(const System& s) {
   return x;
 }
 
+// |A x - b| / |b|: what takes no f^3 to check.
+template <class T>
+double residual(const System& s, const T* x) {
+  double squares = 0;
+  double norm = 0;
+  for (std::int64_t i = 0; i < s.f; ++i) {
+    double rest = -s.b[i];
+    for (std::int64_t j = 0; j < s.f; ++j) rest += s.a[i * s.f + j] * x[j];
+    squares += rest * rest;
+    norm += s.b[i] * s.b[i];
+  }
+  const double relative = std::sqrt(squares / norm);
+  return std::isnan(relative) ? HUGE_VAL : relative;
+}
+
 using mf::test::normals;
 using mf::test::ratings_of;
 

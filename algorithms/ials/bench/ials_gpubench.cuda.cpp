@@ -127,9 +127,10 @@ void add(const std::string& name, const Json& changes, double gathers) {
           4);
     }
   }
-  for (const int f : {512, 1024}) {
-    add("ials", {{"factors", f}, {"dot", "shuffle"}}, 4);
+  for (const int f : {512, 1024, 2048}) {
+    if (f <= kMostPostFactors) add("ials", {{"factors", f}, {"dot", "shuffle"}}, 4);
     add("ials", {{"factors", f}, {"dot", "warp"}}, 4);
+    add("ials", {{"factors", f}, {"solve", "hermitian"}, {"solver", "cg"}}, 2);
     add("ials_pp", {{"factors", f}, {"block_size", 128}}, 3);
   }
   return true;

@@ -13,8 +13,6 @@
 namespace mf::ials {
 namespace {
 
-constexpr std::int64_t kMostFactors = 256;
-
 // Without reg, G of fewer rows than factors has no Cholesky factor.
 std::optional<std::string> why_unsupported(const Params& params, const ProblemShape&) {
   const FusedSettings settings = read_fused_settings(params);
@@ -79,7 +77,7 @@ AlgorithmInfo fused_info() {
   info.starts_by_rule = true;
   info.min_compute = 80;  // cp.async, mma.m16n8k16, redux
   info.params = join_params(
-      common_params(kMostFactors),
+      common_params(als::kMostFusedFactors),
       {cg_steps_param(),
        ParamSpec::choice("precision", als::FusedPrecision::fp16, als::kFusedPrecisions,
                          "of the gathered rows: one fp16 word a factor, or the sum of two; "

@@ -20,7 +20,6 @@ namespace mf::ials {
 namespace {
 
 constexpr int kWarp = 32;
-constexpr int kMostThreads = 1024;
 constexpr unsigned kFullWarp = 0xffffffffU;
 
 __device__ __forceinline__ float warp_reduce_sum(float value) {
@@ -107,7 +106,8 @@ __device__ __forceinline__ void for_pairs(const LeastSquaresArgs& a, std::int64_
 }
 
 template <Dot kDot, GramAccess kAccess, bool kPrefetch>
-__global__ void __launch_bounds__(kMostThreads) least_squares_cg_kernel(const LeastSquaresArgs a) {
+__global__ void __launch_bounds__(kMostPostFactors)
+    least_squares_cg_kernel(const LeastSquaresArgs a) {
   extern __shared__ float shared_memory[];
   __shared__ float sums[kWarp];
   const int thread = static_cast<int>(threadIdx.x);

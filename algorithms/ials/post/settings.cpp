@@ -63,12 +63,13 @@ std::optional<std::string> ials_why_unsupported(const Params& params, const Prob
   const IalsSettings settings = read_ials_settings(params);
   const bool cholesky = settings.solver == Solver::cholesky;
   if (settings.solve == Solve::cg) {
+    if (settings.common.factors > kMostPostFactors && settings.variant.dot != Dot::warp) {
+      return "dot \"" + params.choice("dot") + "\" has a thread a factor, for at most " +
+             std::to_string(kMostPostFactors) + " factors; found " +
+             std::to_string(settings.common.factors) + "; use dot \"warp\", or solve \"hermitian\"";
+    }
     if (!cholesky) return std::nullopt;
     return "solver cholesky factorizes A_u, which solve cg never forms; use solve hermitian";
-  }
-  if (settings.common.factors > als::kMaxFactors) {
-    return "solve hermitian holds A_u in the registers of one thread block, for factors up to " +
-           std::to_string(als::kMaxFactors) + "; use solve cg";
   }
   if (cholesky && static_cast<float>(settings.common.loss.reg) == 0) {
     return "reg is 0 in fp32, with solver cholesky: A_u is singular where the other side has fewer "

@@ -246,6 +246,11 @@ __global__ void __launch_bounds__(kThreads) warp_kernel(const LeastSquaresArgs a
 template <class S>
 void launch(const LeastSquaresArgs& args, std::int64_t blocks, cudaStream_t stream) {
   const std::size_t bytes = (3 + kWarps) * static_cast<std::size_t>(args.stride) * sizeof(float);
+  constexpr std::size_t kMost = (3 + kWarps) * 4 * S::kLanes * S::kWords * sizeof(float);
+  if constexpr (kMost > 48 << 10) {
+    MF_CUDA(cudaFuncSetAttribute(warp_kernel<S>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 static_cast<int>(kMost)));
+  }
   warp_kernel<S><<<static_cast<unsigned>(blocks), kThreads, bytes, stream>>>(args);
   MF_CUDA_LAUNCHED("ials least squares, a warp a pair");
 }
@@ -260,7 +265,8 @@ void launch_warp_least_squares(const LeastSquaresArgs& args, std::int64_t blocks
   if (words <= 32) return launch<Shape<32, 1>>(args, blocks, stream);
   if (words <= 64) return launch<Shape<32, 2>>(args, blocks, stream);
   if (words <= 128) return launch<Shape<32, 4>>(args, blocks, stream);
-  launch<Shape<32, 8>>(args, blocks, stream);
+  if (words <= 256) return launch<Shape<32, 8>>(args, blocks, stream);
+  launch<Shape<32, 16>>(args, blocks, stream);
 }
 
 }  // namespace mf::ials

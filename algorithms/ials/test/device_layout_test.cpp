@@ -63,13 +63,18 @@ std::optional<std::string> why_not(const std::string& name, const Json& changes)
 TEST(IalsInfo, SaysWhatCannotRun) {
   EXPECT_FALSE(why_not("ials", {{"factors", 1024}}));
   EXPECT_FALSE(why_not("ials", {{"reg", 0}}));
-  EXPECT_FALSE(why_not("ials", {{"factors", 256}, {"solve", "hermitian"}}));
-  EXPECT_TRUE(why_not("ials", {{"factors", 257}, {"solve", "hermitian"}}));
+  EXPECT_FALSE(why_not("ials", {{"factors", 2048}, {"solve", "hermitian"}}));
+  EXPECT_FALSE(why_not("ials", {{"factors", 2048}, {"dot", "warp"}}));
+  for (const char* dot : {"shuffle", "atomic"}) {
+    EXPECT_FALSE(why_not("ials", {{"factors", 1024}, {"dot", dot}}));
+    EXPECT_NE(why_not("ials", {{"factors", 1025}, {"dot", dot}})->find("use dot \"warp\""),
+              std::string::npos);
+  }
   EXPECT_TRUE(why_not("ials", {{"solver", "cholesky"}}));
   EXPECT_TRUE(why_not("ials", {{"solve", "hermitian"}, {"solver", "cholesky"}, {"reg", 0}}));
   EXPECT_FALSE(why_not("ials", {{"solve", "hermitian"}, {"solver", "cholesky"}}));
   EXPECT_TRUE(why_not("ials_pp", {{"reg", 0}}));
-  EXPECT_FALSE(why_not("ials_pp", {{"factors", 1024}}));
+  EXPECT_FALSE(why_not("ials_pp", {{"factors", 2048}}));
 }
 
 TEST(IalsInfo, HermitianIsAlsWithoutItsLambda) {

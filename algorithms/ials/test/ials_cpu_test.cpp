@@ -57,6 +57,35 @@ TEST(IalsCpu, EverySolverSolvesEveryRow) {
   }
 }
 
+// Of the last half-step: what is left of b over b, in the worst row of Y.
+double residual(const Dense& dense, const Matrix& x, const Matrix& y) {
+  double worst = 0;
+  for (std::int64_t i = 0; i < y.rows(); ++i) {
+    if (dense.p.col(i).sum() == 0) continue;
+    const test::Vector row = y.row(i).transpose();
+    const test::Vector b = x.transpose() * dense.c.col(i).cwiseProduct(dense.p.col(i));
+    const test::Vector ax =
+        x.transpose() * dense.c.col(i).cwiseProduct(x * row) + dense.item_reg(i) * row;
+    worst = std::max(worst, (b - ax).norm() / b.norm());
+  }
+  return worst;
+}
+
+TEST(IalsCpu, EverySolverSolvesLongRows) {
+  const Ratings train = clicks(14, 9, 0.3, 9);
+  for (const char* solver : {"cholesky", "cg"}) {
+    for (const int f : {257, 1000, 1025, 2048}) {
+      Trainer trainer("ials_cpu",
+                      {{"factors", f}, {"solver", solver}, {"reg", 2}, {"cg_steps", 30}}, train, 2);
+      trainer.run(1);
+      const Model model = trainer.model();
+      const Dense dense(train, trainer.loss);
+      EXPECT_LT(residual(dense, rows_of(model.p, 14), rows_of(model.q, 9)), 1e-4)
+          << solver << " " << f;
+    }
+  }
+}
+
 TEST(IalsCpu, NoEpochRaisesTheObjective) {
   const Ratings train = clicks(kUsers, kItems, 0.15, 4);
   for (const Json& changes : {Json{{"solver", "cholesky"}}, Json{{"solver", "cg"}}}) {

@@ -92,6 +92,16 @@ TEST(IalsPost, EveryVariantIsCgOfTheEquation) {
   }
 }
 
+TEST(IalsPost, AWarpTakesLongRows) {
+  MF_REQUIRE_DEVICE();
+  const Ratings train = clicks(9, 11, 0.4, 15);
+  for (const std::int32_t f : {1025, 1100, 2048}) {
+    Device device("ials", post(f, "warp", "coalesced", true), train);
+    const auto want = epochs(dense_of(train, device.params), device.start, 1, SolveByCg{3});
+    expect_model(device.run(1), want, 1e-3, std::to_string(f) + " factors");
+  }
+}
+
 TEST(IalsPost, StepsAreCounted) {
   MF_REQUIRE_DEVICE();
   const Ratings train = clicks(30, 23, 0.3, 6);
@@ -208,6 +218,23 @@ TEST(IalsHermitian, BothSolversAreTheEquation) {
   }
 }
 
+TEST(IalsHermitian, LongRowsAreTheEquation) {
+  MF_REQUIRE_DEVICE();
+  const Ratings train = clicks(9, 11, 0.4, 16);
+  for (const std::int32_t f : {257, 300, 512, 1000, 2048}) {
+    const std::string what = std::to_string(f) + " factors, ";
+    Json changes = hermitian(f, "cg");
+    changes["split_rows"] = f == 300 ? 4 : 0;
+    Device by_cg("ials", changes, train);
+    const Dense dense = dense_of(train, by_cg.params);
+    expect_model(by_cg.run(1), epochs(dense, by_cg.start, 1, SolveByCg{3}), 1e-3, what + "cg");
+    if (f > 512) continue;  // the reference takes f^3
+    Device exact("ials", hermitian(f, "cholesky"), train);
+    expect_model(exact.run(1), epochs(dense, exact.start, 1, solve_exactly), 1e-3,
+                 what + "cholesky");
+  }
+}
+
 TEST(IalsHermitian, BatchesAndPartsChangeNothing) {
   MF_REQUIRE_DEVICE();
   const Ratings train = clicks(300, 41, 0.2, 5);
@@ -303,6 +330,16 @@ TEST(IalsPp, BlocksAreSolvedInTheirOrder) {
                    std::to_string(f) + " factors by " + std::to_string(d) + ", split " +
                        std::to_string(split));
     }
+  }
+}
+
+TEST(IalsPp, BlocksOfLongRowsAreSolvedInTheirOrder) {
+  MF_REQUIRE_DEVICE();
+  const Ratings train = clicks(9, 11, 0.4, 17);
+  for (const auto& [f, d] : {std::pair{1030, 100}, {2048, 128}}) {
+    Device device("ials_pp", pp(f, d), train);
+    const auto want = epochs(dense_of(train, device.params), device.start, 1, SolveByBlocks{d});
+    expect_model(device.run(1), want, 1e-3, std::to_string(f) + " factors");
   }
 }
 

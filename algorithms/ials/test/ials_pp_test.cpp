@@ -40,6 +40,22 @@ TEST(IalsPpCpu, AnEpochIsThatOfTheEquations) {
   }
 }
 
+TEST(IalsPpCpu, AnEpochOfLongRowsIsThatOfTheEquations) {
+  const Ratings train = clicks(14, 9, 0.3, 5);
+  for (const auto& [f, block] : {std::pair{1000, 64}, {1030, 128}, {2048, 512}}) {
+    const Json changes = {{"factors", f}, {"block_size", block}, {"reg", 1}, {"alpha", 2}};
+    Trainer trainer("ials_pp_cpu", changes, train, 2);
+    Matrix x = rows_of(trainer.initial.p, 14);
+    Matrix y = rows_of(trainer.initial.q, 9);
+    test::newton_epoch(Dense(train, trainer.loss), block, x, y);
+    trainer.run(1);
+    const Model model = trainer.model();
+    EXPECT_LT((rows_of(model.p, 14) - x).cwiseAbs().maxCoeff(), 1e-3) << changes;
+    EXPECT_LT((rows_of(model.q, 9) - y).cwiseAbs().maxCoeff(), 1e-3) << changes;
+    EXPECT_GT(x.cwiseAbs().maxCoeff(), 0.01);
+  }
+}
+
 TEST(IalsPpCpu, OneBlockOfAllFactorsIsCholesky) {
   const Ratings train = clicks(kUsers, kItems, 0.2, 2);
   for (const int f : {8, 30, 64}) {

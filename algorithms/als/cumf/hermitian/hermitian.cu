@@ -1,15 +1,16 @@
 // Chooses the kernel of get_hermitian (hermitian.cuh), and adds the parts of split rows:
 //   A_u = sum over its parts of A_part  + lambda n_u I  (with weights: + base)
-// A thread block a row, a thread 16-byte words of A, the parts in their order: the same in every
-// run. A row of k parts: k 4 f^2 bytes read, s f^2 written (s bytes a stored value), k f^2
-// additions.
+// A thread block a row (of fp32 several, a share of the words each), a thread 16-byte words of A,
+// the parts in their order: the same in every run. A row of k parts: k 4 f^2 bytes read, s f^2
+// written (s bytes a stored value), k f^2 additions.
 #include "algorithms/als/cumf/hermitian/hermitian.cuh"
-#include "algorithms/core/cuda/check.hpp"
+#include "algorithms/core/cuda/launch.hpp"
 
 namespace mf::als {
 namespace {
 
 constexpr int kAddThreads = 256;
+constexpr std::int64_t kValuesOfShare = 1 << 16;  // 256 factors squared
 
 // A thread block a split row: its parts in their order, then lambda, then as A is stored.
 template <bool kWeighted>
@@ -36,7 +37,9 @@ __global__ void __launch_bounds__(kAddThreads) add_parts_kernel(const HermitianA
   const std::int64_t to = row.slot * a_values(a.storage, f);
   if (a.storage == AStorage::fp32) {
     auto* out = reinterpret_cast<float4*>(static_cast<float*>(a.a) + to);
-    for (int at = static_cast<int>(threadIdx.x); at < f * words; at += kAddThreads) {
+    const int step = kAddThreads * static_cast<int>(gridDim.y);
+    for (int at = static_cast<int>(blockIdx.y * kAddThreads + threadIdx.x); at < f * words;
+         at += step) {
       out[at] = word_at(at / words, at % words);
     }
     return;
@@ -65,6 +68,7 @@ __global__ void __launch_bounds__(kAddThreads) add_parts_kernel(const HermitianA
 }
 
 void launch_tasks(const HermitianArgs& args, Load load, cudaStream_t stream, HermitianPart part) {
+  if (args.factors > kMostTiledFactors) return launch_wide(args, stream);
   if (args.weights != nullptr) return launch_weighted(args, part, stream);
   switch (load) {
     case Load::coalesced:
@@ -88,7 +92,13 @@ void launch_hermitian(const HermitianArgs& args, Load load, cudaStream_t stream,
 void launch_add_parts(const HermitianArgs& args, cudaStream_t stream) {
   if (args.n_splits == 0) return;
   const auto add_parts = args.base != nullptr ? add_parts_kernel<true> : add_parts_kernel<false>;
-  add_parts<<<static_cast<unsigned>(args.n_splits), kAddThreads, 0, stream>>>(args);
+  const auto rows = static_cast<unsigned>(args.n_splits);
+  // Of fp16 one, which finds the scale.
+  const unsigned shares =
+      args.storage == AStorage::fp32
+          ? cuda::blocks_for(a_values(args.storage, args.factors), kValuesOfShare)
+          : 1;
+  add_parts<<<dim3(rows, shares), kAddThreads, 0, stream>>>(args);
   MF_CUDA_LAUNCHED("als add_parts");
 }
 

@@ -35,13 +35,15 @@ struct HermitianArgs {
   const float* base = nullptr;     // a matrix stored as A is, added to each
 };
 
-// What of the kernel runs: the others are for measuring (the paper's figure 4).
+// What of the kernel runs: the others are for measuring (the paper's figure 4), with at most
+// kMostTiledFactors.
 enum class HermitianPart {
   all,
   load,          // into shared memory alone
   load_compute,  // without writing A
 };
 
+// More than kMostTiledFactors are loaded in one way.
 void launch_hermitian(const HermitianArgs& args, Load load, cudaStream_t stream,
                       HermitianPart part = HermitianPart::all);
 
@@ -53,5 +55,7 @@ void launch_add_parts(const HermitianArgs& args, cudaStream_t stream);
 template <Load kLoad>
 void launch_load(const HermitianArgs& args, HermitianPart part, cudaStream_t stream);
 void launch_weighted(const HermitianArgs& args, HermitianPart part, cudaStream_t stream);
+// Of more than kMostTiledFactors, with weights or without (wide.cu).
+void launch_wide(const HermitianArgs& args, cudaStream_t stream);
 
 }  // namespace mf::als

@@ -87,7 +87,10 @@ struct TileLayout {
   }
 };
 
-// Calls f with the layout for that many factors (1 to 256): f(TileLayout<...>{}).
+// More do not fit the registers of one thread block.
+constexpr std::int32_t kMostTiledFactors = 256;
+
+// Calls f with the layout for that many factors, at most kMostTiledFactors: f(TileLayout<...>{}).
 template <class F>
 void with_layout(std::int32_t factors, F&& f) {
   if (factors <= 16) return f(TileLayout<4, 4, 8>{});

@@ -3,10 +3,10 @@
 //   r = p = b - A x;  a step:  alpha = r.r / p.Ap,  x += alpha p,  r' = r - alpha Ap,
 //   beta = r'.r' / r.r,  p = r' + beta p
 //
-// A thread block a system, a thread an element of each vector. A is read from global memory in
-// every step; as it is symmetric, thread (group, word) adds up p[i] times one 16-byte word of row i
-// for the rows i of its group: the block reads consecutive words, and no sum crosses threads but at
-// the end.
+// A thread block a system, a thread an element of each vector (beyond 1,024, two). A is read from
+// global memory in every step; as it is symmetric, thread (group, word) adds up p[i] times one
+// 16-byte word of row i for the rows i of its group: the block reads consecutive words, and no sum
+// crosses threads but at the end.
 //
 // A row of f factors, A stored in values of s bytes, f_s steps: (f_s + 1) (2 f^2 + 10 f) FLOPs,
 // (f_s + 1) s f^2 bytes of A read, less what the L2 cache still has; x read and written, b read.
@@ -22,12 +22,22 @@
 namespace mf::als {
 namespace {
 
-constexpr int kMostThreads = 256;
 constexpr int kInFlight = 5;  // words that a thread asks for before it uses the first
 constexpr unsigned kFullWarp = 0xffffffffU;
-// Registers to hold all words in flight: without the bound the compiler saves them, one load at a
-// time.
-constexpr int kBlocksAProcessor = 4;
+constexpr int kMostWarps = 32;
+
+// Threads of a block, at most, and elements of a vector that each has.
+template <int kThreads, int kElements>
+struct Size {
+  static constexpr int kMostThreads = kThreads;
+  static constexpr int kOwn = kElements;
+  // Registers to hold all words in flight: without the bound the compiler saves them, one load at a
+  // time.
+  static constexpr int kBlocks = 1024 / kThreads;
+};
+using Narrow = Size<256, 1>;
+using Wide = Size<1024, 1>;
+using Widest = Size<1024, 2>;
 
 template <bool kThroughL1>
 __device__ __forceinline__ float4 read_word(const float4* from) {
@@ -58,14 +68,15 @@ struct Launch {
   int threads;
 };
 
-// Threads with enough loads each to hide their latency, and at least one an element.
+// Threads with enough loads each to hide their latency, and as many as have all elements.
+template <class S>
 Launch launch_of(AStorage storage, int factors) {
   const int words =
       static_cast<int>(a_pitch(storage, factors)) / (storage == AStorage::fp32 ? 4 : 8);
   constexpr int kRowsAThread = 10;
   const int wanted = (factors + kRowsAThread - 1) / kRowsAThread;
-  const int groups = std::clamp(wanted, 1, std::max(1, kMostThreads / words));
-  const int threads = std::max(groups * words, factors);
+  const int groups = std::clamp(wanted, 1, std::max(1, S::kMostThreads / words));
+  const int threads = std::max(groups * words, (factors + S::kOwn - 1) / S::kOwn);
   return {words, groups, (threads + 31) / 32 * 32};
 }
 
@@ -84,8 +95,8 @@ __device__ __forceinline__ float block_sum(float value, float* sums) {
 }
 
 // kPerWord: values of a 16-byte word, 4 (fp32) or 8 (fp16).
-template <int kPerWord, bool kThroughL1>
-__global__ void __launch_bounds__(kMostThreads, kBlocksAProcessor)
+template <class S, int kPerWord, bool kThroughL1>
+__global__ void __launch_bounds__(S::kMostThreads, S::kBlocks)
     cg_kernel(const Systems s, const Launch launch, const int steps, const float tolerance) {
   extern __shared__ __align__(16) float shared[];
   const int f = s.factors;
@@ -94,7 +105,7 @@ __global__ void __launch_bounds__(kMostThreads, kBlocksAProcessor)
   float* direction = shared;                        // what A is multiplied with: pitch
   float* partial = direction + pitch;               // groups x pitch
   float* sums_a = partial + launch.groups * pitch;  // a value a warp, by turns
-  float* sums_b = sums_a + kMostThreads / 32;
+  float* sums_b = sums_a + kMostWarps;
 
   const std::int64_t system = blockIdx.x;
   const std::int64_t stride = row_stride(f, sizeof(float));
@@ -105,10 +116,17 @@ __global__ void __launch_bounds__(kMostThreads, kBlocksAProcessor)
   float* x_row = s.x + s.rows[system] * stride;
   const int group = thread / launch.words;
   const int word = thread - group * launch.words;
-  const bool owner = thread < f;  // of element `thread`
-
-  // Element `thread` of A times the direction, which the caller has written. Two barriers.
-  const auto multiply = [&]() {
+  // The elements of this thread: each(e, i), e counting them, i being its number in the row.
+  const auto each = [&](const auto& body) {
+#pragma unroll
+    for (int e = 0; e < S::kOwn; ++e) {
+      const int i = thread + e * static_cast<int>(blockDim.x);
+      if (i < f) body(e, i);
+    }
+  };
+  // out = the elements of A times `from`. Two barriers.
+  const auto multiply = [&](const float(&from)[S::kOwn], float(&out)[S::kOwn]) {
+    each([&](int e, int i) { direction[i] = from[e]; });
     __syncthreads();
     if (group < launch.groups) {
       float sum[kPerWord] = {};
@@ -135,45 +153,66 @@ __global__ void __launch_bounds__(kMostThreads, kBlocksAProcessor)
       }
     }
     __syncthreads();
+    each([&](int e, int i) {
+      float sum = 0.0F;
+      for (int g = 0; g < launch.groups; ++g) sum += partial[g * pitch + i];
+      out[e] = sum * scale;
+    });
+  };
+  const auto dot = [&](const float(&v)[S::kOwn], const float(&w)[S::kOwn], float* sums) {
     float sum = 0.0F;
-    if (owner) {
-      for (int g = 0; g < launch.groups; ++g) sum += partial[g * pitch + thread];
-    }
-    return sum * scale;
+    each([&](int e, int) { sum = fmaf(v[e], w[e], sum); });
+    return block_sum(sum, sums);
   };
 
-  float x = owner ? x_row[thread] : 0.0F;
-  if (owner) direction[thread] = x;
-  const float ax = multiply();
-  float r = owner ? s.b[system * stride + thread] - ax : 0.0F;
-  float p = r;
-  float rs_old = block_sum(r * r, sums_a);
+  float x[S::kOwn];
+  float r[S::kOwn];
+  float p[S::kOwn];
+  float ap[S::kOwn];
+  each([&](int e, int i) { x[e] = x_row[i]; });
+  multiply(x, ap);
+  each([&](int e, int i) { p[e] = r[e] = s.b[system * stride + i] - ap[e]; });
+  float rs_old = dot(r, r, sums_a);
   for (int step = 0; step < steps; ++step) {
-    if (owner) direction[thread] = p;
-    const float ap = multiply();
-    const float curvature = block_sum(p * ap, sums_b);
+    multiply(p, ap);
+    const float curvature = dot(p, ap, sums_b);
     // The residual has vanished: the same in all threads. What is not a number goes on into x.
     if (curvature <= 0) break;
     const float alpha = rs_old / curvature;
-    x = fmaf(alpha, p, x);
-    r = fmaf(-alpha, ap, r);
-    const float rs_new = block_sum(r * r, sums_a);
+    each([&](int e, int) {
+      x[e] = fmaf(alpha, p[e], x[e]);
+      r[e] = fmaf(-alpha, ap[e], r[e]);
+    });
+    const float rs_new = dot(r, r, sums_a);
     if (rs_new == 0 || sqrtf(rs_new) < tolerance) break;
-    p = fmaf(rs_new / rs_old, p, r);
+    const float beta = rs_new / rs_old;
+    each([&](int e, int) { p[e] = fmaf(beta, p[e], r[e]); });
     rs_old = rs_new;
   }
-  if (owner) x_row[thread] = x;
+  each([&](int e, int i) { x_row[i] = x[e]; });
 }
 
-template <int kPerWord, bool kThroughL1>
-void launch_cg(const Systems& systems, const CgRule& rule, cudaStream_t stream) {
-  const Launch launch = launch_of(systems.storage, systems.factors);
-  const int floats = launch.words * kPerWord * (1 + launch.groups) + 2 * (kMostThreads / 32);
-  cg_kernel<kPerWord, kThroughL1>
+template <class S, int kPerWord, bool kThroughL1>
+void launch_size(const Systems& systems, const CgRule& rule, cudaStream_t stream) {
+  const Launch launch = launch_of<S>(systems.storage, systems.factors);
+  const int floats = launch.words * kPerWord * (1 + launch.groups) + 2 * kMostWarps;
+  cg_kernel<S, kPerWord, kThroughL1>
       <<<static_cast<unsigned>(systems.count), static_cast<unsigned>(launch.threads),
          static_cast<std::size_t>(floats) * sizeof(float), stream>>>(
           systems, launch, rule.steps, static_cast<float>(rule.tolerance));
   MF_CUDA_LAUNCHED("als cg");
+}
+
+template <int kPerWord, bool kThroughL1>
+void launch_cg(const Systems& systems, const CgRule& rule, cudaStream_t stream) {
+  const std::int32_t f = systems.factors;
+  if (f <= Narrow::kMostThreads) {
+    launch_size<Narrow, kPerWord, kThroughL1>(systems, rule, stream);
+  } else if (f <= Wide::kMostThreads) {
+    launch_size<Wide, kPerWord, kThroughL1>(systems, rule, stream);
+  } else {
+    launch_size<Widest, kPerWord, kThroughL1>(systems, rule, stream);
+  }
 }
 
 class CgSolver : public BatchSolver {
