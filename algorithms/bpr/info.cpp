@@ -9,7 +9,6 @@ namespace mf::bpr {
 namespace {
 
 constexpr std::int64_t kMaxFactorsCpu = 16384;
-constexpr std::int64_t kMaxFactorsDevice = 512;  // 32 lanes hold the row in registers
 
 constexpr const char* kBprPaper =
     "S. Rendle, C. Freudenthaler, Z. Gantner, L. Schmidt-Thieme, \"BPR: Bayesian Personalized "

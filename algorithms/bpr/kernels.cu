@@ -301,7 +301,8 @@ __global__ void set_first_kernel(T* rows, std::int64_t stride, std::int64_t coun
 void launch_epoch(const Pass& pass) {
   const Settings& settings = pass.settings;
   cuda::with_storage_type(settings.storage, [&]<class T>() {
-    cuda::with_group_row<T>(storage_words(settings.storage, settings.factors), [&](auto shape) {
+    const std::int64_t words = storage_words(settings.storage, settings.factors);
+    cuda::with_group_row<T, kMaxFactorsDevice>(words, [&](auto shape) {
       using Shape = decltype(shape);
       const bool warp = settings.loss == Loss::warp;
       if (settings.tiled) {

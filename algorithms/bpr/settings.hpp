@@ -11,6 +11,8 @@
 
 namespace mf::bpr {
 
+constexpr std::int64_t kMaxFactorsDevice = 512;  // 32 lanes hold the row in registers
+
 struct Settings {
   std::int32_t factors;
   Loss loss;

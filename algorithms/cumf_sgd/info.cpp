@@ -13,7 +13,6 @@
 namespace mf::cumf_sgd {
 namespace {
 
-constexpr std::int64_t kMaxFactors = 512;                   // 32 lanes hold the row
 constexpr std::int64_t kMaxBlocks = std::int64_t{1} << 27;  // 8 bytes each
 constexpr double kRatingsABlock = 64;
 
@@ -74,7 +73,8 @@ std::optional<std::string> why_no_wavefront(const Params& params, const ProblemS
       grid.bands, grid.columns, kMaxBlocks);
 }
 
-AlgorithmInfo shared_info(const std::string& name, std::vector<ParamSpec> own) {
+AlgorithmInfo shared_info(const std::string& name, std::int64_t max_factors,
+                          std::vector<ParamSpec> own) {
   AlgorithmInfo info;
   info.name = name;
   info.family = "cumf_sgd";
@@ -83,7 +83,7 @@ AlgorithmInfo shared_info(const std::string& name, std::vector<ParamSpec> own) {
       "for Matrix Factorization on GPUs\", HPDC 2017";
   info.hardware = Hardware::cuda;
   info.starts_by_rule = true;
-  info.params = join_params({factors_param(128, kMaxFactors),
+  info.params = join_params({factors_param(128, max_factors),
                              only_model_param(ModelKind::plain, "p.q, the paper's only")},
                             regularizer_params(0.02, false));
   info.params.push_back(storage_param());
@@ -94,7 +94,7 @@ AlgorithmInfo shared_info(const std::string& name, std::vector<ParamSpec> own) {
 
 AlgorithmInfo hogwild_info() {
   AlgorithmInfo info = shared_info(
-      "batch_hogwild",
+      "batch_hogwild", kMostOfHogwild,
       {ParamSpec::choice("sampling", Sampling::replacement, kSamplings,
                          "runs are drawn anew each time (the paper), or each once a pass"),
        ParamSpec::choice("mapping", Mapping::warp, kMappings,
@@ -121,7 +121,7 @@ AlgorithmInfo hogwild_info() {
 
 AlgorithmInfo wavefront_info() {
   AlgorithmInfo info = shared_info(
-      "wavefront",
+      "wavefront", kMostOfWavefront,
       {ParamSpec::integer("workers", 0, 0, 1 << 16,
                           "warps that own a band of users each; 0: so that a block holds about "
                           "64 ratings, and no more than the device holds",

@@ -320,7 +320,7 @@ template <class Go>
 void with_wavefront(const Settings& settings, Go&& go) {
   const std::int64_t words = storage_words(settings.storage, settings.factors);
   cuda::with_storage_type(settings.storage, [&]<class T>() {
-    cuda::with_warp_row<T>(words, [&](auto shape) {
+    cuda::with_warp_row<T, kMostOfWavefront>(words, [&](auto shape) {
       using Shape = decltype(shape);
       go(wavefront_kernel<T, Shape::kWords, Shape::kUnits>);
     });
@@ -334,9 +334,9 @@ void launch_batch_hogwild(const Pass& pass, const RunOrder& order, Mapping mappi
   cuda::with_storage_type(pass.settings.storage, [&]<class T>() {
     const auto launch = [&](auto shape) { launch_hogwild<T, decltype(shape)>(pass, order); };
     if (mapping == Mapping::group) {
-      cuda::with_group_row<T>(words, launch);
+      cuda::with_group_row<T, kMostOfHogwild>(words, launch);
     } else {
-      cuda::with_warp_row<T>(words, launch);
+      cuda::with_warp_row<T, kMostOfHogwild>(words, launch);
     }
   });
 }

@@ -9,6 +9,11 @@
 
 namespace mf::cumf_sgd {
 
+// Factors, at most: 32 lanes hold the rows of the ratings under way in registers, and those of
+// wavefront also what the last updates made.
+constexpr std::int64_t kMostOfHogwild = 1024;
+constexpr std::int64_t kMostOfWavefront = 512;
+
 struct Settings {  // of both
   std::int32_t factors;
   Regularizers reg;

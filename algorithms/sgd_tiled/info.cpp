@@ -13,8 +13,6 @@
 namespace mf::sgd_tiled {
 namespace {
 
-constexpr std::int64_t kMaxFactors = 512;  // 32 lanes hold the row in registers
-
 std::vector<ParamSpec> params() {
   auto shared = join_params({factors_param(128, kMaxFactors), model_param(ModelKind::plain)},
                             regularizer_params());

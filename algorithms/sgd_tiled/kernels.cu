@@ -34,11 +34,15 @@ using cuda::RowShare;
 using Step = sgd::Step<float>;
 
 constexpr int kThreads = 128;
-constexpr int kBatch = 4;  // ratings of a chunk whose rows of Q are fetched together
+
+// Ratings of a chunk whose rows of Q are fetched together: as the registers have room for two
+// batches of them, kValues of a row in each lane.
+template <int kValues>
+constexpr int kBatchOf = kValues <= 16 ? 4 : 2;
 
 // kBatch ratings and their rows of Q. All lanes of a group read the same ratings: one transaction,
 // from the first-level cache but for the first of a line.
-template <class Share, bool kBiased>
+template <class Share, int kBatch, bool kBiased>
 struct Batch {
   std::int32_t item[kBatch];  // negative: none
   bool writes[kBatch];
@@ -81,6 +85,8 @@ __global__ void __launch_bounds__(kThreads, least_blocks(kWords))
   using Share = RowShare<T, kLanes, kWords>;
   constexpr int kValues = Share::kValues;
   constexpr int kGroups = 32 / kLanes;
+  constexpr int kBatch = kBatchOf<kValues>;
+  using Ratings = Batch<Share, kBatch, kBiased>;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int member = lane % kLanes;
   const int group = lane / kLanes;
@@ -93,8 +99,8 @@ __global__ void __launch_bounds__(kThreads, least_blocks(kWords))
     const std::int64_t bundle = (order.multiplier * slot + order.shift) % a.bundles;
     const Chunk chunk = a.chunks[bundle * kGroups + group];
     const int longest = cuda::max_over_warp(chunk.count);
-    Batch<Share, kBiased> first;
-    Batch<Share, kBiased> second;
+    Ratings first;
+    Ratings second;
     Share row;
     row.load(a.p, chunk.user, member, words);
     float user_bias = kBiased ? a.user_bias[chunk.user] : 0.0F;
@@ -102,7 +108,7 @@ __global__ void __launch_bounds__(kThreads, least_blocks(kWords))
     float p[kValues];
     row.unpack(p);
 
-    const auto update = [&](const Batch<Share, kBiased>& batch, int i) {
+    const auto update = [&](const Ratings& batch, int i) {
       float q[kValues];
       batch.q[i].unpack(q);
       float sums[2] = {};
@@ -140,7 +146,7 @@ __global__ void __launch_bounds__(kThreads, least_blocks(kWords))
         }
       }
     };
-    const auto turn = [&](const Batch<Share, kBiased>& now, Batch<Share, kBiased>& next, int done) {
+    const auto turn = [&](const Ratings& now, Ratings& next, int done) {
       next.fetch(a, chunk, done + kBatch, epoch, member, words);
 #pragma unroll
       for (int i = 0; i < kBatch; ++i) update(now, i);
@@ -176,14 +182,14 @@ void launch_kernel(const Pass& pass) {
 
 int bundle_size(const Settings& settings) {
   const std::int64_t words = storage_words(settings.storage, settings.factors);
-  return cuda::with_group_row<float>(words,
-                                     [](auto shape) { return 32 / decltype(shape)::kLanes; });
+  return cuda::with_group_row<float, kMaxFactors>(
+      words, [](auto shape) { return 32 / decltype(shape)::kLanes; });
 }
 
 void launch_pass(const Pass& pass) {
   const std::int64_t words = storage_words(pass.settings.storage, pass.settings.factors);
   cuda::with_storage_type(pass.settings.storage, [&]<class T>() {
-    cuda::with_group_row<T>(words, [&](auto shape) {
+    cuda::with_group_row<T, kMaxFactors>(words, [&](auto shape) {
       using Shape = decltype(shape);
       const bool adds = pass.settings.writes == Writes::add;
       if (pass.settings.biased()) {

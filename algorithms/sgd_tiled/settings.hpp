@@ -9,6 +9,8 @@
 
 namespace mf::sgd_tiled {
 
+constexpr std::int64_t kMaxFactors = 1024;  // 32 lanes hold the row in registers
+
 // How an update of an item reaches memory: the new row is stored, whatever others made of it
 // meanwhile; or what the update changes is added, atomically.
 enum class Writes { store, add };

@@ -23,6 +23,11 @@ void add(const std::string& name, const Json& changes) {
       add("wavefront", {{"factors", factors}, {"storage", storage}});
     }
   }
+  for (const int factors : {512, 1024}) {
+    for (const char* storage : {"fp16", "fp32"}) {
+      add("batch_hogwild", {{"factors", factors}, {"storage", storage}});
+    }
+  }
   for (const int workers : {2000, 8000, 16000}) {
     add("batch_hogwild", {{"factors", 128}, {"workers", workers}, {"mapping", "group"}});
   }

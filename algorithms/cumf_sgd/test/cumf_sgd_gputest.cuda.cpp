@@ -70,8 +70,9 @@ TEST(BatchHogwild, VisitsEveryRatingOnceAPass) {
   MF_REQUIRE_DEVICE();
   for (const std::int32_t m : {1, 31, 1000, 5003}) {
     const Ratings train = matching(m);
-    for (const std::int32_t factors : {1, 7, 32, 33, 64, 100, 128, 200, 256, 300, 512}) {
-      if (m != 1000 && factors != 100) continue;
+    for (const std::int32_t factors :
+         {1, 7, 32, 33, 64, 100, 128, 200, 256, 300, 512, 513, 1000, 1024}) {
+      if (m != (factors <= 256 ? 1000 : 31) && factors != 100) continue;
       for (const char* mapping : {"warp", "group"}) {
         for (const char* storage : {"fp32", "fp16", "bf16"}) {
           for (const int run : {1, 50, 256}) {

@@ -15,7 +15,7 @@ void add(const Json& changes) {
 }
 
 [[maybe_unused]] const bool kRegistered = [] {
-  for (const int factors : {32, 64, 100, 128, 256}) {
+  for (const int factors : {32, 64, 100, 128, 256, 512, 1024}) {
     for (const char* storage : {"fp16", "bf16", "fp32"}) {
       add({{"factors", factors}, {"storage", storage}});
     }

@@ -122,8 +122,11 @@ void serial_pass(const Ratings& train, const Settings& s, double rate, std::uint
 
 TEST(SgdTiled, EqualsASerialPassWhereNoItemIsShared) {
   MF_REQUIRE_DEVICE();
-  const Ratings train = disjoint_matrix(300, 32);
-  for (const std::int32_t factors : {1, 7, 32, 33, 64, 100, 128, 200, 256, 300, 512}) {
+  const Ratings many = disjoint_matrix(300, 32);
+  const Ratings few = disjoint_matrix(40, 32);
+  for (const std::int32_t factors :
+       {1, 7, 32, 33, 64, 100, 128, 200, 256, 300, 512, 513, 1000, 1024}) {
+    const Ratings& train = factors <= 256 ? many : few;
     for (const char* model : {"plain", "biased"}) {
       for (const char* storage : {"fp32", "fp16", "bf16"}) {
         const Params params = params_of({{"factors", factors},

@@ -33,31 +33,31 @@ struct RowShape {
   static constexpr int kUnits = kUnitsOfWord;
 };
 
-// A warp a row, in words of 16 bytes: go(RowShape) for a row of `words` of them, at most 128 of
-// fp32 and 64 of the narrow types.
-template <class T, class Go>
+// A warp a row, in words of 16 bytes: go(RowShape) for a row of `words` of them. For longer rows
+// than kMostFactors have nothing is compiled.
+template <class T, std::int64_t kMostFactors, int kWords = 1, class Go>
 auto with_wide_row(std::int64_t words, Go&& go) {
-  if constexpr (sizeof(T) == 4) {
-    if (words > 64) return go(RowShape<32, 4, 4>{});
+  constexpr std::int64_t kMostWords = kMostFactors * static_cast<std::int64_t>(sizeof(T)) / 16;
+  if constexpr (kMostWords > 32 * kWords) {
+    if (words > 32 * kWords) return with_wide_row<T, kMostFactors, 2 * kWords>(words, go);
   }
-  if (words > 32) return go(RowShape<32, 2, 4>{});
-  return go(RowShape<32, 1, 4>{});
+  return go(RowShape<32, kWords, 4>{});
 }
 
 // A warp a row, in words of 8 bytes while they suffice.
-template <class T, class Go>
+template <class T, std::int64_t kMostFactors, class Go>
 auto with_warp_row(std::int64_t words, Go&& go) {
   if (words <= 16) return go(RowShape<32, 1, 2>{});
-  return with_wide_row<T>(words, go);
+  return with_wide_row<T, kMostFactors>(words, go);
 }
 
 // As many lanes as just hold a row.
-template <class T, class Go>
+template <class T, std::int64_t kMostFactors, class Go>
 auto with_group_row(std::int64_t words, Go&& go) {
   if (words <= 4) return go(RowShape<4, 1, 4>{});
   if (words <= 8) return go(RowShape<8, 1, 4>{});
   if (words <= 16) return go(RowShape<16, 1, 4>{});
-  return with_wide_row<T>(words, go);
+  return with_wide_row<T, kMostFactors>(words, go);
 }
 
 }  // namespace mf::cuda
