@@ -124,6 +124,32 @@ def test_a_table_stands_in_an_entry_with_its_keys(place, frame):
     assert "columns" in entry and entry["path"] is named  # what the caller has stays as it is
 
 
+@pytest.mark.parametrize("split", [{"by_time": 0.8}, {"leave_last": 1}])
+def test_splits_by_time_take_the_times_of_a_table(place, frame, split):
+    seconds = np.random.default_rng(5).permutation(len(frame)) + 10**9
+    timed = frame.assign(timestamp=seconds)
+    if not pathlib.Path("timed.csv").exists():
+        timed.to_csv("timed.csv", index=False)
+    dates = pd.to_datetime(pd.Series(seconds, index=timed.index), unit="s")
+    forms = [timed, timed.assign(timestamp=seconds + 0.5), timed.assign(timestamp=dates),
+             timed.assign(timestamp=dates.dt.tz_localize("UTC").dt.tz_convert("Asia/Tokyo")),
+             timed.assign(timestamp=dates.dt.strftime("%Y-%m-%d %H:%M:%S"))]
+    found = [run({"split": split}, data).all.cases.iloc[0] for data in ["timed.csv", *forms]]
+    assert len({(case["headline"], case["test_from"], case["nnz_test"]) for case in found}) == 1
+    named = {"path": timed.rename(columns={"timestamp": "seen"}), "columns": {"time": "seen"}, "split": split}
+    assert run({"datasets": [named]}).all.cases["headline"].iloc[0] == found[0]["headline"]
+
+
+def test_times_are_not_looked_at_without_a_split_by_time(place, frame):
+    assert headline(None, frame.assign(timestamp="soon")) == headline(None, frame)
+    for data, words in [(frame.assign(timestamp="soon"), "for the time, expected numbers or dates"),
+                        (frame.assign(timestamp=np.inf), "infinite or beyond 64 bits"),
+                        (frame.assign(timestamp=pd.Series([None] * len(frame), dtype="float64")), "row 0: the time is missing"),
+                        (frame.drop(columns="timestamp"), "expected a time of each rating")]:
+        with pytest.raises(mfbench.Error, match=words):
+            run({"split": {"by_time": 0.8}}, data)
+
+
 def test_pairs_have_no_rating(place, frame):
     pairs = frame[["userId", "movieId"]]
     assert headline(None, pairs) == headline({"datasets": [{"path": frame, "format": "pairs"}]})

@@ -12,8 +12,10 @@
 #include <vector>
 
 #include "base/rng.hpp"
+#include "datasets/readers/archive_reader.hpp"
 #include "datasets/test/requests.hpp"
 #include "datasets/test/split_specs.hpp"
+#include "testing/reader_support.hpp"
 #include "testing/real_data.hpp"
 #include "testing/test_support.hpp"
 #include "testing/triples.hpp"
@@ -298,6 +300,42 @@ TEST_F(TimeSplit, ReadsTimesOfEveryFormatThatHasThem) {
       (Times{864060, 863999}));
   EXPECT_EQ(times("h.csv", "1,2,3,964982703\n1,3,4,964982704\n"), (Times{964982703, 964982704}));
   EXPECT_EQ(times("i.tsv", "1\t2\t3\t1970-01-01 00:01:00\n1\t3\t4\t1970-01-01\n"), (Times{60, 0}));
+}
+
+TEST_F(TimeSplit, ReadsTimesOfArrays) {
+  const auto array = [&](const std::string& name, const std::string& bytes) {
+    write_file(folder_ / ("set/" + name + ".npy"), bytes);
+  };
+  const auto said = [&] { return std::string(error_of([&] { load_again("set"); }).what()); };
+  for (const char* name : {"users", "items", "ratings"}) {
+    array(name, test::npy_of<std::int32_t>("<i4", {1, 2}));
+  }
+  EXPECT_HAS(said(), "and none of times, expected a time of each rating");
+  using Times = std::vector<long long>;
+  array("times", test::npy_of<std::int64_t>("<i8", {1'700'000'000'000, -5}));
+  EXPECT_EQ(times_in(load_again("set")), (Times{1'700'000'000'000, -5}));
+  array("times", test::npy_of<double>("<f8", {881250949.75, 8.8e8}));
+  EXPECT_EQ(times_in(load_again("set")), (Times{881250949, 880000000}));
+  array("times", test::npy_of<std::int32_t>("<i4", {1, 2, 3}));
+  EXPECT_HAS(said(), "found 2 ratings and 3 times, expected a time for each rating");
+  array("times", test::npy_of<double>("<f8", {1, std::nan("")}));
+  EXPECT_HAS(said(), "times.npy: element 1: found nan, expected a time within 64 bits");
+  array("times", test::npy_of<std::uint64_t>("<u8", {~std::uint64_t{0}, 2}));
+  EXPECT_HAS(said(), "times.npy: element 0: found 18446744073709551615");
+  array("times", test::npy_of<std::uint32_t>("<U1", {'a', 'b'}));
+  EXPECT_HAS(said(), "elements of type '<U1', expected times as numbers; convert dates");
+  load_again("set", "", R"({"holdout": 0.5})");  // which does not look at them
+}
+
+TEST_F(TimeSplit, ReadsTimesOfAnArchive) {
+  if (!have_libarchive()) GTEST_SKIP() << "built without libarchive";
+  const std::string ids = test::npy_of<std::int32_t>("<i4", {1, 2});
+  write_file(folder_ / "set.npz",
+             test::zip_of({{"users.npy", ids},
+                           {"times.npy", test::npy_of<std::int64_t>("<i8", {9, 7})},
+                           {"items.npy", ids},
+                           {"ratings.npy", ids}}));
+  EXPECT_EQ(times_in(load_again("set.npz")), (std::vector<long long>{9, 7}));
 }
 
 TEST_F(TimeSplit, SaysWhereThereIsNoTimeAndWhatToDo) {

@@ -147,8 +147,9 @@ Json place_of(Role role, const std::vector<std::string>& fields, const Roles& ro
 }
 
 // {"ask": "columns", "names": ["userId", ...], "columns": {"item": "sku"}}: the places of user,
-// item and rating, as of a header (datasets/readers/columns.hpp); with "pairs": true, each row is
-// an observed pair, and a rating is passed over.
+// item, rating and time, as of a header (datasets/readers/columns.hpp); with "pairs": true, each
+// row is an observed pair, and a rating is passed over. A time is not needed, and has no place
+// where several columns claim to be it.
 Json column_places(const Json& question) {
   std::vector<std::string> fields;
   for (const Json& name : part_of_question(question, "names")) {
@@ -157,7 +158,7 @@ Json column_places(const Json& question) {
   const auto name_of = [&](const char* role) {
     return text_at(question, {"columns", role}).value_or("");
   };
-  const ColumnNames names = {name_of("user"), name_of("item"), name_of("rating")};
+  const ColumnNames names = {name_of("user"), name_of("item"), name_of("rating"), name_of("time")};
   const Roles roles = roles_of(fields, names);
   const bool pairs = value_at(question, {"pairs"}) == Json(true);
   Json places;
@@ -165,6 +166,9 @@ Json column_places(const Json& question) {
     const bool unrated = pairs && role == Role::rating;
     places[kRoleNames.of(role)] = unrated ? Json() : place_of(role, fields, roles, names);
   }
+  const bool unclear = roles.rivals[static_cast<std::size_t>(Role::time)] >= 0;
+  const bool timed = !names.time.empty() || (roles.has(Role::time) && !unclear);
+  places["time"] = timed ? place_of(Role::time, fields, roles, names) : Json();
   return places;
 }
 

@@ -68,10 +68,16 @@ TEST(Questions, TheColumnsOfATable) {
     question.update(more);
     return ask(question);
   };
-  const auto places = [](const Json& user, const Json& item, const Json& rating) {
-    return Json{{"user", user}, {"item", item}, {"rating", rating}};
+  const auto places = [](const Json& user, const Json& item, const Json& rating,
+                         const Json& time = nullptr) {
+    return Json{{"user", user}, {"item", item}, {"rating", rating}, {"time", time}};
   };
   EXPECT_EQ(columns({"when", "rating", "movieId", "userId"}), places(3, 2, 1));
+  EXPECT_EQ(columns({"date", "rating", "movieId", "userId"}), places(3, 2, 1, 0));
+  EXPECT_EQ(columns({"date", "rating", "movieId", "userId", "ts"}), places(3, 2, 1)) << "which";
+  EXPECT_EQ(
+      columns({"user", "item", "when", "n"}, {{"columns", {{"rating", "n"}, {"time", "when"}}}}),
+      places(0, 1, 3, 2));
   EXPECT_EQ(columns({"user", "item"}), places(0, 1, nullptr)) << "pairs";
   EXPECT_EQ(columns({"user", "item", "plays"}, {{"pairs", true}}), places(0, 1, nullptr));
   EXPECT_EQ(columns({"a", 7, "c"}, {{"columns", {{"user", "c"}, {"item", "7"}, {"rating", "a"}}}}),
@@ -89,6 +95,7 @@ TEST(Questions, TheColumnsOfATable) {
   EXPECT_TRUE(contains(said({"user", "item", "x"}), "\"format\": \"pairs\""));
   EXPECT_TRUE(contains(said({"user", "item", "plays", "clicks"}), "one column for the rating"));
   EXPECT_TRUE(contains(said({"user", "item"}, {{"columns", {{"rating", "r"}}}}), "a column 'r'"));
+  EXPECT_TRUE(contains(said({"user", "item"}, {{"columns", {{"time", "t"}}}}), "a column 't'"));
 }
 
 TEST(Questions, ALineThatIsNoneGetsAnErrorAndTheNextOneItsAnswer) {

@@ -12,6 +12,7 @@ from mfbench.results import Results
 from mfplots.errors import PlotError
 
 PARTS = ("path", "train", "test", "validation")  # where a data set of a spec may have a table
+BY_TIME = ("by_time", "leave_last")  # splits
 OF_COLUMNS = ("columns", "format")  # keys of an entry that say how its columns are read
 COMMENTS = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', re.S)
 
@@ -112,10 +113,16 @@ def hand_over_all(spec):
                 continue
             if part == "path":
                 entry.setdefault("label", Path(data).name if tables.is_path(data) else "table")
-            path, kind = tables.hand_over(data, how.get("columns"), how.get("format") == "pairs")
+            path, kind = tables.hand_over(data, how.get("columns"), how.get("format") == "pairs", goes_by_time(spec, entry))
             entry[part] = str(path)
             kinds[str(path)] = kind
     return kinds
+
+
+def goes_by_time(spec, entry):
+    """Whether a split may ask for times; the program says what it lacks."""
+    splits = [one.get("split") for one in (spec, entry)]
+    return any(isinstance(split, dict) and key in split for split in splits for key in BY_TIME)
 
 
 def keep_kinds(folder, kinds):

@@ -32,11 +32,14 @@ def to_be_handed_over(data):
     return not is_path(data) or Path(data).suffix in READ_HERE
 
 
-def hand_over(data, columns=None, pairs=False):
-    """Writes the table, unless its folder is there already; returns the folder, and what the ids of each side were."""
-    users, items, ratings = read(data, columns or {}, pairs)
+def hand_over(data, columns=None, pairs=False, timed=False):
+    """Writes the table, unless its folder is there already; returns the folder, and what the ids of each side were.
+    `timed`: with the times of the ratings, where the table has any."""
+    users, items, ratings, times = read(data, columns or {}, pairs)
     sides = {"user": ids_of(users, "user"), "item": ids_of(items, "item")}
     arrays = {"users": sides["user"].numbers, "items": sides["item"].numbers, "ratings": ratings_of(ratings, len(users))}
+    if timed and times is not None:
+        arrays["times"] = times_of(times)
     texts = {f"{side}_names": "".join(f"{name}\n" for name in ids.names).encode()
              for side, ids in sides.items() if ids.names is not None}
     folder = PLACE / digest(arrays, texts)
@@ -47,7 +50,7 @@ def hand_over(data, columns=None, pairs=False):
 # ---- columns ---------------------------------------------------------------------------------------
 
 def read(data, columns, pairs):
-    """Columns of users, items and ratings; None as the last where each row is an observed pair."""
+    """Columns of users, items, ratings, None where each row is an observed pair, and times, None where there are none."""
     if hasattr(data, "tocoo"):
         return of_matrix(data)
     if is_path(data):
@@ -68,15 +71,14 @@ def chosen(names, column, columns, pairs):
         found = program.ask("columns", names=names, columns=columns, pairs=pairs)
     except PlotError as error:
         raise PlotError(str(error).replace("mfbench ask", "data")) from None
-    rating = found["rating"]
-    return column(found["user"]), column(found["item"]), None if rating is None else column(rating)
+    return [None if found[role] is None else column(found[role]) for role in ("user", "item", "rating", "time")]
 
 
 def of_matrix(matrix):
     """Rows are users. What is stored counts, zeros too; pairs that stand twice add up, as in SciPy."""
     triples = matrix.tocoo(copy=True)
     triples.sum_duplicates()
-    return pd.Series(triples.row), pd.Series(triples.col), pd.Series(triples.data)
+    return pd.Series(triples.row), pd.Series(triples.col), pd.Series(triples.data), None
 
 
 def arrow():
@@ -187,6 +189,22 @@ def ratings_of(column, count):
     except (TypeError, ValueError) as error:
         raise PlotError(f"data: found a column of {column.dtype} for the rating, expected numbers: {error}") from error
     return values
+
+
+def times_of(column):
+    """Numbers as they are, without fractions, and dates as seconds since 1970."""
+    if not isinstance(column, pd.Series):
+        column = column.to_pandas()
+    refuse_missing(column, "time")
+    if column.dtype.kind in "iuf":
+        if column.dtype.kind == "f" and (np.abs(column.to_numpy(dtype=np.float64)) >= 2**63).any():
+            raise PlotError("data: found a time that is infinite or beyond 64 bits, expected numbers or dates")
+        return column.to_numpy().astype(np.int64)
+    try:
+        dates = pd.to_datetime(column, utc=True).dt.tz_localize(None)
+    except (TypeError, ValueError) as error:
+        raise PlotError(f"data: found a column of {column.dtype} for the time, expected numbers or dates: {error}") from error
+    return dates.to_numpy().astype("datetime64[s]").astype(np.int64)
 
 
 # ---- files -----------------------------------------------------------------------------------------

@@ -55,6 +55,19 @@ bool to_id(T value, std::int32_t& id) {
   }
 }
 
+// The fraction is dropped.
+template <class T>
+bool to_time(T value, std::int64_t& time) {
+  if constexpr (std::is_floating_point_v<T>) {
+    constexpr double kMost = 0x1p63;
+    if (!(double{value} >= -kMost && double{value} < kMost)) return false;
+  } else {
+    if (!std::in_range<std::int64_t>(value)) return false;
+  }
+  time = static_cast<std::int64_t>(value);
+  return true;
+}
+
 // Bytes of an element of text: 28 for "U7", 7 for "S7"; nothing for other types.
 std::optional<std::int64_t> text_width(std::string_view type) {
   constexpr std::int64_t kMostCharacters = 1 << 20;
@@ -206,6 +219,20 @@ AlignedVector<float> NumpyColumn::ratings(const ScaleCheck& scale, ThreadTeam& t
     });
   });
   return ratings;
+}
+
+AlignedVector<std::int64_t> NumpyColumn::times(ThreadTeam& team) const {
+  if (is_text()) {
+    fail_in_file(name_, "elements of type " + in_quotes((type_[0] == 'U' ? "<" : "|") + type_),
+                 "times as numbers", "convert dates with astype('datetime64[s]').astype(int)");
+  }
+  AlignedVector<std::int64_t> times(size_);
+  with_type(type_, [&](auto zero) {
+    using T = decltype(zero);
+    convert_all<T>(data_, times, name_, "a time within 64 bits", team,
+                   [](T value, std::int64_t& time) { return to_time(value, time); });
+  });
+  return times;
 }
 
 }  // namespace mf

@@ -26,6 +26,7 @@ class NumpyColumn {
   AlignedVector<std::int32_t> ids(const char* what, IdKind kind, IdNames& names,
                                   ThreadTeam& team) const;
   AlignedVector<float> ratings(const ScaleCheck& scale, ThreadTeam& team) const;
+  AlignedVector<std::int64_t> times(ThreadTeam& team) const;  // fractions are dropped
 
  private:
   AlignedVector<std::int32_t> text_ids(const char* what, IdNames& names) const;

@@ -1,10 +1,11 @@
-// Three arrays users, items and ratings of the same length: a folder of .npy files or an .npz
-// archive. Beside those of a folder, user_names.txt and item_names.txt may say what the numbers
-// stand for, as in the folder of a model.
+// Three arrays users, items and ratings of the same length, and perhaps times: a folder of .npy
+// files or an .npz archive. Beside those of a folder, user_names.txt and item_names.txt may say
+// what the numbers stand for, as in the folder of a model.
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <vector>
 
@@ -50,15 +51,22 @@ IdNames read_numbered_names(const std::string& path, const char* what,
   return merged.names;
 }
 
+// `times`: looked at only where they are asked for.
 RawRatings from_arrays(const std::string& path, const NumpyColumn& users, const NumpyColumn& items,
-                       const NumpyColumn& ratings, const ScaleCheck& scale,
-                       const ParseOptions& options) {
-  if (options.times) fail_without_times(path, "arrays of users, items and ratings");
+                       const NumpyColumn& ratings, const std::optional<NumpyColumn>& times,
+                       const ScaleCheck& scale, const ParseOptions& options) {
+  if (options.times && !times) {
+    fail_without_times(path, "arrays of users, items and ratings, and none of times");
+  }
   if (users.size() != ratings.size() || items.size() != ratings.size()) {
     fail_in_file(path,
                  fmt::format("{} users, {} items and {} ratings", users.size(), items.size(),
                              ratings.size()),
                  "three arrays of one length");
+  }
+  if (times && times->size() != ratings.size()) {
+    fail_in_file(path, fmt::format("{} ratings and {} times", ratings.size(), times->size()),
+                 "a time for each rating");
   }
   ThreadTeam team(options.threads);
   const auto ids = [&](const NumpyColumn& column, const char* what, IdNames& names) {
@@ -76,6 +84,7 @@ RawRatings from_arrays(const std::string& path, const NumpyColumn& users, const 
   raw.users = ids(users, "user", raw.user_names);
   raw.items = ids(items, "item", raw.item_names);
   raw.values = ratings.ratings(scale, team);
+  if (times) raw.times = times->times(team);
   return raw;
 }
 
@@ -99,16 +108,21 @@ const auto* numpy_file(const std::string& member) {
   return std::find(kNumpyFiles.begin(), kNumpyFiles.end(), member);
 }
 
-// The content of the three members, in the order of kNumpyFiles.
-std::vector<Bytes> members_of(const std::string& path, const Bytes& archive) {
-  std::vector<Bytes> content(kNumpyFiles.size());
+struct Members {
+  std::vector<Bytes> needed = std::vector<Bytes>(kNumpyFiles.size());  // as in kNumpyFiles
+  std::optional<Bytes> times;
+};
+
+Members members_of(const std::string& path, const Bytes& archive) {
+  Members content;
   std::vector<std::string> names;
   std::int64_t found = 0;
   for (ArchiveReader reader(path, archive); const auto member = reader.next();) {
     names.push_back(member->name);
+    if (member->name == kNumpyTimes) content.times = reader.read_all();
     const auto* const which = numpy_file(member->name);
     if (which == kNumpyFiles.end()) continue;
-    content[which - kNumpyFiles.begin()] = reader.read_all();
+    content.needed[which - kNumpyFiles.begin()] = reader.read_all();
     ++found;
   }
   if (found != std::ssize(kNumpyFiles)) {
@@ -139,14 +153,16 @@ void check_npz(const std::string& path, const Bytes& archive) {
 RawRatings read_npz(const std::string& path, const Bytes& archive, const ScaleCheck& scale,
                     const ParseOptions& options) {
   check_zip(path, archive);
-  const std::vector<Bytes> content = members_of(path, archive);
-  const auto array = [&](std::int64_t i) {
-    return NumpyColumn(fmt::format("{}({})", path, kNumpyFiles[i]), content[i]);
+  const Members content = members_of(path, archive);
+  const auto array = [&](const char* name, const Bytes& bytes) {
+    return NumpyColumn(fmt::format("{}({})", path, name), bytes);
   };
-  const NumpyColumn users = array(0);
-  const NumpyColumn items = array(1);
-  const NumpyColumn ratings = array(2);
-  return from_arrays(path, users, items, ratings, scale, options);
+  const NumpyColumn users = array(kNumpyFiles[0], content.needed[0]);
+  const NumpyColumn items = array(kNumpyFiles[1], content.needed[1]);
+  const NumpyColumn ratings = array(kNumpyFiles[2], content.needed[2]);
+  std::optional<NumpyColumn> times;
+  if (options.times && content.times) times = array(kNumpyTimes, *content.times);
+  return from_arrays(path, users, items, ratings, times, scale, options);
 }
 
 RawRatings read_npy_folder(const std::string& folder, const ScaleCheck& scale,
@@ -158,7 +174,11 @@ RawRatings read_npy_folder(const std::string& folder, const ScaleCheck& scale,
   const NumpyColumn users = array(kNumpyFiles[0]);
   const NumpyColumn items = array(kNumpyFiles[1]);
   const NumpyColumn ratings = array(kNumpyFiles[2]);
-  return from_arrays(folder, users, items, ratings, scale, options);
+  std::optional<NumpyColumn> times;
+  if (options.times && std::filesystem::exists(std::filesystem::path(folder) / kNumpyTimes)) {
+    times = array(kNumpyTimes);
+  }
+  return from_arrays(folder, users, items, ratings, times, scale, options);
 }
 
 }  // namespace mf
