@@ -23,6 +23,7 @@
 #include "harness/results/compare/compare.hpp"
 #include "harness/results/compare/compare_report.hpp"
 #include "harness/results/files/fields.hpp"
+#include "harness/results/merge.hpp"
 #include "harness/results/questions.hpp"
 #include "harness/results/summarize.hpp"
 #include "harness/run/interrupt.hpp"
@@ -144,6 +145,20 @@ int summarize_command(const SummarizeOptions& options, const std::vector<std::st
          done.unlisted);
   }
   return done.left_out > 0 ? kSomeLeftOut : 0;
+}
+
+void merge_command(const std::string& out, const std::vector<std::string>& folders) {
+  constexpr std::size_t kShown = 3;
+  const Merged merged = merge_results(out, folders);
+  fmt::print("{}\n", to_text(merged, out));
+  const auto& missing = merged.missing;
+  if (missing.empty()) return;
+  note("{} cases have no result; mfbench run with their spec and --out {} runs them",
+       missing.size(), shell_word(out));
+  for (std::size_t i = 0; i < std::min(kShown, missing.size()); ++i) {
+    fmt::print(stderr, "  {}\n", one_line(missing[i]));
+  }
+  if (missing.size() > kShown) fmt::print(stderr, "  and {} more\n", missing.size() - kShown);
 }
 
 // Helps that are the same by every version of CLI11: 2.3 writes defaults as "TEXT=none", 2.4 as
@@ -289,6 +304,7 @@ class Cli {
     add_tune();
     add_compare();
     add_summarize();
+    add_merge();
   }
 
   void add_validate() {
@@ -464,6 +480,15 @@ class Cli {
     });
     app_.add_subcommand("ask", "rules for numbers of your own, a line of JSON a question")
         ->callback([] { answer_questions(std::cin, std::cout); });
+  }
+
+  void add_merge() {
+    auto* merge =
+        app_.add_subcommand("merge", "join folders of results of one spec, such as its shards");
+    merge->add_option("out", first_, "the joined folder: a new one, or one of this spec")
+        ->required();
+    merge->add_option("results", summarize_.paths, "folders of results")->required();
+    merge->callback([this] { merge_command(first_, summarize_.paths); });
   }
 
   ProgressMode mode() const {

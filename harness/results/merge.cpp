@@ -1,0 +1,245 @@
+#include "harness/results/merge.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "base/error.hpp"
+#include "base/files/atomic_file.hpp"
+#include "base/files/claim.hpp"
+#include "base/json/json_values.hpp"
+#include "base/text.hpp"
+#include "harness/results/files/result_file.hpp"
+#include "harness/results/files/stored_results.hpp"
+
+namespace mf {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kSpec = "/spec.json";
+constexpr const char* kStudies = "/tune";
+constexpr const char* kModels = "/models/";
+
+std::string bytes_of(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  if (!in) fail(ErrorKind::io, "{}: cannot be read: {}", path, last_cause());
+  return bytes;
+}
+
+// No link is followed within a folder of results.
+bool is_file(const std::string& path) {
+  const auto type = fs::symlink_status(path).type();
+  if (type == fs::file_type::not_found) return false;
+  if (type == fs::file_type::regular) return true;
+  fail_in_file(path, "a link, a folder or a device", "a file", "move it away");
+}
+
+struct Source {
+  std::string folder;
+  Json spec;
+  std::vector<std::string> cases;
+};
+
+// It becomes the name of a file.
+std::string case_id_of(const Json& id, const std::string& path) {
+  const std::string name = id.is_string() ? id.get<std::string>() : "";
+  if (!name.empty() && name.front() != '.' && name.find('/') == std::string::npos) return name;
+  fail_in_file(path, json_text(id) + " among \"cases\"", "names of files",
+               "run the spec again into this folder");
+}
+
+Source read_source(const std::string& folder) {
+  if (const auto packed = packed_in_place_of(folder)) {
+    fail(ErrorKind::usage, "{}: found packed results, expected a folder: ./dev pack --unpack {}",
+         folder, shell_word(*packed));
+  }
+  if (!fs::is_directory(folder)) fail(ErrorKind::usage, "{}: is no folder of results", folder);
+  const std::string path = folder + kSpec;
+  if (!is_file(path)) {
+    fail(ErrorKind::usage, "{}: is no folder of results: it has no spec.json", folder);
+  }
+  Source source{folder, read_json_file(path), {}};
+  if (const auto why = why_unknown_version(source.spec)) {
+    fail(ErrorKind::usage, "{}: {}; merge with the program that made it", path, *why);
+  }
+  const Json& ids = value_at(source.spec, {"cases"});
+  if (!ids.is_array() || !text_at(source.spec, {"spec_hash"})) {
+    fail_in_file(path, "no \"spec_hash\" or no list \"cases\"", "what mfbench run writes",
+                 "run the spec again into this folder");
+  }
+  for (const Json& id : ids) source.cases.push_back(case_id_of(id, path));
+  return source;
+}
+
+void refuse_running(const Source& source) {
+  const ClaimFolder claims(source.folder, "");
+  const auto holders = claims.holders();
+  if (holders.empty()) return;
+  fail(ErrorKind::io, "{}: {} is running cases in this folder; wait for its end", source.folder,
+       holders.front().process.to_text());
+}
+
+void refuse_another_spec(const Source& first, const Source& other) {
+  const auto hash = [](const Source& one) { return *text_at(one.spec, {"spec_hash"}); };
+  constexpr std::size_t kShown = 10;
+  if (hash(first) != hash(other)) {
+    fail(ErrorKind::usage,
+         "{}{}: found the spec {}, expected {} as in {}: results of one spec only", other.folder,
+         kSpec, hash(other).substr(0, kShown), hash(first).substr(0, kShown), first.folder);
+  }
+  if (first.cases == other.cases) return;
+  const auto [here, there] =
+      std::mismatch(first.cases.begin(), first.cases.end(), other.cases.begin(), other.cases.end());
+  fail(
+      ErrorKind::usage,
+      "{}{}: found the case {}, expected {} as in {}: cases that are tuned are the same only where "
+      "the searches chose the same; tune once, and copy the folder tune before the parts are run",
+      other.folder, kSpec, there == other.cases.end() ? "none" : *there,
+      here == first.cases.end() ? "none" : *here, first.folder);
+}
+
+// Of the folders that have a case, the one that it is taken from.
+struct Choice {
+  std::string folder;
+  bool has_result = false;  // one that stands: the same command would not run it again
+};
+
+class Merge {
+ public:
+  Merge(const std::string& out, const std::vector<std::string>& folders) : out_(out) {
+    if (const auto packed = packed_in_place_of(out)) {
+      fail(ErrorKind::usage, "{}: stands in the place of the folder; choose another", *packed);
+    }
+    if (fs::exists(out + kSpec)) add_source(out);
+    for (const auto& folder : folders) add_source(folder);
+    for (const auto& id : sources_.front().cases) choose(id);
+    if (!differing_.empty()) {
+      constexpr std::size_t kShown = 3;
+      const std::size_t more = differing_.size() - std::min(kShown, differing_.size());
+      differing_.resize(differing_.size() - more);
+      fail(ErrorKind::data, "{}{}\nmove one of each away", join(differing_, "\n"),
+           more > 0 ? fmt::format("\nand {} more", more) : "");
+    }
+  }
+
+  // spec.json first: what is killed here goes on by the same command.
+  Merged write() {
+    make_folder(out_);
+    if (!fs::exists(out_ + kSpec)) copy(sources_.front().folder + kSpec, out_ + kSpec);
+    copy_trials();
+    Merged merged;
+    merged.cases = sources_.front().cases.size();
+    std::map<std::string, std::size_t> counts;
+    for (const auto& id : sources_.front().cases) {
+      const auto found = choices_.find(id);
+      if (found == choices_.end() || !found->second.has_result) merged.missing.push_back(id);
+      if (found == choices_.end()) continue;
+      const bool is_there = found->second.folder == out_;
+      if (!is_there) copy_case(id, found->second.folder);
+      ++(is_there ? merged.held : counts[found->second.folder]);
+    }
+    for (const auto& source : sources_) {
+      if (source.folder != out_) merged.copied.emplace_back(source.folder, counts[source.folder]);
+    }
+    return merged;
+  }
+
+ private:
+  void add_source(const std::string& folder) {
+    for (const auto& other : sources_) {
+      if (fs::exists(folder) && fs::equivalent(folder, other.folder)) {
+        fail(ErrorKind::usage, "{}: is named twice{}", folder,
+             other.folder == out_ ? "; the first is the joined folder" : "");
+      }
+    }
+    sources_.push_back(read_source(folder));
+    refuse_another_spec(sources_.front(), sources_.back());
+    refuse_running(sources_.back());
+  }
+
+  void choose(const std::string& id) {
+    for (const auto& source : sources_) {
+      const std::string path = file_of(source.folder, id);
+      if (!is_file(path)) continue;
+      const auto status = read_result_file(path)->status();
+      const Choice found{source.folder, status && has_run(*status)};
+      const auto [chosen, is_first] = choices_.try_emplace(id, found);
+      if (is_first) continue;
+      if (found.has_result && !chosen->second.has_result) chosen->second = found;
+      if (!found.has_result || chosen->second.folder == found.folder) continue;
+      const std::string other = file_of(chosen->second.folder, id);
+      if (bytes_of(other) == bytes_of(path)) continue;
+      differing_.push_back(fmt::format(
+          "{}: found another result than {}, expected one result of a case", path, other));
+    }
+  }
+
+  static std::string file_of(const std::string& folder, const std::string& id) {
+    return folder + "/" + id + ".jsonl";
+  }
+
+  static void copy(const std::string& from, const std::string& to) {
+    AtomicFile file(to);
+    file.write(bytes_of(from));
+    file.commit();
+  }
+
+  void copy_case(const std::string& id, const std::string& folder) const {
+    const std::string model = folder + kModels + id;
+    if (fs::is_directory(model)) copy_tree(model, out_ + kModels + id);
+    const std::string path = file_of(out_, id);
+    if (fs::exists(path)) set_aside(path);
+    copy(file_of(folder, id), path);
+  }
+
+  static void copy_tree(const std::string& from, const std::string& to) {
+    AtomicFolder fresh(to);
+    for (const auto& entry : fs::directory_iterator(from)) {
+      const std::string path = entry.path().string();
+      if (is_file(path)) copy(path, fresh.path() + "/" + entry.path().filename().string());
+    }
+    fresh.commit();
+  }
+
+  // The cases are the same, so all searches chose the same: one of each is kept.
+  void copy_trials() const {
+    for (const auto& source : sources_) {
+      if (!fs::is_directory(source.folder + kStudies)) continue;
+      for (const auto& study : fs::directory_iterator(source.folder + kStudies)) {
+        const std::string to = out_ + kStudies + "/" + study.path().filename().string();
+        if (study.is_directory() && !fs::exists(to)) copy_tree(study.path().string(), to);
+      }
+    }
+  }
+
+  const std::string out_;
+  std::vector<Source> sources_;
+  std::map<std::string, Choice> choices_;
+  std::vector<std::string> differing_;
+};
+
+}  // namespace
+
+Merged merge_results(const std::string& out, const std::vector<std::string>& folders) {
+  return Merge(out, folders).write();
+}
+
+std::string to_text(const Merged& merged, const std::string& out) {
+  std::string text = fmt::format("{}: {} of {} cases have a result", one_line(out),
+                                 merged.cases - merged.missing.size(), merged.cases);
+  if (merged.held > 0) text += fmt::format("; {} were there", merged.held);
+  for (const auto& [folder, count] : merged.copied) {
+    text += fmt::format("; {} from {}", count, one_line(folder));
+  }
+  return text;
+}
+
+}  // namespace mf

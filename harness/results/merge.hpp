@@ -1,0 +1,27 @@
+// Folders of results of one spec, joined: the shards of machines that share no folder.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mf {
+
+struct Merged {
+  std::size_t cases = 0;                                    // of the spec
+  std::vector<std::pair<std::string, std::size_t>> copied;  // folder, how many of it
+  std::size_t held = 0;                                     // that the joined folder had before
+  std::vector<std::string> missing;                         // cases without a result
+};
+
+// Copies the files of cases, byte by byte, with their models and the trials of the spec's studies,
+// into `out`, which may have results of this spec. A result goes before an unfinished file. All is
+// checked before anything is written: throws Error(usage) where a folder is no folder of results or
+// of another spec, Error(data) where two have different results of one case, and Error(io) where a
+// run is at work in one of them.
+Merged merge_results(const std::string& out, const std::vector<std::string>& folders);
+
+std::string to_text(const Merged& merged, const std::string& out);
+
+}  // namespace mf
