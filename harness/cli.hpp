@@ -1,5 +1,5 @@
-// The command line: mfbench list | describe | validate | plan | run | compare | data | predict |
-// recommend | schema | doctor.
+// The command line: mfbench list | describe | validate | plan | run | compare | merge | data |
+// predict | recommend | schema | doctor.
 #pragma once
 
 namespace mf {

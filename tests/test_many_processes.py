@@ -16,7 +16,7 @@ import pytest
 from guide import ROOT
 from support import lines_of, wait_for
 
-SPEC = {"name": "many", "datasets": [{"like": "ml-100k", "scale": 0.05}], "seeds": [1, 2, 3], "stop": {"epochs": 8},
+SPEC = {"name": "many", "datasets": [{"like": "ml-100k", "scale": 0.05}], "seeds": [1, 2, 3], "stop": {"epochs": 12},
         "algorithms": [{"name": "ruler", "sleep_ms": 15, "factors": [1, 2]}]}
 LONG = {**SPEC, "seeds": [1], "stop": {"epochs": 4000}, "algorithms": [{"name": "ruler", "sleep_ms": 15}]}
 
@@ -149,10 +149,11 @@ def test_a_case_of_a_process_that_is_killed_is_taken_by_the_next(place, words):
     assert sum(counts(out)[0] for out, _ in ended) == 6
 
 
-def test_a_claim_of_another_machine_lasts_for_its_lease(place):
+@pytest.mark.parametrize("words", [[], ["--apart"]])
+def test_a_claim_of_another_machine_lasts_for_its_lease(place, words):
     path, claim = held_elsewhere(place, lease_s=2)
     ends = claim.stat().st_mtime + 2
-    out, _ = end(place.start())
+    out, _ = end(place.start(*words))
     assert counts(out) == [6, 0, 0, 0]
     started = {name: calendar.timegm(time.strptime(lines[0]["environment"]["started_at"], "%Y-%m-%dT%H:%M:%SZ"))
                for name, lines in place.results().items()}
@@ -175,9 +176,7 @@ def test_a_claim_that_is_touched_is_left_to_its_owner(place):
 def test_waiting_for_another_machine_says_for_whom_and_ends_by_a_signal(place):
     held_elsewhere(place, lease_s=600)
     process = place.start()
-    said = ""
-    while "waiting for" not in said:
-        said = process.stderr.readline()
+    said = next(line for line in process.stderr if "waiting for" in line)
     assert "process 4711 on n017" in said
     process.send_signal(signal.SIGTERM)
     end(process, 143)
@@ -236,12 +235,13 @@ def test_one_process_runs_the_trials_and_the_others_wait(place):
 
 
 def test_rerun_of_two_processes_runs_each_case_once(place):
-    place.write({**SPEC, "stop": {"epochs": 30}})
-    end(place.start())
-    ended = [end(process) for process in [place.start("--rerun") for _ in range(2)]]
-    assert sum(counts(out)[0] for out, _ in ended) == 6
-    assert len(list(place.out.glob("*.partial-1"))) == 6 == len(list(place.out.glob("*.partial*")))
-    assert len(place.results()) == 6
+    """Both begin before the first case ends."""
+    place.write({**SPEC, "seeds": [1], "stop": {"epochs": 80}})
+    for words in ([], ["--rerun"]):
+        ended = [end(process) for process in [place.start(*words) for _ in range(2)]]
+        assert sum(counts(out)[0] for out, _ in ended) == 2
+    assert len(list(place.out.glob("*.partial-1"))) == 2 == len(list(place.out.glob("*.partial*")))
+    assert len(place.results()) == 2
 
 
 def test_the_job_array_shares_a_spec(place, mfbench):
