@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import threading
@@ -171,6 +172,31 @@ def test_a_claim_that_is_touched_is_left_to_its_owner(place):
     assert (last["run"], last["finished_before"], last["held_by_others"]) == (0, 5, 1)
     claim.unlink()
     assert counts(end(place.start())[0]) == [1, 5, 0, 0]
+
+
+def on_machine(name, program):
+    """A command that runs as if there: the name of a machine tells it from others."""
+    script = f'echo {name} > /proc/sys/kernel/hostname && exec "$0" "$@"'
+    return ("unshare", "-ru", "sh", "-c", script, *program)
+
+
+def test_machines_hear_of_each_other(place, mfbench):
+    """An owner on another machine is left alone as long as it touches its claim, and followed when it does not."""
+    probe = subprocess.run(on_machine("n1", ["true"]), capture_output=True, text=True, check=False) \
+        if shutil.which("unshare") else None
+    if probe is None or probe.returncode != 0:
+        pytest.skip(f"no machine can be imitated here: {probe.stderr.strip() if probe else 'unshare is missing'}")
+    place.write({**LONG, "stop": {"epochs": 250}})
+    run = [mfbench.program, "run", "s.json", "--out", "out"]
+    first = place.start(command=on_machine("n1", run), lease=1)
+    (path,) = trains(place.out)
+    out, err = end(place.start(command=on_machine("n2", run), lease=1))
+    assert counts(out) == [0, 0, 0, 1] and f"process {first.pid} on n1" in err
+    first.kill()
+    first.communicate()
+    assert counts(end(place.start(command=on_machine("n2", run), lease=1))[0]) == [1, 0, 0, 0]
+    assert [one.name for one in place.out.glob("*.partial*")] == [f"{path.name}.partial-1"]
+    assert len(place.results()) == 1
 
 
 def test_waiting_for_another_machine_says_for_whom_and_ends_by_a_signal(place):
