@@ -20,6 +20,7 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/files/atomic_file.hpp"
+#include "base/files/file_copy.hpp"
 #include "base/files/file_lock.hpp"
 #include "base/files/mapped_file.hpp"
 #include "base/hash.hpp"
@@ -348,6 +349,22 @@ CacheHead head_of(const std::string& path, const FixedHeader& header,
   return head;
 }
 
+FixedHeader checked_header(const std::string& path, const Bytes& mapped) {
+  const FixedHeader header = checked_header(path, bytes_of(mapped));
+  check_sizes(path, header, mapped.view.size());
+  return header;
+}
+
+// Its header is read, to be checked in the copy: before there is one, it is looked at in the file,
+// so that no memory is asked for what is no cache.
+FileCopy copy_with_head(const std::string& path) {
+  const auto head =
+      static_cast<std::size_t>(checked_header(path, map_regular_file(path)).header_bytes);
+  FileCopy copy(path);
+  copy.read(0, std::min(head, copy.bytes().size()));
+  return copy;
+}
+
 using Sections = std::array<std::span<const std::byte>, kSections>;
 constexpr std::size_t kRatingSections = 3;  // users, items, values: the first of all
 constexpr std::size_t kPartsSection = 6;
@@ -371,13 +388,22 @@ void check_sum(const std::string& path, const FixedHeader& header, std::size_t s
        kSectionNames[section]);
 }
 
+std::span<const std::byte> piece_of(std::span<const std::byte> section, std::int64_t piece) {
+  constexpr auto size = static_cast<std::size_t>(PieceHash::kPieceBytes);
+  const std::size_t begin = static_cast<std::size_t>(piece) * size;
+  return section.subspan(begin, std::min(size, section.size() - begin));
+}
+
 // Those of the ids, offsets and names, which each rank needs whole.
-void check_small_sums(const std::string& path, const FixedHeader& header, const Sections& sections,
-                      ThreadTeam& team) {
+void read_small_sections(const std::string& path, const FixedHeader& header,
+                         const Sections& sections, FileCopy& file, ThreadTeam& team) {
   for (std::size_t s = kRatingSections; s < sections_in(header); ++s) {
     if (s == kPartsSection || s == kTimesSection) continue;
     PieceHash hash(sections[s], s);
-    team.for_chunks(hash.pieces(), 1, [&](std::int64_t i, std::int64_t) { hash.take(i); });
+    team.for_chunks(hash.pieces(), 1, [&](std::int64_t i, std::int64_t) {
+      file.read(piece_of(sections[s], i));
+      hash.take(i);
+    });
     check_sum(path, header, s, hash);
   }
 }
@@ -399,13 +425,13 @@ PieceRange pieces_over(std::uint64_t begin, std::uint64_t end) {
   return {static_cast<std::int64_t>(begin / size), static_cast<std::int64_t>((end - 1) / size) + 1};
 }
 
-// The checksums of one section, of which each rank hashes the pieces over its own elements. A piece
+// One section, of which each rank reads and hashes the pieces over its own elements. A piece
 // over elements of several ranks is hashed by all of these, since their files may be copies.
-class SharedSum {
+class SharedSection {
  public:
-  SharedSum(std::span<const std::byte> section, std::size_t number, std::uint64_t element,
-            const PartOffsets& elements, int ranks)
-      : hash_(section, number), section_(number) {
+  SharedSection(std::span<const std::byte> section, std::size_t number, std::uint64_t element,
+                const PartOffsets& elements, int ranks)
+      : bytes_(section), hash_(section, number), section_(number) {
     for (int rank = 0; rank < ranks; ++rank) {
       of_rank_.push_back(pieces_over(static_cast<std::uint64_t>(elements[rank]) * element,
                                      static_cast<std::uint64_t>(elements[rank + 1]) * element));
@@ -413,7 +439,10 @@ class SharedSum {
   }
 
   PieceRange own(int rank) const { return of_rank_[static_cast<std::size_t>(rank)]; }
-  void take(std::int64_t piece) { hash_.take(piece); }
+  void read(FileCopy& file, std::int64_t piece) {
+    file.read(piece_of(bytes_, piece));
+    hash_.take(piece);
+  }
 
   // After all ranks have taken theirs.
   void check(const std::string& path, const FixedHeader& header, Communicator& ranks) {
@@ -447,15 +476,16 @@ class SharedSum {
   }
 
  private:
+  std::span<const std::byte> bytes_;
   PieceHash hash_;
   std::size_t section_;
   std::vector<PieceRange> of_rank_;
 };
 
 // Of the times of a rank's ratings.
-void check_times(const std::string& path, const FixedHeader& header, const Sections& sections,
-                 const PartOffsets& own, Communicator& ranks, ThreadTeam& team) {
-  SharedSum sum(sections[kTimesSection], kTimesSection, sizeof(RatingTime), own, ranks.size());
+void read_times(const std::string& path, const FixedHeader& header, const Sections& sections,
+                FileCopy& file, const PartOffsets& own, Communicator& ranks, ThreadTeam& team) {
+  SharedSection sum(sections[kTimesSection], kTimesSection, sizeof(RatingTime), own, ranks.size());
   const View<const RatingTime> all = typed<RatingTime>(sections[kTimesSection]);
   std::atomic<std::int64_t> wrong{-1};
   ranks.agree([&] {
@@ -463,7 +493,7 @@ void check_times(const std::string& path, const FixedHeader& header, const Secti
     team.for_chunks(pieces.end - pieces.begin, 1, [&](std::int64_t number, std::int64_t) {
       constexpr std::int64_t kTimes = PieceHash::kPieceBytes / sizeof(RatingTime);
       const std::int64_t piece = pieces.begin + number;
-      sum.take(piece);
+      sum.read(file, piece);
       const auto begin = all.begin() + piece * kTimes;
       const auto end = all.begin() + std::min((piece + 1) * kTimes, all.size());
       const auto beyond = std::find_if(
@@ -482,10 +512,10 @@ void check_times(const std::string& path, const FixedHeader& header, const Secti
 // Of the ratings and of the labels of a given split. Checksums say that the file is as it was
 // written, not by whom: so ratings are looked at, too, while a piece of them is in a cache for its
 // checksum.
-void check_shared(const std::string& path, const FixedHeader& header, const Sections& sections,
-                  const Ratings& ratings, const PartOffsets& own, Communicator& ranks,
-                  ThreadTeam& team) {
-  std::vector<SharedSum> sums;
+void read_shared(const std::string& path, const FixedHeader& header, const Sections& sections,
+                 const Ratings& ratings, FileCopy& file, const PartOffsets& own,
+                 Communicator& ranks, ThreadTeam& team) {
+  std::vector<SharedSection> sums;
   for (std::size_t s = 0; s < kRatingSections; ++s)
     sums.emplace_back(sections[s], s, 4, own, ranks.size());
   sums.emplace_back(sections[kPartsSection], kPartsSection, header.n_parts > 0 ? 1 : 0, own,
@@ -505,15 +535,15 @@ void check_shared(const std::string& path, const FixedHeader& header, const Sect
   ranks.agree([&] {
     const PieceRange pieces = sums.front().own(ranks.rank());
     team.for_chunks(pieces.end - pieces.begin, 1, [&](std::int64_t number, std::int64_t) {
-      for (std::size_t s = 0; s < kRatingSections; ++s) sums[s].take(pieces.begin + number);
+      for (std::size_t s = 0; s < kRatingSections; ++s) sums[s].read(file, pieces.begin + number);
       look(pieces.begin + number);
     });
     const PieceRange labels = sums.back().own(ranks.rank());
     team.for_chunks(labels.end - labels.begin, 1, [&](std::int64_t number, std::int64_t) {
-      sums.back().take(labels.begin + number);
+      sums.back().read(file, labels.begin + number);
     });
   });
-  for (SharedSum& sum : sums) sum.check(path, header, ranks);
+  for (SharedSection& sum : sums) sum.check(path, header, ranks);
   ranks.agree([&] {
     if (wrong < end) fail_wrong(ratings, wrong, path + ": the cache is corrupt");
   });
@@ -605,10 +635,7 @@ std::string cache_folder() {
 
 CacheHead read_cache_head(const std::string& path) {
   const Bytes mapped = map_regular_file(path);
-  const auto file = bytes_of(mapped);
-  const FixedHeader header = checked_header(path, file);
-  check_sizes(path, header, file.size());
-  return head_of(path, header, file);
+  return head_of(path, checked_header(path, mapped), bytes_of(mapped));
 }
 
 void write_cache(const std::string& path, const Dataset& data, int threads, const std::string& key,
@@ -635,7 +662,6 @@ Dataset read_cache(const std::string& path, int threads, bool times) {
   check_parts(path, whole.parts.span());
   Dataset data = std::move(whole.data);
   data.parts.assign(whole.parts.begin(), whole.parts.end());
-  fail_if_cut();
   data.load.cache = seconds_since(start);
   return data;
 }
@@ -645,18 +671,18 @@ CacheSlice read_cache_slice(const std::string& path, Communicator& ranks, int th
   CacheSlice slice;
   FixedHeader header;
   Sections sections;
+  std::optional<FileCopy> file;
   std::optional<ThreadTeam> team;
   ranks.agree([&] {
-    const Bytes mapped = map_regular_file(path);
-    const auto file = bytes_of(mapped);
-    header = checked_header(path, file);
-    check_sizes(path, header, file.size());
-    slice.data.info = head_of(path, header, file).info;
+    file.emplace(copy_with_head(path));
+    header = checked_header(path, file->bytes());
+    check_sizes(path, header, file->bytes().size());
+    slice.data.info = head_of(path, header, file->bytes()).info;
     team.emplace(useful_threads(threads, header.nnz / ranks.size()));
-    sections = cut_sections(header, file);
-    check_small_sums(path, header, sections, *team);
-    slice.data.ratings = Ratings(views_of(sections, mapped.owner), mapped.owner);
-    if (times) slice.data.times = {typed<RatingTime>(sections[kTimesSection]), mapped.owner};
+    sections = cut_sections(header, file->bytes());
+    read_small_sections(path, header, sections, *file, *team);
+    slice.data.ratings = Ratings(views_of(sections, file->owner()), file->owner());
+    if (times) slice.data.times = {typed<RatingTime>(sections[kTimesSection]), file->owner()};
     check_heads(slice.data.ratings, *team, path + ": the cache is corrupt");
   });
   const Ratings& ratings = slice.data.ratings;
@@ -665,10 +691,9 @@ CacheSlice read_cache_slice(const std::string& path, Communicator& ranks, int th
   PartOffsets own;
   for (const std::int64_t user : slice.users)
     own.push_back(ratings.nnz() == 0 ? 0 : ratings.user_offsets()[user]);
-  check_shared(path, header, sections, ratings, own, ranks, *team);
-  if (!slice.data.times.empty()) check_times(path, header, sections, own, ranks, *team);
+  read_shared(path, header, sections, ratings, *file, own, ranks, *team);
+  if (!slice.data.times.empty()) read_times(path, header, sections, *file, own, ranks, *team);
   slice.parts = typed<std::uint8_t>(sections[kPartsSection]);
-  ranks.agree([] { fail_if_cut(); });
   slice.data.load.cache = seconds_since(start);
   return slice;
 }

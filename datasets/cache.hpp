@@ -1,4 +1,4 @@
-// The binary cache: one file a data set, versioned, checksummed, memory-mapped. A file that is
+// The binary cache: one file a data set, versioned, checksummed. A file that is
 // corrupt, cut short or of another version is named and rebuilt, never read. It is written to a
 // temporary file beside it and renamed, under a lock, so two processes may build it at once.
 // The README of this folder has the layout of the file.
@@ -40,12 +40,13 @@ void write_cache(const std::string& path, const Dataset& data, int threads,
 // Waits for a process that writes the file, then removes it. Throws Error(io).
 void remove_cache(const std::string& path);
 
-// Maps the file and verifies version, sizes and checksum. Throws Error(data) naming what is wrong.
-// `times`: with those of the ratings, where it has them; else they are not looked at.
+// Reads the file and verifies version, sizes and checksum of what is in memory then. Throws
+// Error(data) naming what is wrong. `times`: with those of the ratings, where it has them; else
+// they are not looked at.
 Dataset read_cache(const std::string& path, int threads, bool times = false);
 
-// A cache file over ranks: each maps it, reads the rows of its users and checks them. Other ratings
-// are in reach, but not checked.
+// A cache file over ranks: each reads the rows of its users and checks them. Other ratings
+// are undefined.
 struct CacheSlice {
   Dataset data;                    // without parts; times, where there are, are of all ratings
   View<const std::uint8_t> parts;  // of all ratings, or none; lives as long as the ratings

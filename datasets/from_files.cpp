@@ -115,6 +115,7 @@ class SourceReader {
     try {
       read_parts();
     } catch (const Error&) {
+      watch_.check();
       hashes_.wait();  // that it is the wrong file says more than what is wrong in it
       throw;
     } catch (const std::bad_alloc&) {

@@ -108,7 +108,7 @@ def test_reading_ones_own_file_beyond_the_memory_names_it(limited, tmp_path):
         return limited({resource.RLIMIT_AS: mib << 20}, *words, one_core=True)  # a stack for each thread counts
 
     least = next(mib for mib in range(40, 4000, 5) if with_room(mib, "--version").returncode == 0)
-    for mib in range(least + 5, least + 200, 5):
+    for mib in range(least + 5, least + 200, 2):
         done = with_room(mib, "data", "stats", "own.csv")
         assert "error: out of memory" not in done.stderr
         if "takes more memory than this process may have" in done.stderr:

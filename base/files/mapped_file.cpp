@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
+#include <cstring>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -113,21 +114,39 @@ void forget(int slot) {
   if (region.cut.exchange(false)) cut_files.push_back(names[static_cast<std::size_t>(slot)]);
 }
 
+// A page of newlines, with room for the file before it.
+char* map_with_end(const FileHandle& file, std::size_t size, std::size_t room) {
+  void* const begin = mmap(nullptr, room + page_bytes, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (begin == MAP_FAILED) return nullptr;
+  auto* const bytes = static_cast<char*>(begin);
+  std::memset(bytes + room, '\n', page_bytes);
+  if (mmap(begin, size, PROT_READ, MAP_FIXED | MAP_PRIVATE, file.fd(), 0) != MAP_FAILED &&
+      mprotect(bytes + room, page_bytes, PROT_READ) == 0) {
+    return bytes;
+  }
+  const int why = errno;
+  munmap(begin, room + page_bytes);
+  errno = why;
+  return nullptr;
+}
+
 Bytes map(const FileHandle& file, const std::string& path, std::size_t size) {
-  void* address = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.fd(), 0);
-  if (address == MAP_FAILED) {
+  const std::size_t room = (size + page_bytes - 1) / page_bytes * page_bytes;
+  char* const address = map_with_end(file, size, room);
+  if (address == nullptr) {
     fail(kind_of(errno), "{}: cannot be mapped into memory: {}", path, last_cause());
   }
-  const int slot = watch(address, size, path);
+  const int slot = watch(address, room, path);
   if (slot < 0) {
-    munmap(address, size);
+    munmap(address, room + page_bytes);
     return read_to_end(file, path);
   }
-  std::shared_ptr<const void> owner(address, [size, slot](void* p) {
+  std::shared_ptr<const void> owner(address, [room, slot](void* p) {
     forget(slot);
-    munmap(p, size);
+    munmap(p, room + page_bytes);
   });
-  return {std::string_view(static_cast<const char*>(address), size), std::move(owner)};
+  return {std::string_view(address, size), std::move(owner)};
 }
 
 struct stat status_of(const FileHandle& file, const std::string& path) {
@@ -138,11 +157,14 @@ struct stat status_of(const FileHandle& file, const std::string& path) {
   return status;
 }
 
-Bytes map_regular(const FileHandle& file, const std::string& path, const struct stat& status) {
+std::size_t regular_size(const std::string& path, const struct stat& status) {
   if (S_ISDIR(status.st_mode)) fail_in_file(path, "a directory", "a file");
   if (!S_ISREG(status.st_mode)) fail_in_file(path, "a device or a socket", "a file");
-  if (status.st_size == 0) return {};
-  return map(file, path, static_cast<std::size_t>(status.st_size));
+  return static_cast<std::size_t>(status.st_size);
+}
+
+Bytes map_regular(const FileHandle& file, const std::string& path, std::size_t size) {
+  return size == 0 ? Bytes() : map(file, path, size);
 }
 
 }  // namespace
@@ -156,15 +178,25 @@ Bytes map_file(const std::string& path) {
   const FileHandle file = open_file(path);
   const struct stat status = status_of(file, path);
   if (S_ISFIFO(status.st_mode)) return read_to_end(file, path);
-  return map_regular(file, path, status);
+  return map_regular(file, path, regular_size(path, status));
 }
 
 // Without O_NONBLOCK, opening a pipe waits for a writer.
-Bytes map_regular_file(const std::string& path) {
-  const FileHandle file = open_file(path, O_NONBLOCK);
+RegularFile open_regular_file(const std::string& path) {
+  FileHandle file = open_file(path, O_NONBLOCK);
   const struct stat status = status_of(file, path);
   if (S_ISFIFO(status.st_mode)) fail_in_file(path, "a pipe", "a file");
-  return map_regular(file, path, status);
+  return {std::move(file), regular_size(path, status)};
+}
+
+Bytes map_regular_file(const std::string& path) {
+  const RegularFile file = open_regular_file(path);
+  return map_regular(file.file, path, file.bytes);
+}
+
+void fail_cut(const std::string& path) {
+  fail(ErrorKind::data, "{}: the file was cut short while it was read; what was read is not used",
+       path);
 }
 
 void fail_if_cut() {
@@ -175,8 +207,7 @@ void fail_if_cut() {
   if (cut_files.empty()) return;
   const std::string path = cut_files.front();
   cut_files.clear();
-  fail(ErrorKind::data, "{}: the file was cut short while it was read; what was read is not used",
-       path);
+  fail_cut(path);
 }
 
 }  // namespace mf

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/aligned.hpp"
+#include "base/files/files.hpp"
 
 namespace mf {
 
@@ -20,13 +21,22 @@ Bytes own_bytes(AlignedVector<char> buffer);
 // Error(data) for a missing file, a directory, a device or no permission.
 //
 // A mapped file that is cut short reads as zeros from there on, where the system would end
-// the program (SIGBUS); fail_if_cut() tells.
+// the program (SIGBUS); fail_if_cut() tells. Newlines follow its last page, so that what looks for
+// the end of a line finds one, even where that of the file is gone.
 Bytes map_file(const std::string& path);
 
 // The same, but a pipe is refused too: for files of a folder that others made, where a pipe is
 // not expected.
 Bytes map_regular_file(const std::string& path);
 
+// Such a file, open to be read, and its size.
+struct RegularFile {
+  FileHandle file;
+  std::size_t bytes = 0;
+};
+RegularFile open_regular_file(const std::string& path);
+
+[[noreturn]] void fail_cut(const std::string& path);
 // Throws Error(data) if a file was cut short while it was mapped since the last call that threw. To
 // be called when what was read of mapped files is to be relied on.
 void fail_if_cut();

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "base/files/atomic_file.hpp"
+#include "base/files/file_copy.hpp"
 #include "base/files/file_lock.hpp"
 #include "base/files/mapped_file.hpp"
 #include "base/files/npy.hpp"
@@ -166,6 +167,38 @@ TEST(MapFile, AFileThatIsCutReadsAsZerosAndIsTold) {
     EXPECT_EQ(bytes.view[2 * 4096], '\0');
   }
   EXPECT_HAS(error_of(fail_if_cut).what(), "cut short") << "also when it is not mapped any more";
+}
+
+// What looks for the end of a line finds one, whether the last page is full or not.
+TEST(MapFile, ANewlineFollowsTheLastPage) {
+  const TempFolder folder;
+  const std::string path = folder / "a";
+  for (const std::size_t size : {4096, 5000, 8192}) {
+    write_file(path, std::string(size, 'x'));
+    const Bytes bytes = map_file(path);
+    fs::resize_file(path, size - 100);
+    const char* const last_page = bytes.view.data() + (size + 4095) / 4096 * 4096;
+    EXPECT_EQ(*last_page, '\n') << size;
+    EXPECT_EQ(last_page[4095], '\n') << size;
+    EXPECT_EQ(std::count(bytes.view.begin(), bytes.view.end(), 'x'), size - 100);
+  }
+}
+
+TEST(FileCopy, StaysAsItWasRead) {
+  const TempFolder folder;
+  const std::string path = folder / "a";
+  write_file(path, std::string(5000, 'x') + "yz");
+  FileCopy copy(path);
+  copy.read(4990, 11);
+  const auto part = copy.bytes().subspan(0, 10);
+  copy.read(part);
+  fs::resize_file(path, 100);
+  EXPECT_EQ(copy.bytes().size(), 5002u);
+  EXPECT_EQ(copy.bytes()[9], std::byte{'x'});
+  EXPECT_EQ(copy.bytes()[5000], std::byte{'y'});
+  EXPECT_HAS(error_of([&] { copy.read(90, 20); }).what(), path + ": the file was cut short");
+  EXPECT_NO_THROW(copy.read(90, 10));
+  EXPECT_HAS(error_of([&] { FileCopy(folder.path()); }).what(), "found a directory");
 }
 
 TEST(Npy, RowsWithAStrideArePacked) {

@@ -107,7 +107,6 @@ void check_heads(const Ratings& ratings, ThreadTeam& team, const std::string& na
 std::int64_t first_wrong(const Ratings& ratings, std::int64_t begin, std::int64_t end) {
   const auto offsets = ratings.user_offsets();
   for (std::int64_t at = begin, user = begin < end ? row_of(ratings, begin) : 0; at < end;) {
-    // Bounds, because a mapped file that is cut short meanwhile changes under our eyes.
     while (user < ratings.n_users() && offsets[user + 1] <= at) ++user;
     if (user < 0 || user == ratings.n_users()) return at;
     const std::int64_t row_end = std::min(offsets[user + 1], end);

@@ -34,7 +34,7 @@ class Ratings {
     AlignedVector<std::int32_t> item_ids;      // n, ascending
     IdNames user_names = {}, item_names = {};  // m and n, or none
   };
-  // The borrowed form: views into memory that `keep_alive` owns (a memory-mapped cache file).
+  // The borrowed form: views into memory that `keep_alive` owns (the copy of a cache file).
   struct Views {
     View<const std::int32_t> users, items;
     View<const float> values;

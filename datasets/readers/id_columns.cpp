@@ -44,18 +44,25 @@ std::int32_t NameCounter::number(std::string_view name) {
     const std::int32_t found = slots_[at];
     if (found >= 0 && names_[static_cast<std::size_t>(found)] == name) return found;
     if (found >= 0) continue;
-    if (!is_id_name(name)) return -1;
+    if (name.size() > kMostNameBytes) return -1;
+    const std::string_view own = copy(name);
+    if (!is_id_name(own)) return -1;
     slots_[at] = static_cast<std::int32_t>(names_.size());
-    names_.push_back(name);
+    names_.push_back(own);
     return slots_[at];
   }
 }
 
-std::int32_t NameCounter::number_of_copy(std::string_view name) {
-  const std::size_t before = names_.size();
-  const std::int32_t number = this->number(name);
-  if (names_.size() > before) names_.back() = copies_.emplace_back(name);
-  return number;
+std::string_view NameCounter::copy(std::string_view name) {
+  constexpr std::size_t kBlock = 1 << 14;
+  if (left_ < name.size()) {
+    copies_.push_back(std::make_unique<char[]>(kBlock));
+    left_ = kBlock;
+  }
+  char* const to = copies_.back().get() + (kBlock - left_);
+  name.copy(to, name.size());
+  left_ -= name.size();
+  return {to, name.size()};
 }
 
 void NameCounter::grow() {
@@ -123,7 +130,7 @@ std::int32_t number_name(NameCounter& names, const char* begin, const char* end,
 
 std::int32_t number_quoted_name(NameCounter& names, const char* begin, const char* end,
                                 const char* what) {
-  const std::int32_t number = names.number_of_copy(without_quotes({begin, end}));
+  const std::int32_t number = names.number(without_quotes({begin, end}));
   if (number < 0) [[unlikely]]
     fail_name(begin, end, what);
   return number;

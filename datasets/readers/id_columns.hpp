@@ -10,7 +10,7 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,19 +37,20 @@ void refuse_names(IdKind kind, const std::string& path, const char* format);
 // Distinct names, numbered as they come.
 class NameCounter {
  public:
-  // The number of a name; -1 where the text is none. Views must live as long as this.
+  // The number of a name, which is copied: a file may change under its view. -1 where the text is
+  // none.
   std::int32_t number(std::string_view name);
-  // The same for a text that does not live so long.
-  std::int32_t number_of_copy(std::string_view name);
 
   const std::vector<std::string_view>& names() const { return names_; }
 
  private:
   void grow();
+  std::string_view copy(std::string_view name);
 
   std::vector<std::string_view> names_;
-  std::vector<std::int32_t> slots_;  // a hash table with open addressing; -1: free
-  std::deque<std::string> copies_;
+  std::vector<std::int32_t> slots_;              // a hash table with open addressing; -1: free
+  std::vector<std::unique_ptr<char[]>> copies_;  // blocks
+  std::size_t left_ = 0;                         // in the last block
 };
 
 // The names that a chunk met.

@@ -32,7 +32,8 @@ ChunkedText::ChunkedText(std::string_view text, std::size_t begin, std::size_t c
   const std::size_t whole = newline == text.npos ? begin : std::max(newline + 1, begin);
   for (std::size_t at = begin; at < whole;) {
     const std::size_t least = std::min(at + std::max<std::size_t>(chunk_bytes, 1), whole);
-    const std::size_t end = text.find('\n', least - 1) + 1;  // the last byte is one
+    // The last byte was one; the file may have been cut short since.
+    const std::size_t end = std::min(text.find('\n', least - 1), whole - 1) + 1;
     chunks_.push_back({text.data() + at, text.data() + end, static_cast<std::int64_t>(at)});
     at = end;
   }
@@ -72,6 +73,10 @@ ChunkScan scan_chunk(const TextChunk& chunk, char header_mark) {
   scan.header = chunk.begin + (before == std::string_view::npos ? 0 : before + 1);
   scan.lines_after_header = count_lines(chunk.begin + mark, chunk.end) - 1;
   return scan;
+}
+
+void fail_more_lines(const char* p) {
+  throw LineError{p, "more lines than before", "a file that stays as it is while it is read", ""};
 }
 
 void FirstError::check(const Text& text, const std::vector<TextChunk>& chunks) const {

@@ -97,6 +97,9 @@ class ChunkedText {
 std::int64_t count_lines(const char* begin, const char* end);
 ChunkScan scan_chunk(const TextChunk& chunk, char header_mark);
 
+// Throws LineError: the text has changed since its lines were counted.
+[[noreturn]] void fail_more_lines(const char* p);
+
 // Moves the ratings of each chunk up to those before it, over the places that header lines left
 // empty. first[c] is where chunk c was written, written[c] how many it has.
 // Those of `times`, too, if there are.
@@ -204,7 +207,10 @@ RawRatings parse_lines(const Text& text, std::size_t begin, const Format& format
     auto own = states[c];
     try {
       const char* p = chunks[c].begin;
+      const float* const room = raw.values.data() + first[c + 1];
       while (p < chunks[c].end) {
+        if (sink.value == room) [[unlikely]]
+          fail_more_lines(p);
         if (!options.leave_out_damaged) {
           format.line(p, own, sink);
         } else if (auto error = line_if_it_fits(format, p, own, sink)) {

@@ -206,32 +206,46 @@ RawRatings read_ratings_chunked(const std::string& path, const ReadOptions& opti
   return raw;
 }
 
+// That a file was cut short says more than what is wrong with what is left of it.
+template <class Read>
+auto of_whole_files(const Read& read) {
+  try {
+    auto found = read();
+    fail_if_cut();
+    return found;
+  } catch (const Error&) {
+    fail_if_cut();
+    throw;
+  }
+}
+
 FirstLook look_at_ratings(const std::string& path, const ReadOptions& options) {
   check_format(options.format);
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) return {folder_format(path, options.format), {}};
-  const Bytes bytes = map_file(path);
-  FirstLook look{file_format(path, bytes, options.format), {}};
-  if (look.format == "npz") {
-    check_npz(path, bytes);
-  } else {
+  return of_whole_files([&]() -> FirstLook {
+    const Bytes bytes = map_file(path);
+    const std::string format = file_format(path, bytes, options.format);
+    if (format == "npz") {
+      check_npz(path, bytes);
+      return {format, {}};
+    }
     const ScaleCheck scale(options.scale);
     const ParseOptions parse = parse_options(options, ParseOptions().chunk_bytes);
-    look = look_at_text(make_text(path, bytes), options.format, scale, parse);
-  }
-  fail_if_cut();
-  return look;
+    return look_at_text(make_text(path, bytes), options.format, scale, parse);
+  });
 }
 
 RawRatings read_ratings(const std::string& path, const ReadOptions& options) {
-  RawRatings ratings = read_ratings_chunked(path, options, ParseOptions().chunk_bytes);
-  fail_if_cut();
-  return ratings;
+  return of_whole_files(
+      [&] { return read_ratings_chunked(path, options, ParseOptions().chunk_bytes); });
 }
 
 AlignedVector<std::uint8_t> netflix_probe_parts(const Ratings& ratings,
                                                 const std::string& probe_path, int threads) {
-  return netflix_probe_parts_chunked(ratings, probe_path, {threads, ParseOptions().chunk_bytes});
+  return of_whole_files([&] {
+    return netflix_probe_parts_chunked(ratings, probe_path, {threads, ParseOptions().chunk_bytes});
+  });
 }
 
 }  // namespace mf

@@ -172,7 +172,7 @@ AlignedVector<std::int32_t> NumpyColumn::text_ids(const char* what, IdNames& nam
   AlignedVector<std::int32_t> ids(size_);
   for (std::int64_t i = 0; i < size_; ++i) {
     const std::string text = text_at(i);
-    ids[i] = counter.number_of_copy(text);
+    ids[i] = counter.number(text);
     if (ids[i] >= 0) continue;
     fail_in_file(fmt::format("{}: element {}", name_, i), in_quotes(text),
                  fmt::format("an id of a {} ({})", what, kNameRule));

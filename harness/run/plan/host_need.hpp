@@ -17,7 +17,7 @@ inline constexpr double kRatingBytes = 12;  // user, item and value on the host
 enum class DataFrom {
   split_at_hand,    // of the case before it
   ratings_at_hand,  // which an earlier case cut in another way
-  cache,            // mapped: its pages count as long as they are there, but can be dropped
+  cache,
   files,
   generator,
 };
@@ -40,7 +40,7 @@ struct HostData {
 };
 
 struct HostNeed {
-  double load = 0;    // while the ratings are read, made or mapped
+  double load = 0;    // while the ratings are read or made
   double cut = 0;     // while the parts are cut
   double train = 0;   // while the case is prepared and trains
   double surely = 0;  // of loading and cutting, what cannot be dropped

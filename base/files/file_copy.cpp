@@ -1,0 +1,40 @@
+#include "base/files/file_copy.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/files/mapped_file.hpp"
+#include "base/host/huge_pages.hpp"
+
+namespace mf {
+
+FileCopy::FileCopy(const std::string& path) : path_(path) {
+  RegularFile opened = open_regular_file(path);
+  file_ = std::move(opened.file);
+  constexpr std::size_t kAlignment = 64;
+  const std::size_t size = opened.bytes;
+  if (size == 0) return;
+  void* const memory = allocate_array(size, kAlignment);
+  owner_ = {memory, [size](void* p) { free_array(p, size, kAlignment); }};
+  bytes_ = {static_cast<std::byte*>(memory), size};
+}
+
+void FileCopy::read(std::size_t begin, std::size_t size) {
+  for (std::size_t done = 0; done < size;) {
+    const ssize_t count = pread(file_.fd(), bytes_.data() + begin + done, size - done,
+                                static_cast<off_t>(begin + done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail(ErrorKind::io, "{}: cannot be read: {}", path_, last_cause());
+    if (count == 0) fail_cut(path_);
+    done += static_cast<std::size_t>(count);
+  }
+}
+
+void FileCopy::read(std::span<const std::byte> part) {
+  read(static_cast<std::size_t>(part.data() - bytes_.data()), part.size());
+}
+
+}  // namespace mf

@@ -1,0 +1,34 @@
+// A file copied into memory of one's own, part by part: what was checked there stays as it was,
+// whatever others do to the file meanwhile.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/files/files.hpp"
+
+namespace mf {
+
+class FileCopy {
+ public:
+  // Reads nothing yet. Throws Error(data) for a missing file, no permission, or what is no file.
+  explicit FileCopy(const std::string& path);
+
+  // Of the whole file; undefined where it was not read.
+  std::span<const std::byte> bytes() const { return bytes_; }
+  // Many threads may read parts that do not overlap. Throws Error(data) if the file is shorter now.
+  void read(std::size_t begin, std::size_t size);
+  // The same of a part of bytes().
+  void read(std::span<const std::byte> part);
+  const std::shared_ptr<const void>& owner() const { return owner_; }
+
+ private:
+  std::string path_;
+  FileHandle file_;
+  std::span<std::byte> bytes_;
+  std::shared_ptr<const void> owner_;
+};
+
+}  // namespace mf
