@@ -54,9 +54,9 @@ def test_a_seed_of_every_configuration_reaches_the_target_of_its_spec():
 
 FROZEN = json.loads((pathlib.Path(__file__).parent.parent / "harness" / "spec" / "targets.json").read_text())
 LEVELS = ("named", "stricter", "strictest")
-OUT_OF_REACH = {("gowalla@m1", "recall_of_all_20")}  # published, and not reached: docs/gowalla.md
+ONE_TARGET = {("gowalla@m1", "recall_of_all_20")}  # what is published is the best that was reached: docs/gowalla.md
 # Of no spec and no paper: 5 % short of the strictest. The quick starts name theirs for each data set, in their pages.
-NAMED_ELSEWHERE = {"ml-100k expanded 4x2", "ml-20m-implicit look-alike", "ml-100k look-alike", "ml-1m look-alike"}
+NAMED_ELSEWHERE = {"ml-100k expanded 4x2", "lastfm-2k implicit >=1", "ml-20m-implicit look-alike", "ml-100k look-alike", "ml-1m look-alike"}
 
 
 def sign(row):
@@ -113,7 +113,7 @@ def test_frozen_targets_are_those_of_the_specs():
         target = spec["spec"].get("target") or {"metric": "test_rmse", "value": spec.get("target_rmse")}
         if target["value"] is not None:
             asked |= {(lines[0]["dataset"]["name"], target["metric"], target["value"]) for lines in cases.values()}
-    assert {(dataset, metric) for dataset, metric, _ in asked} - OUT_OF_REACH <= rows
+    assert {(dataset, metric) for dataset, metric, _ in asked} - ONE_TARGET <= rows
     assert {row for row in named if row[0] not in NAMED_ELSEWHERE} <= asked
 
 
