@@ -39,7 +39,6 @@ struct Common {
 inline RowReg row_reg_of(const Common& common) { return {common.reg, common.reg_power}; }
 
 constexpr std::int64_t kMaxFactors = 2048;
-constexpr std::int64_t kMostFusedFactors = 256;  // of als_fused and who shares its kernels
 
 // factors, reg, reg_power, first, center, cg_steps, cg_tolerance.
 std::vector<ParamSpec> common_params(std::int64_t max_factors = kMaxFactors);

@@ -14,7 +14,7 @@
 namespace mf::bpmf {
 
 // With the two columns of a bias.
-constexpr std::int64_t kMaxFactors = als::kMostFusedFactors - 2;
+constexpr std::int64_t kMaxFactors = als::kMostFormedFactors - 2;
 
 // A row is (x, 1, b): its factors, and for a model with biases its own and what that of the other
 // side is multiplied by. What the rows of the other side are multiplied with is (x, 1), while b

@@ -105,6 +105,7 @@ void add(Json changes) {
     }
   }
   add({{"factors", 256}, {"precision", "fp16"}, {"products", "warp"}});
+  for (const int factors : {320, 512}) add({{"factors", factors}, {"precision", "fp16"}});
   return true;
 }();
 

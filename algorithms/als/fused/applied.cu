@@ -19,33 +19,47 @@ struct Term {
   float v, t;
 };
 
-// Eight elements of a vector: 8 l to 8 l + 7 of lane l of a group.
-struct Eight {
-  float e[8];
+// A lane's part of a row of fp16 words: 16 bytes, and of long rows 16 more, 16 Lanes further on.
+template <int Words>
+struct Packed {
+  uint4 word[Words];
 };
 
-__device__ __forceinline__ Eight unpack(uint4 words) {
-  Eight out;
-  const std::uint32_t pairs[4] = {words.x, words.y, words.z, words.w};
+// The same of a vector: elements 8 (w Lanes + l) to 8 (w Lanes + l) + 7 of lane l of a group.
+template <int Words>
+struct Part {
+  float e[8 * Words];
+};
+
+template <int Words>
+__device__ __forceinline__ Part<Words> unpack(const Packed<Words>& row) {
+  Part<Words> out;
 #pragma unroll
-  for (int k = 0; k < 4; ++k) {
-    const float2 pair = __half22float2(*reinterpret_cast<const __half2*>(&pairs[k]));
-    out.e[2 * k] = pair.x;
-    out.e[2 * k + 1] = pair.y;
+  for (int w = 0; w < Words; ++w) {
+    const uint4 words = row.word[w];
+    const std::uint32_t pairs[4] = {words.x, words.y, words.z, words.w};
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      const float2 pair = __half22float2(*reinterpret_cast<const __half2*>(&pairs[k]));
+      out.e[8 * w + 2 * k] = pair.x;
+      out.e[8 * w + 2 * k + 1] = pair.y;
+    }
   }
   return out;
 }
 
-__device__ __forceinline__ float inner(const Eight& a, const Eight& b) {
+template <int Words>
+__device__ __forceinline__ float inner(const Part<Words>& a, const Part<Words>& b) {
   float sum = 0;
 #pragma unroll
-  for (int k = 0; k < 8; ++k) sum += a.e[k] * b.e[k];
+  for (int k = 0; k < 8 * Words; ++k) sum += a.e[k] * b.e[k];
   return sum;
 }
 
-__device__ __forceinline__ void add(Eight& y, float a, const Eight& x) {
+template <int Words>
+__device__ __forceinline__ void add(Part<Words>& y, float a, const Part<Words>& x) {
 #pragma unroll
-  for (int k = 0; k < 8; ++k) y.e[k] += a * x.e[k];
+  for (int k = 0; k < 8 * Words; ++k) y.e[k] += a * x.e[k];
 }
 
 // A group: the lanes that have a row.
@@ -73,29 +87,34 @@ struct Group {
   }
 };
 
-// Dynamic shared memory of a block, in this order.
-template <int Lanes>
+// Dynamic shared memory of a block, in this order; of streamed rows `parts` alone.
+template <int Lanes, int Words>
 struct Shared {
-  float4* parts;        // [2][warps][2][Lanes]: each warp's part of a product
+  float4* parts;        // [2][warps][2 Words][Lanes]: each warp's part of a product
   unsigned char* rows;  // of the pairs
   Term* terms;
   std::int32_t* others;
 
   __device__ Shared(unsigned char* memory, int warps, int pairs, int pitch)
       : parts(reinterpret_cast<float4*>(memory)),
-        rows(memory + 2 * warps * 2 * Lanes * sizeof(float4)),
+        rows(memory + 2 * warps * 2 * Words * Lanes * sizeof(float4)),
         terms(reinterpret_cast<Term*>(rows + static_cast<std::int64_t>(pairs) * pitch)),
         others(reinterpret_cast<std::int32_t*>(terms + pairs)) {}
 };
 
-template <int Lanes>
+template <int Lanes, int Words, bool Streamed>
 class AppliedRow {
+  static_assert(!Streamed || Lanes == 32, "a warp takes 32 pairs in turn");
+  using Row = Packed<Words>;
+  using Vector = Part<Words>;
+
  public:
   __device__ AppliedRow(const FusedSide& side, const AppliedRule& rule, int stride,
-                        const FusedTask& task, const Shared<Lanes>& shared)
+                        const FusedTask& task, const Shared<Lanes, Words>& shared)
       : side_(side),
         rule_(rule),
         shared_(shared),
+        entries_(side.entries + task.begin),
         count_(task.count),
         pitch_(2 * stride),
         words_(stride / 8),
@@ -107,45 +126,57 @@ class AppliedRow {
         row_(side.rows + std::int64_t{task.row} * side.rows_stride),
         narrow_(rule.narrow ? side.to.high + std::int64_t{task.row} * stride : nullptr) {}
 
-  __device__ __forceinline__ void run(std::int64_t begin) {
-    Eight z = {};
+  __device__ __forceinline__ void run() {
+    Vector z = {};
     if (count_ > 0) {
-      copy(begin);
+      if constexpr (!Streamed) copy();
       z = load_start();
-      wait_copies();
-      __syncthreads();
+      if constexpr (!Streamed) {
+        wait_copies();
+        __syncthreads();
+      }
       solve(z);
     }
     if (threadIdx.x < Lanes) store(z);
   }
 
  private:
-  // The pairs, then the rows that they name: a group has a row, 16 bytes a lane.
-  __device__ __forceinline__ void copy(std::int64_t begin) {
+  __device__ __forceinline__ Term term_of(const FusedEntry& entry) const {
+    const float2 words = __half22float2(*reinterpret_cast<const __half2*>(&entry.rating));
+    const float value = words.x + words.y;
+    return rule_.equal_weights ? Term{1, value} : Term{value, value + rule_.beside};
+  }
+  __device__ __forceinline__ const char* row_of(std::int32_t other) const {
+    return reinterpret_cast<const char*>(side_.from.high) + std::int64_t{other} * pitch_;
+  }
+  // The lane's w-th word of a row, and element of a vector.
+  __device__ __forceinline__ int word(int w) const { return w * Lanes + lane_; }
+
+  // The pairs, then the rows that they name: a group has a row.
+  __device__ __forceinline__ void copy() {
     for (int i = static_cast<int>(threadIdx.x); i < count_; i += static_cast<int>(blockDim.x)) {
-      const FusedEntry entry = side_.entries[begin + i];
-      const float2 words = __half22float2(*reinterpret_cast<const __half2*>(&entry.rating));
-      const float value = words.x + words.y;
+      const FusedEntry entry = entries_[i];
       shared_.others[i] = entry.other;
-      shared_.terms[i] = rule_.equal_weights ? Term{1, value} : Term{value, value + rule_.beside};
+      shared_.terms[i] = term_of(entry);
     }
     __syncthreads();
-    if (lane_ < words_) {
-      const char* from = reinterpret_cast<const char*>(side_.from.high) + lane_ * 16;
-      const std::uint32_t to = shared_address(shared_.rows) + lane_ * 16;
+    const std::uint32_t to = shared_address(shared_.rows);
 #pragma unroll 4
-      for (int i = group_; i < count_; i += groups_) {
-        copy_16(to + i * pitch_, from + std::int64_t{shared_.others[i]} * pitch_);
+    for (int i = group_; i < count_; i += groups_) {
+      const char* from = row_of(shared_.others[i]);
+#pragma unroll
+      for (int w = 0; w < Words; ++w) {
+        if (word(w) < words_) copy_16(to + i * pitch_ + word(w) * 16, from + word(w) * 16);
       }
     }
     commit_copies();
   }
 
-  __device__ __forceinline__ Eight load_start() const {
-    Eight z = {};
+  __device__ __forceinline__ Vector load_start() const {
+    Vector z = {};
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const int i = 8 * lane_ + 4 * half;
+    for (int half = 0; half < 2 * Words; ++half) {
+      const int i = 8 * word(half / 2) + half % 2 * 4;
       if (i >= side_.rows_stride) continue;
       const float4 v = *reinterpret_cast<const float4*>(row_ + i);
       z.e[4 * half] = rule_.down * v.x;
@@ -156,83 +187,145 @@ class AppliedRow {
     return z;
   }
 
-  __device__ __forceinline__ void store(const Eight& z) const {
+  __device__ __forceinline__ void store(const Vector& z) const {
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const int i = 8 * lane_ + 4 * half;
+    for (int half = 0; half < 2 * Words; ++half) {
+      const int i = 8 * word(half / 2) + half % 2 * 4;
       if (i >= side_.rows_stride) continue;
       const float* e = z.e + 4 * half;
       *reinterpret_cast<float4*>(row_ + i) = {rule_.up * e[0], rule_.up * e[1], rule_.up * e[2],
                                               rule_.up * e[3]};
     }
-    if (narrow_ == nullptr || lane_ >= words_) return;
-    __half2 pairs[4];
+    if (narrow_ == nullptr) return;
 #pragma unroll
-    for (int k = 0; k < 4; ++k) pairs[k] = __floats2half2_rn(z.e[2 * k], z.e[2 * k + 1]);
-    *reinterpret_cast<uint4*>(narrow_ + 8 * lane_) = *reinterpret_cast<const uint4*>(pairs);
+    for (int w = 0; w < Words; ++w) {
+      if (word(w) >= words_) continue;
+      const float* e = z.e + 8 * w;
+      __half2 pairs[4];
+#pragma unroll
+      for (int k = 0; k < 4; ++k) pairs[k] = __floats2half2_rn(e[2 * k], e[2 * k + 1]);
+      *reinterpret_cast<uint4*>(narrow_ + 8 * word(w)) = *reinterpret_cast<const uint4*>(pairs);
+    }
+  }
+
+  // The lane's part of a row at `from`; zeros where there is none.
+  __device__ __forceinline__ Row load(const void* from, bool real) const {
+    Row row;
+#pragma unroll
+    for (int w = 0; w < Words; ++w) {
+      row.word[w] = {0, 0, 0, 0};
+      if (real && word(w) < words_) row.word[w] = static_cast<const uint4*>(from)[word(w)];
+    }
+    return row;
+  }
+
+  // Adds what kAtOnce pairs of this group add to a product; `term` is that of the pair which() of
+  // the lane.
+  template <bool First>
+  __device__ __forceinline__ void add_pairs(const Row (&rows)[kAtOnce], const Term& term,
+                                            const Vector& p, Vector& sum) const {
+    float dots[kAtOnce];
+#pragma unroll
+    for (int j = 0; j < kAtOnce; ++j) dots[j] = inner(unpack(rows[j]), p);
+    const float dot = Group<Lanes>::sum(dots, lane_);
+    const float factor = First ? term.t - term.v * dot : term.v * dot;
+#pragma unroll
+    for (int j = 0; j < kAtOnce; ++j) {
+      add(sum, Group<Lanes>::from(factor, j), unpack(rows[j]));
+    }
+  }
+
+  // From shared memory. All groups take as many turns: they exchange values.
+  template <bool First>
+  __device__ __forceinline__ Vector sum_of_held(const Vector& p) const {
+    Vector sum = {};
+    for (int first = group_; first - group_ < count_; first += kAtOnce * groups_) {
+      Row rows[kAtOnce];
+#pragma unroll
+      for (int j = 0; j < kAtOnce; ++j) {
+        const int i = first + j * groups_;
+        rows[j] = load(shared_.rows + i * pitch_, i < count_);
+      }
+      const int mine = first + Group<Lanes>::which(lane_) * groups_;
+      add_pairs<First>(rows, mine < count_ ? shared_.terms[mine] : Term{0, 0}, p, sum);
+    }
+    return sum;
+  }
+
+  // From memory: a warp takes 32 pairs in turn, whose entries its lanes have read a turn before.
+  template <bool First>
+  __device__ __forceinline__ Vector sum_of_streamed(const Vector& p) const {
+    Vector sum = {};
+    const auto entry = [&](int i) { return i < count_ ? entries_[i] : FusedEntry{0, 0}; };
+    FusedEntry next = entry(32 * group_ + lane_);
+    for (int first = 32 * group_; first < count_; first += 32 * groups_) {
+      const FusedEntry now = next;
+      next = entry(first + 32 * groups_ + lane_);
+      const int pairs = min(32, count_ - first);
+      const Term own = lane_ < pairs ? term_of(now) : Term{0, 0};
+#pragma unroll 1
+      for (int turn = 0; turn < pairs; turn += kAtOnce) {
+        Row rows[kAtOnce];
+#pragma unroll
+        for (int j = 0; j < kAtOnce; ++j) {
+          rows[j] = load(row_of(__shfl_sync(kAll, now.other, turn + j)), turn + j < pairs);
+        }
+        const int mine = turn + Group<Lanes>::which(lane_);
+        const Term term = {__shfl_sync(kAll, own.v, mine), __shfl_sync(kAll, own.t, mine)};
+        add_pairs<First>(rows, term, p, sum);
+      }
+    }
+    return sum;
   }
 
   // sum v theta (theta . p); First: sum (t - v theta . p) theta. In every group, whole.
   template <bool First>
-  __device__ __forceinline__ Eight product(const Eight& p) {
-    Eight sum = {};
-    // All groups take as many turns: they exchange values.
-    for (int first = group_; first - group_ < count_; first += kAtOnce * groups_) {
-      uint4 words[kAtOnce];
-      float dots[kAtOnce];
-#pragma unroll
-      for (int j = 0; j < kAtOnce; ++j) {
-        const int i = first + j * groups_;
-        words[j] = {0, 0, 0, 0};
-        if (i < count_ && lane_ < words_) {
-          words[j] = *reinterpret_cast<const uint4*>(shared_.rows + i * pitch_ + lane_ * 16);
-        }
-        dots[j] = inner(unpack(words[j]), p);
-      }
-      const float dot = Group<Lanes>::sum(dots, lane_);
-      const int mine = first + Group<Lanes>::which(lane_) * groups_;
-      const Term term = mine < count_ ? shared_.terms[mine] : Term{0, 0};
-      const float factor = First ? term.t - term.v * dot : term.v * dot;
-#pragma unroll
-      for (int j = 0; j < kAtOnce; ++j) {
-        add(sum, Group<Lanes>::from(factor, j), unpack(words[j]));
-      }
-    }
-    return sum_over_warps(sum);
+  __device__ __forceinline__ Vector product(const Vector& p) {
+    if constexpr (Streamed) return sum_over_warps(sum_of_streamed<First>(p));
+    return sum_over_warps(sum_of_held<First>(p));
   }
 
   // The same in every lane with that place in its group. One barrier; the buffers alternate.
-  __device__ __forceinline__ Eight sum_over_warps(Eight mine) {
+  __device__ __forceinline__ Vector sum_over_warps(Vector mine) {
     if constexpr (Lanes == 16) {
 #pragma unroll
       for (float& x : mine.e) x += __shfl_xor_sync(kAll, x, 16);
     }
-    float4* parts = shared_.parts + buffer_ * warps_ * 2 * Lanes;
+    constexpr int kHalves = 2 * Words;
+    float4* parts = shared_.parts + buffer_ * warps_ * kHalves * Lanes;
     buffer_ = 1 - buffer_;
     if (threadIdx.x % 32 < Lanes) {
-      float4* to = parts + threadIdx.x / 32 * 2 * Lanes + lane_;
-      to[0] = {mine.e[0], mine.e[1], mine.e[2], mine.e[3]};
-      to[Lanes] = {mine.e[4], mine.e[5], mine.e[6], mine.e[7]};
+      float4* to = parts + threadIdx.x / 32 * kHalves * Lanes + lane_;
+#pragma unroll
+      for (int half = 0; half < kHalves; ++half) {
+        const float* e = mine.e + 4 * half;
+        to[half * Lanes] = {e[0], e[1], e[2], e[3]};
+      }
     }
     __syncthreads();
-    Eight sum = {};
+    Vector sum = {};
     for (int w = 0; w < warps_; ++w) {
-      const float4 low = parts[w * 2 * Lanes + lane_];
-      const float4 high = parts[w * 2 * Lanes + Lanes + lane_];
-      const Eight part = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
-      add(sum, 1, part);
+#pragma unroll
+      for (int half = 0; half < kHalves; ++half) {
+        const float4 part = parts[(w * kHalves + half) * Lanes + lane_];
+        float* e = sum.e + 4 * half;
+        e[0] += part.x;
+        e[1] += part.y;
+        e[2] += part.z;
+        e[3] += part.w;
+      }
     }
     return sum;
   }
 
   // The recurrence of cg.cuh: one set of sums a step.
-  __device__ __forceinline__ void solve(Eight& z) {
-    Eight r = product<true>(z);
+  __device__ __forceinline__ void solve(Vector& z) {
+    Vector r = product<true>(z);
     add(r, -shrink_, z);
-    Eight p = r;
+    Vector p = r;
     const float least = rule_.tolerance > 0 ? rule_.tolerance * rule_.tolerance : -INFINITY;
     for (int step = 0; step < rule_.steps; ++step) {
-      Eight ap = product<false>(p);
+      Vector ap = product<false>(p);
       add(ap, shrink_, p);
       const float dots[4] = {inner(p, ap), inner(r, ap), inner(ap, ap), inner(p, r)};
       const float own = Group<Lanes>::sum(dots, lane_);
@@ -248,16 +341,17 @@ class AppliedRow {
       add(r, -alpha, ap);
       if (!(p_r + alpha * (alpha * ap_ap - 2 * r_ap) >= least)) break;
 #pragma unroll
-      for (int k = 0; k < 8; ++k) p.e[k] = r.e[k] + beta * p.e[k];
+      for (int k = 0; k < 8 * Words; ++k) p.e[k] = r.e[k] + beta * p.e[k];
     }
   }
 
   const FusedSide& side_;
   const AppliedRule& rule_;
-  const Shared<Lanes>& shared_;
+  const Shared<Lanes, Words>& shared_;
+  const FusedEntry* entries_;
   int count_;
   int pitch_;  // bytes of a row
-  int words_;  // lanes that have a part of it
+  int words_;  // 16 bytes each
   int warps_, groups_;
   int group_, lane_;
   int buffer_ = 0;
@@ -266,24 +360,24 @@ class AppliedRow {
   __half* narrow_;  // or null
 };
 
-template <int Lanes>
+template <int Lanes, int Words, bool Streamed>
 __global__ void __launch_bounds__(kMostThreads, 1)
     applied_kernel(const __grid_constant__ FusedSide side, const __grid_constant__ AppliedRule rule,
                    int stride, int pairs) {
 #if __CUDA_ARCH__ >= 800
   extern __shared__ __align__(16) unsigned char memory[];
   const FusedTask task = side.tasks[blockIdx.x];
-  const Shared<Lanes> shared(memory, static_cast<int>(blockDim.x / 32), pairs, 2 * stride);
-  AppliedRow<Lanes>(side, rule, stride, task, shared).run(task.begin);
+  const Shared<Lanes, Words> shared(memory, static_cast<int>(blockDim.x / 32), pairs, 2 * stride);
+  AppliedRow<Lanes, Words, Streamed>(side, rule, stride, task, shared).run();
 #else
   __trap();
 #endif
 }
 
-template <int Lanes>
+template <int Lanes, int Words, bool Streamed = false>
 void launch(const AppliedRule& rule, FusedSide side, const AppliedLaunch& what,
             cudaStream_t stream) {
-  const auto kernel = applied_kernel<Lanes>;
+  const auto kernel = applied_kernel<Lanes, Words, Streamed>;
   const auto bytes = static_cast<int>(applied_bytes(rule.factors, what.warps, what.pairs));
   MF_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
   side.tasks += what.first;
@@ -333,8 +427,15 @@ AppliedTasks find_applied(const FusedTask* tasks, std::int64_t count, std::int64
 void launch_applied(const AppliedRule& rule, const FusedSide& side, const AppliedPlan& plan,
                     cudaStream_t stream) {
   for (const AppliedLaunch& what : plan) {
-    applied_lanes(rule.factors) == 16 ? launch<16>(rule, side, what, stream)
-                                      : launch<32>(rule, side, what, stream);
+    if (what.streamed) {  // of more than kMostFormedFactors
+      launch<32, 2, true>(rule, side, what, stream);
+    } else if (applied_words(rule.factors) == 2) {
+      launch<32, 2>(rule, side, what, stream);
+    } else if (applied_lanes(rule.factors) == 32) {
+      launch<32, 1>(rule, side, what, stream);
+    } else {
+      launch<16, 1>(rule, side, what, stream);
+    }
   }
 }
 

@@ -1,10 +1,12 @@
-// Short rows without A: their rows of theta stay in shared memory, and CG applies A to vectors.
+// Rows without A: CG applies it to vectors. The rows of theta that a short one gathers stay in
+// shared memory; those of a long one, of more factors than A can be formed of, are gathered anew
+// for each product.
 //
 //   A p = shrink p + sum v theta (theta . p)        r_0 = sum (t - v theta . z) theta - shrink z
 //
 // A thread block a row. n pairs, f factors padded to F, s steps: 8 n bytes of pairs and 2 F n of
-// rows read once, 4 f read, 4 f and 2 F written; (s + 1) 4 n f FLOPs in fp32. For als_fused (v = 1,
-// t the rating) and, with weights, for ials_fused.
+// rows read once (streamed: s + 1 times), 4 f read, 4 f and 2 F written; (s + 1) 4 n f FLOPs in
+// fp32. For als_fused (v = 1, t the rating) and, with weights, for ials_fused.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 
 namespace mf::als {
 namespace {
@@ -16,7 +17,8 @@ struct Cycles {
   double formed_row = 0;  // what a formed row takes besides
 };
 constexpr Cycles kCycles[] = {{2, 2, 60, 6.5},     {4, 4.5, 100, 6.5}, {7, 10.7, 212, 6.5},
-                              {8, 14.5, 285, 6.5}, {12, 30, 1200, 13}, {16, 45, 3200, 13}};
+                              {8, 14.5, 285, 6.5}, {12, 30, 1200, 13}, {16, 45, 3200, 13},
+                              {0, 0, 0, 26}};  // never formed
 constexpr Cycles kGroupCycles = {16, 35, 1330, 16.7, 2300};
 constexpr double kAppliedProduct = 60;  // a row's product beside its pairs
 constexpr double kGatherPair = 8;       // of an applied row
@@ -51,6 +53,7 @@ std::int64_t applied_break_even(int factors, int steps, bool group) {
 }
 
 std::int64_t longest_applied(const AppliedChoice& choice, const AppliedLimits& limits) {
+  if (choice.factors > kMostFormedFactors) return std::numeric_limits<std::int32_t>::max();
   if (choice.normal == FusedNormal::formed) return -1;
   if (choice.precision == FusedPrecision::fp16x2) return -1;
   const std::int64_t most = applied_capacity(limits, choice.factors, kAppliedWarps);
@@ -82,11 +85,13 @@ AppliedCapacities applied_capacities(const AppliedLimits& limits, int factors) {
 
 AppliedPlan plan_applied(const AppliedBands& bands, std::int64_t count) {
   AppliedPlan plan;
+  const std::int64_t streamed = bands.band[kAppliedShapes - 1].first - bands.formed;
+  if (streamed > 0) plan.push_back({bands.formed, streamed, kAppliedWarps, 0, true});
   for (int k = kAppliedShapes - 1; k >= 0; --k) {
     const AppliedBand& band = bands.band[k];
     const std::int64_t end = k == 0 ? count : bands.band[k - 1].first;
     if (band.first < end) {
-      plan.push_back({band.first, end - band.first, kAppliedBlockWarps[k], band.pairs});
+      plan.push_back({band.first, end - band.first, kAppliedBlockWarps[k], band.pairs, false});
     }
   }
   return plan;

@@ -1,4 +1,5 @@
-// Which rows are solved without A, and by how many warps. For the host, too.
+// Which rows are solved without A, and by how many warps: those that fit in shared memory, of more
+// than kMostFormedFactors all. For the host, too.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +16,11 @@ struct AppliedLimits {
   std::int64_t of_block = 0;
 };
 
-// Lanes that have a row, 8 factors each; a warp has one or two rows at a time.
+// Lanes that have a row; a warp has one or two rows at a time.
 constexpr int applied_lanes(int factors) { return fused_stride(factors) <= 128 ? 16 : 32; }
+// 16-byte words of a row that a lane has.
+constexpr int applied_words(int factors) { return fused_stride(factors) <= 256 ? 1 : 2; }
+constexpr int kMostAppliedFactors = 512;
 
 // Warps of a multiprocessor that the kernel's registers allow, and of a block: more of them for
 // more pairs, so that the pairs of a warp are about as many in each.
@@ -29,7 +33,7 @@ inline constexpr int kAppliedShapes = 4;
 constexpr std::int64_t applied_pair_bytes(int factors) { return fused_stride(factors) * 2 + 12; }
 constexpr std::int64_t applied_bytes(int factors, int warps, std::int64_t pairs) {
   return pairs * applied_pair_bytes(factors) +
-         std::int64_t{2} * warps * applied_lanes(factors) * 32;
+         std::int64_t{2} * warps * applied_lanes(factors) * applied_words(factors) * 32;
 }
 
 // Pairs of the longest row that a block of so many warps takes; 0: none. As many blocks as their
@@ -48,7 +52,7 @@ struct AppliedChoice {
   int steps = 0;
   bool group = false;
 };
-// Pairs of the longest of them; -1: none.
+// Pairs of the longest of them; -1: none. Any, where A is not formed.
 std::int64_t longest_applied(const AppliedChoice& choice, const AppliedLimits& limits);
 
 // Cycles of a multiprocessor for a row of `count` pairs, as above: rows are cut among devices by
@@ -105,23 +109,24 @@ struct AppliedBands {
   AppliedBand band[kAppliedShapes];
 };
 
-// tasks[formed] to tasks[count - 1] are applied, the longest first.
+// tasks[formed] to tasks[count - 1] are applied, the longest first. Those before the band of most
+// warps fit no block.
 MF_HD AppliedBand find_band(const FusedTask* tasks, std::int64_t formed, std::int64_t count,
                             const AppliedCapacities& most, int number) {
   AppliedBand band;
-  band.first = number + 1 == kAppliedShapes
-                   ? formed
-                   : first_that(tasks, formed, count, HasAtMost{most.pairs[number]});
+  band.first = first_that(tasks, formed, count, HasAtMost{most.pairs[number]});
   band.pairs = band.first < count ? tasks[band.first].count : 0;
   return band;
 }
 
 // Tasks [first, first + count), a thread block of `warps` warps each; no row has more than `pairs`.
+// Streamed: the pairs' rows are gathered anew for each product.
 struct AppliedLaunch {
   std::int64_t first = 0;
   std::int64_t count = 0;
   int warps = 0;
   std::int64_t pairs = 0;
+  bool streamed = false;
 };
 using AppliedPlan = std::vector<AppliedLaunch>;
 

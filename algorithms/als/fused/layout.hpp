@@ -27,7 +27,10 @@ using FusedTask = RowPart;
 constexpr int kFusedTile = 16;
 constexpr int kFusedTileCounts[] = {2, 4, 7, 8, 12, 16};
 
-// Block rows for that many factors, at most 256.
+// A of more factors does not fit the registers: all rows are applied.
+constexpr int kMostFormedFactors = 256;
+
+// Block rows for that many factors; none where A is not formed.
 constexpr int fused_tiles(int factors) {
   for (const int tiles : kFusedTileCounts) {
     if (factors <= tiles * kFusedTile) return tiles;
@@ -42,9 +45,11 @@ constexpr int fused_warps(int tiles, bool two_words) {
   return two_words && warps < 8 ? 2 * warps : warps;
 }
 
-// fp16 words from one row to the next in device memory. 112 are padded to whole cache lines.
+// fp16 words from one row to the next in device memory. 112, and more than can be formed, are
+// padded to whole cache lines.
 constexpr int fused_stride_of_tiles(int tiles) { return tiles == 7 ? 128 : tiles * kFusedTile; }
 constexpr std::int64_t fused_stride(int factors) {
+  if (factors > kMostFormedFactors) return (factors + 63) / 64 * 64;
   return fused_stride_of_tiles(fused_tiles(factors));
 }
 

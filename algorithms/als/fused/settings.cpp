@@ -1,7 +1,11 @@
 #include "algorithms/als/fused/settings.hpp"
 
-#include <algorithm>
+#include <fmt/core.h>
 
+#include <algorithm>
+#include <limits>
+
+#include "algorithms/als/fused/applied_plan.hpp"
 #include "algorithms/als/fused/group_layout.hpp"
 #include "algorithms/core/device_need.hpp"
 #include "algorithms/core/ranks/ranks.hpp"
@@ -9,20 +13,21 @@
 namespace mf::als {
 
 std::vector<ParamSpec> fused_params() {
-  std::vector<ParamSpec> params = common_params(kMostFusedFactors);
+  std::vector<ParamSpec> params = common_params(kMostAppliedFactors);
   params.push_back(ParamSpec::choice("precision", FusedPrecision::fp16, kFusedPrecisions,
                                      "of the gathered rows: one fp16 word a factor, or the sum of "
                                      "two; products are added in fp32"));
   params.push_back(ParamSpec::choice(
       "normal", FusedNormal::automatic, kFusedNormals,
       "A_u of a row: formed, or applied to vectors where its ratings fit in shared memory (fp16 "
-      "alone); auto: by the row's length"));
+      "alone); auto: by the row's length; more than 256 factors are always applied"));
   params.push_back(ParamSpec::choice(
       "products", FusedProducts::automatic, kFusedProducts,
       "that form A: of a warp; of a group of four, for 193 to 256 factors in fp16 on devices of "
       "compute capability 9.0; auto: group where it can be"));
   params.push_back(ParamSpec::integer("split_rows", 8192, 32, std::int64_t{1} << 30,
-                                      "rows with more ratings are cut over several thread blocks",
+                                      "rows with more ratings are cut over several thread blocks; "
+                                      "where A is formed",
                                       "ratings"));
   params.push_back(devices_param());
   return params;
@@ -40,17 +45,33 @@ static bool has_group_shape(const FusedSettings& settings) {
          fused_tiles(settings.common.factors) == kGroupTiles;
 }
 
+std::int64_t longest_part(int factors, std::int64_t split_rows) {
+  return factors > kMostFormedFactors ? std::numeric_limits<std::int32_t>::max() : split_rows;
+}
+
+std::optional<std::string> why_not_applied(int factors, FusedPrecision precision,
+                                           FusedNormal normal) {
+  if (normal == FusedNormal::applied && precision == FusedPrecision::fp16x2) {
+    return "normal \"applied\" with precision \"fp16x2\": its kernel has one word a factor; use "
+           "precision \"fp16\", or normal \"formed\"";
+  }
+  if (factors <= kMostFormedFactors) return std::nullopt;
+  const bool formed = normal == FusedNormal::formed;
+  if (!formed && precision == FusedPrecision::fp16) return std::nullopt;
+  return fmt::format(
+      "{} with {} factors: A of more than {} is not formed, but applied, by a kernel that has one "
+      "word a factor; use {}, or fewer factors",
+      formed ? "normal \"formed\"" : "precision \"fp16x2\"", factors, kMostFormedFactors,
+      formed ? "normal \"auto\"" : "precision \"fp16\"");
+}
+
 std::optional<std::string> fused_why_unsupported(const Params& params, const ProblemShape&) {
   const FusedSettings settings = read_fused_settings(params);
   if (settings.products == FusedProducts::group && !has_group_shape(settings)) {
     return "products \"group\": its kernel is for 193 to 256 factors in precision \"fp16\"; use "
            "products \"auto\"";
   }
-  if (settings.normal != FusedNormal::applied || settings.precision == FusedPrecision::fp16) {
-    return std::nullopt;
-  }
-  return "normal \"applied\" with precision \"fp16x2\": its kernel has one word a factor; use "
-         "precision \"fp16\", or normal \"formed\"";
+  return why_not_applied(settings.common.factors, settings.precision, settings.normal);
 }
 
 // Of several devices that of rank 0, which holds all rows in fp32 beside the words of all.
@@ -65,7 +86,7 @@ MemoryNeed fused_memory_need(const Params& params, const ProblemShape& shape) {
   const auto own_rows = static_cast<double>(own.n_users) + static_cast<double>(own.n_items);
   const double words = settings.precision == FusedPrecision::fp16 ? 1 : 2;
   // Both sides take turns with the memory of the parts.
-  const double parts = split_parts(own, settings.split_rows);
+  const double parts = split_parts(own, longest_part(factors, settings.split_rows));
   const double tasks = (own_rows + parts) * sizeof(FusedTask);
   const int tiles = fused_tiles(factors);
   const int warps = fused_warps(tiles, settings.precision == FusedPrecision::fp16x2);

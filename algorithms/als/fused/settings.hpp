@@ -32,6 +32,12 @@ struct FusedSettings {
   std::int64_t split_rows;  // longest run of a row's ratings that one thread block takes
 };
 
+// Most ratings of a thread block: those of `split_rows`, where A is formed.
+std::int64_t longest_part(int factors, std::int64_t split_rows);
+// Where the kernel of applied rows has to take what it cannot, here and in ials_fused.
+std::optional<std::string> why_not_applied(int factors, FusedPrecision precision,
+                                           FusedNormal normal);
+
 std::vector<ParamSpec> fused_params();
 FusedSettings read_fused_settings(const Params& params);
 std::optional<std::string> fused_why_unsupported(const Params& params, const ProblemShape& shape);

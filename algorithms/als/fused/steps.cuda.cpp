@@ -148,7 +148,7 @@ void FusedSteps::make_side(DeviceSide& side, const cuda::RatingsOfRows& rows, cu
     part.rows = side.shards.part(rank(), number);
     cuda::DeviceParts cut =
         cuda::cut_rows(rows.offsets + (part.rows.begin - first), part.rows.size(),
-                       settings_.split_rows, stream, applied_up_to());
+                       longest_part(rule_.factors, settings_.split_rows), stream, applied_up_to());
     part.slots = cut.slots;
     part.tasks = std::move(cut.parts);
     part.applied = find_applied(part.tasks.data(), std::ssize(part.tasks), applied_up_to(), limits_,

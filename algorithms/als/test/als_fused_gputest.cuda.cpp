@@ -381,6 +381,60 @@ TEST(AlsFused, AppliedRowsAreThoseThatAreFormed) {
   }
 }
 
+// More factors than A can be formed of: rows of about 20 ratings stay in shared memory, those of
+// about 420 do not. Ratings beyond 512, reg_power and what is centered are as below.
+TEST(AlsFused, LongRowsAreThoseOfTheCpu) {
+  MF_REQUIRE_DEVICE();
+  const Ratings train = test::planted(30, 700, 0.6, 18);
+  for (const int f : {257, 320, 511}) {
+    const Model initial = start(train, f);
+    for (const char* center : {"none", "biases"}) {
+      for (const double power : {1.0, 0.5}) {
+        const Json common = {{"factors", f},       {"center", center},  {"reg", 1},
+                             {"reg_power", power}, {"cg_tolerance", 0}, {"cg_steps", 6}};
+        const Model expected = cpu_iteration(train, initial, common);
+        for (const char* normal : {"auto", "applied"}) {
+          Json changes = common;
+          changes["normal"] = normal;
+          changes["split_rows"] = 32;  // of no meaning
+          cuda::TestRunner device("als_fused", fused(changes), train, initial);
+          EXPECT_EQ(device.run(1, 1, 0), 2 * train.nnz());
+          expect_iteration(device.model(), expected, train, changes, changes.dump());
+          EXPECT_TRUE(device.padding_is_zero);
+        }
+      }
+    }
+  }
+}
+
+// Against the equations in double precision, of factors that are numbers of fp16.
+TEST(AlsFused, ManyStepsSolveLongRows) {
+  MF_REQUIRE_DEVICE();
+  ThreadTeam team(1);
+  // Rows of every number of warps, and beyond what a block holds.
+  std::vector<Rating> list;
+  const Ratings even = test::planted(14, 800, 1, 19);
+  for (std::int64_t k = 0; k < even.nnz(); ++k) {
+    if (even[k].item < even[k].user * even[k].user * 4) list.push_back(even[k]);
+  }
+  const Ratings train = test::ratings_of(14, 800, list);
+  const Sides sides = test::plain_sides(train, team);
+  for (const int f : {257, 512}) {
+    Model initial = start(train, f);
+    for (float& x : initial.q) x = __half2float(__float2half_rn(x));
+    const Params params =
+        fused({{"factors", f}, {"reg", 1}, {"cg_steps", 100}, {"cg_tolerance", 0}});
+    const std::vector<float> x = first_x(train, initial, params);
+    const std::int64_t stride = std::ssize(x) / train.n_users();
+    for (std::int64_t row = 0; row < train.n_users(); ++row) {
+      if (sides.users().length(row) == 0) continue;
+      const auto system = test::normal_equations(sides.users(), row, initial.q.data(), f, f, 1);
+      EXPECT_LT(test::residual(system, x.data() + row * stride), 1e-3) << f << " row " << row;
+    }
+    EXPECT_EQ(first_x(train, initial, params), x) << "another run";
+  }
+}
+
 // CG that ends early ends in both alike.
 TEST(AlsFused, AppliedRowsEndAtTheTolerance) {
   MF_REQUIRE_DEVICE();

@@ -22,6 +22,33 @@ TEST(AlsFusedInfo, AppliedRowsHaveOneWordAFactor) {
   EXPECT_HAS(why.value_or(""), "fp16x2");
 }
 
+TEST(AlsFusedInfo, LongRowsAreAppliedAlone) {
+  const AlgorithmInfo& info = find_algorithm("als_fused");
+  const auto why = [&](const Json& changes) {
+    return info.supports(default_params(info.params, changes), {}).value_or("");
+  };
+  for (const char* normal : {"auto", "applied"}) {
+    EXPECT_EQ(why({{"factors", 512}, {"normal", normal}}), "");
+  }
+  EXPECT_EQ(why({{"factors", 256}, {"normal", "formed"}}), "");
+  EXPECT_HAS(why({{"factors", 257}, {"normal", "formed"}}), "257 factors");
+  EXPECT_HAS(why({{"factors", 257}, {"precision", "fp16x2"}}), "use precision \"fp16\"");
+  EXPECT_ANY_THROW(default_params(info.params, {{"factors", 513}}));
+}
+
+// Rows of fp32 and fp16, and no parts of split rows.
+TEST(AlsFusedInfo, MemoryOfLongRowsIsThatOfTheirFactors) {
+  const AlgorithmInfo& info = find_algorithm("als_fused");
+  const ProblemShape shape = {20'000, 30'000, 1'000'000};
+  const auto trained = [&](int factors, int split) {
+    return info
+        .memory(default_params(info.params, {{"factors", factors}, {"split_rows", split}}), shape)
+        .device.trained;
+  };
+  EXPECT_EQ(trained(512, 100), trained(512, 8192));
+  EXPECT_NEAR(trained(512, 100) - trained(320, 100), 50e3 * 192 * (4 + 2), 1e6);
+}
+
 // The plan cannot see the device: it has room for either kernel's parts of split rows.
 TEST(AlsFusedInfo, MemoryHoldsThePartsOfEitherKernel) {
   const AlgorithmInfo& info = find_algorithm("als_fused");

@@ -61,7 +61,8 @@ struct Runner {
   double floor = 0;  // seconds of an iteration
 };
 
-// Of an iteration with A formed for every row, as fused/NOTES.md derives it.
+// Of an iteration with A formed for every row, as fused/NOTES.md derives it; of more factors with A
+// applied, whose rows are gathered for each product.
 double floor_seconds(const Ratings& train, const FusedSettings& settings, bool equal) {
   const auto nnz = static_cast<double>(train.nnz());
   const double users = train.n_users();
@@ -73,7 +74,8 @@ double floor_seconds(const Ratings& train, const FusedSettings& settings, bool e
   const bool free = equal && f <= tiles * als::kFusedTile - 8;
   const double row_bytes = 2 * words * f;
   const auto gather = [&](double from) {
-    return nnz * row_bytes / (from * row_bytes < 40e6 ? 8.7e12 : 5.6e12);
+    const double times = f <= als::kMostFormedFactors ? 1 : settings.common.cg.steps + 1;
+    return times * nnz * row_bytes / (from * row_bytes < 40e6 ? 8.7e12 : 5.6e12);
   };
   const double blocks = tiles * (tiles + 1) * (words == 1 ? 1 : 3) + (free ? 0 : tiles * words);
   const double solver = words == 1 ? (settings.common.cg.steps + 1) * tiles * tiles * 4096 : 0;
@@ -168,6 +170,7 @@ void add(const Data& data, const Json& changes) {
           add(data, {{"factors", factors}, {"normal", normal}});
         }
       }
+      for (const int factors : {320, 512}) add(data, {{"factors", factors}});
       add(data, {{"factors", 128}, {"precision", "fp16x2"}});
       for (const int steps : {1, 2}) add(data, {{"factors", 128}, {"cg_steps", steps}});
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "algorithms/als/fused/applied_plan.hpp"
 #include "algorithms/als/fused/group_layout.hpp"
 #include "algorithms/core/device_need.hpp"
 #include "algorithms/core/ranks/ranks.hpp"
@@ -16,10 +17,9 @@ namespace {
 // Without reg, G of fewer rows than factors has no Cholesky factor.
 std::optional<std::string> why_unsupported(const Params& params, const ProblemShape&) {
   const FusedSettings settings = read_fused_settings(params);
-  if (settings.normal == als::FusedNormal::applied &&
-      settings.precision == als::FusedPrecision::fp16x2) {
-    return "normal \"applied\" with precision \"fp16x2\": its kernel has one word a factor; use "
-           "precision \"fp16\", or normal \"formed\"";
+  if (auto why =
+          als::why_not_applied(settings.common.factors, settings.precision, settings.normal)) {
+    return why;
   }
   if (static_cast<float>(settings.common.loss.reg) > 0) return std::nullopt;
   return "reg is 0 in fp32: the Gram matrix may be singular, and ials_fused needs its Cholesky "
@@ -37,7 +37,7 @@ MemoryNeed memory_need(const Params& params, const ProblemShape& shape) {
   const auto longer = static_cast<double>(std::max(own.n_users, own.n_items));
   const double words = settings.precision == als::FusedPrecision::fp16 ? 1 : 2;
   // Tasks and parts of split rows: as of als_fused.
-  const double parts = split_parts(own, settings.split_rows);
+  const double parts = split_parts(own, als::longest_part(factors, settings.split_rows));
   const double tasks = (own_rows + parts) * sizeof(als::FusedTask);
   const std::int64_t floats = slot_floats(false, settings.precision, factors);
   const bool group = settings.precision == als::FusedPrecision::fp16 &&
@@ -77,16 +77,19 @@ AlgorithmInfo fused_info() {
   info.starts_by_rule = true;
   info.min_compute = 80;  // cp.async, mma.m16n8k16, redux
   info.params = join_params(
-      common_params(als::kMostFusedFactors),
+      common_params(als::kMostAppliedFactors),
       {cg_steps_param(),
        ParamSpec::choice("precision", als::FusedPrecision::fp16, als::kFusedPrecisions,
                          "of the gathered rows: one fp16 word a factor, or the sum of two; "
                          "products are added in fp32"),
        ParamSpec::choice("normal", als::FusedNormal::automatic, als::kFusedNormals,
                          "A_u of a row: formed, or applied to vectors where its pairs fit in "
-                         "shared memory; auto: by the row's length"),
+                         "shared memory; auto: by the row's length; more than 256 factors are "
+                         "always applied"),
        ParamSpec::integer("split_rows", 8192, 32, std::int64_t{1} << 30,
-                          "rows with more pairs are cut over several thread blocks", "pairs"),
+                          "rows with more pairs are cut over several thread blocks; where A is "
+                          "formed",
+                          "pairs"),
        devices_param()});
   info.supports = why_unsupported;
   info.memory = memory_need;

@@ -78,8 +78,10 @@ FusedSteps::FusedSteps(const FusedSettings& settings, DevicePairs& pairs, const 
 
 FusedSteps::DeviceSide FusedSteps::make_side(const cuda::RatingsOfRows& pairs,
                                              const RowShards& shards, double alpha) const {
-  SidePlan plan = plan_side(pairs.offsets, pairs.rows, settings_.split_rows, applied_up_to(),
-                            limits_, settings_.common.factors, stream_);
+  const std::int32_t factors = settings_.common.factors;
+  SidePlan plan =
+      plan_side(pairs.offsets, pairs.rows, als::longest_part(factors, settings_.split_rows),
+                applied_up_to(), limits_, factors, stream_);
   const int rank = devices_ != nullptr ? devices_->rank() : 0;
   DeviceSide made;
   made.shards = shards;

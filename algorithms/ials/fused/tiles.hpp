@@ -10,7 +10,7 @@ namespace mf::ials {
 
 inline constexpr int kWeightedTileCounts[] = {2, 4, 8, 12, 16};
 
-// For at most 256 factors. Rows of 7 block rows lie in memory as those of 8 do.
+// For at most als::kMostFormedFactors. Rows of 7 block rows lie in memory as those of 8 do.
 constexpr int kernel_tiles(bool uniform, int factors) {
   const int tiles = als::fused_tiles(factors);
   return !uniform && tiles == 7 ? 8 : tiles;

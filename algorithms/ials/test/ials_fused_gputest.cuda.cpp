@@ -170,6 +170,24 @@ TEST_P(IalsFusedFactors, PopularItemsAreSolved) {
 INSTANTIATE_TEST_SUITE_P(Factors, IalsFusedFactors,
                          testing::Values(8, 16, 17, 32, 50, 64, 100, 112, 128, 129, 192, 200, 256));
 
+// More factors than A can be formed of: rows of up to 30 pairs, then items of up to 599, more than
+// shared memory holds.
+TEST(IalsFused, LongRowsAreSolved) {
+  MF_REQUIRE_DEVICE();
+  const Ratings weighted = clicks(40, 30, 0.4, 13);
+  const Ratings popular = clicks(600, 8, 0.5, 14);
+  for (const int f : {257, 512}) {
+    for (const bool equal : {false, true}) {
+      const char* normal = equal ? "applied" : "auto";
+      expect_exact(equal ? binary(weighted) : weighted,
+                   {{"factors", f}, {"reg", 0.5}, {"normal", normal}, {"split_rows", 32}}, 2e-2);
+      Fitted run(equal ? binary(popular) : popular, {{"factors", f}, {"reg", 1}, {"cg_steps", 40}});
+      run.runner.run(1, 1, 0);
+      EXPECT_LT(difference(run.y(), run.dense.solve_items(run.x())), 1e-2) << f;
+    }
+  }
+}
+
 // Three steps of CG, the default, are as good as exact solutions where weights are near 1. The
 // condition of a row's system is at most 1 + its largest weight; of 50, it takes more of them.
 TEST(IalsFused, TheObjectiveAfterTenIterationsIsThatOfExactSolutions) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <set>
 #include <string>
 #include <vector>
@@ -121,7 +122,7 @@ als::AppliedPlan planned(const std::vector<als::FusedTask>& tasks, std::int64_t 
 
 TEST(AppliedPlan, BlocksFitInAMultiprocessor) {
   for (const als::AppliedLimits limits : {kH200, als::AppliedLimits{102400, 101376}}) {
-    for (const int factors : {8, 64, 65, 128, 129, 192, 256}) {
+    for (const int factors : {8, 64, 65, 128, 129, 192, 256, 257, 512}) {
       std::int64_t before = 0;
       for (const int warps : als::kAppliedBlockWarps) {
         const std::int64_t pairs = als::applied_capacity(limits, factors, warps);
@@ -157,6 +158,28 @@ TEST(AppliedPlan, EveryTaskIsLaunchedOnceByEnoughWarps) {
   EXPECT_TRUE(planned(tasks, next, kH200, 256).empty());
 }
 
+TEST(AppliedPlan, WhatNoBlockHoldsIsStreamed) {
+  std::vector<als::FusedTask> tasks;
+  for (std::int32_t pairs = 3000; pairs >= 0; pairs -= 3) {
+    tasks.emplace_back();
+    tasks.back().count = pairs;
+  }
+  const als::AppliedPlan plan = planned(tasks, 0, kH200, 512);
+  ASSERT_EQ(plan.size(), 5U);
+  EXPECT_TRUE(plan[0].streamed);
+  const std::int64_t held = als::applied_capacity(kH200, 512, als::kAppliedWarps);
+  EXPECT_GT(tasks[plan[0].count - 1].count, held);
+  std::int64_t next = plan[0].count;
+  for (std::size_t k = 1; k < plan.size(); ++k) {
+    EXPECT_FALSE(plan[k].streamed);
+    EXPECT_EQ(plan[k].first, next);
+    EXPECT_EQ(plan[k].pairs, tasks[next].count);
+    EXPECT_LE(plan[k].pairs, als::applied_capacity(kH200, 512, plan[k].warps));
+    next += plan[k].count;
+  }
+  EXPECT_EQ(next, std::ssize(tasks));
+}
+
 // What the device searches for, against a walk over all tasks.
 TEST(AppliedPlan, BandsAreThoseOfAWalkOverTheTasks) {
   Rng rng(3);
@@ -172,7 +195,7 @@ TEST(AppliedPlan, BandsAreThoseOfAWalkOverTheTasks) {
             test::plan_side(View<const std::int64_t>(offsets), longest, up_to);
         const auto count = static_cast<std::int64_t>(plan.tasks.size());
         EXPECT_EQ(als::count_formed(plan.tasks.data(), count, up_to), plan.formed);
-        for (const int factors : {8, 128, 256}) {
+        for (const int factors : {8, 128, 256, 512}) {
           const als::AppliedPlan walked = test::plan_applied(View<const als::FusedTask>(plan.tasks),
                                                              plan.formed, kH200, factors);
           EXPECT_TRUE(test::same(planned(plan.tasks, plan.formed, kH200, factors), walked))
@@ -210,6 +233,10 @@ TEST(AppliedPlan, RowsAreAppliedAsAskedForWhereTheyFit) {
     EXPECT_EQ(longest(Normal::automatic, Precision::fp16, factors),
               std::min(fits, als::applied_break_even(factors, 3)));
   }
+  // Where A is not formed, all of them.
+  for (const Normal normal : {Normal::automatic, Normal::applied}) {
+    EXPECT_EQ(longest(normal, Precision::fp16, 257), std::numeric_limits<std::int32_t>::max());
+  }
 }
 
 TEST(FusedKernels, ThereIsAKernelForEveryNumberOfFactors) {
@@ -231,6 +258,9 @@ TEST(IalsFusedInfo, WhatItCannotDoIsRefused) {
   };
   EXPECT_HAS(why({{"reg", 0}}), "reg");
   EXPECT_HAS(why({{"precision", "fp16x2"}, {"normal", "applied"}}), "fp16x2");
+  EXPECT_EQ(why({{"factors", 512}}), "");
+  EXPECT_HAS(why({{"factors", 300}, {"normal", "formed"}}), "300 factors");
+  EXPECT_ANY_THROW(default_params(info.params, {{"factors", 513}}));
 }
 
 TEST(IalsFusedInfo, MemoryGrowsWithWords) {

@@ -33,7 +33,7 @@ inline HostPlan plan_side(View<const std::int64_t> offsets, std::int64_t longest
   return plan;
 }
 
-// For tasks from `first` on, each a whole row, the longest first, none beyond the capacity.
+// For tasks from `first` on, each a whole row, the longest first.
 inline als::AppliedPlan plan_applied(View<const als::FusedTask> tasks, std::int64_t first,
                                      const als::AppliedLimits& limits, int factors) {
   als::AppliedPlan plan;
@@ -44,7 +44,10 @@ inline als::AppliedPlan plan_applied(View<const als::FusedTask> tasks, std::int6
            als::applied_capacity(limits, factors, *warps) < pairs) {
       ++warps;
     }
-    if (plan.empty() || plan.back().warps != *warps) plan.push_back({i, 0, *warps, pairs});
+    const bool streamed = als::applied_capacity(limits, factors, *warps) < pairs;
+    if (plan.empty() || plan.back().warps != *warps || plan.back().streamed != streamed) {
+      plan.push_back({i, 0, *warps, streamed ? 0 : pairs, streamed});
+    }
     ++plan.back().count;
   }
   return plan;
@@ -54,7 +57,7 @@ inline bool same(const als::AppliedPlan& a, const als::AppliedPlan& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](const als::AppliedLaunch& x, const als::AppliedLaunch& y) {
                       return x.first == y.first && x.count == y.count && x.warps == y.warps &&
-                             x.pairs == y.pairs;
+                             x.pairs == y.pairs && x.streamed == y.streamed;
                     });
 }
 
