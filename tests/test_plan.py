@@ -99,8 +99,8 @@ def planned_as_today(mfbench, folder, results):
 
 
 def test_memory_of_the_device_is_foreseen(mfbench, tmp_path):
-    """The table of results/README, from the committed results and from the plan of today."""
-    rows = table_of(ROOT / "results" / "README.md", "### Memory, planned and measured")
+    """The table of results/NOTES.md, from the committed results and from the plan of today."""
+    rows = table_of(ROOT / "results" / "NOTES.md", "### Memory, planned and measured")
     assert len(rows) >= 16
     plans = {}
     for folder, algorithm, factors, shares, measured, planned in rows:
@@ -121,7 +121,7 @@ def test_memory_of_the_device_is_foreseen(mfbench, tmp_path):
 
 
 def test_every_measured_peak_of_a_whole_run_is_in_the_table(tmp_path):
-    rows = table_of(ROOT / "results" / "README.md", "### Memory, planned and measured")
+    rows = table_of(ROOT / "results" / "NOTES.md", "### Memory, planned and measured")
     listed = {(folder.strip("`"), name.strip("`"), factors) for folder, name, factors, *_ in rows}
     for place in sorted(RESULTS.glob(f"whole-run*{PACKED}")):
         for header, footer in footers_of(place).values():

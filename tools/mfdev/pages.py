@@ -25,7 +25,7 @@ CONTENTS = [
                   "docs/profiling.md"]),
     ("Results", ["docs/results.md", "docs/reading-results.md", "docs/report.md",
                  "docs/contributing-results.md",
-                 "plots/README.md", "results/README.md", "docs/methodology.md",
+                 "plots/README.md", "results/README.md", "results/NOTES.md", "docs/methodology.md",
                  "docs/methodology-notes.md"]),
     ("Reference", ["docs/reference/algorithms.md", "docs/reference/commands.md", "docs/reference/results.md"]),
     ("Algorithms", ["algorithms/*/README.md", "algorithms/**/*.md"]),
