@@ -7,6 +7,7 @@
 #include "base/hash.hpp"
 #include "base/rng.hpp"
 #include "base/threads.hpp"
+#include "datasets/ratings/packed/rating_packer.hpp"
 
 namespace mf {
 namespace {
@@ -49,10 +50,15 @@ Ratings::Ratings(const Views& views, std::shared_ptr<const void> keep_alive)
   check_sizes(views_);
 }
 
+void Ratings::keep_packed(ThreadTeam& team) {
+  packed_ = std::make_shared<const PackedRatings>(pack_ratings(items(), values(), n_items(), team));
+}
+
 std::int64_t Ratings::bytes() const {
   return static_cast<std::int64_t>(views_.users.size_bytes() + views_.items.size_bytes() +
                                    views_.values.size_bytes() + views_.user_offsets.size_bytes() +
-                                   views_.user_ids.size_bytes() + views_.item_ids.size_bytes());
+                                   views_.user_ids.size_bytes() + views_.item_ids.size_bytes()) +
+         (packed_ ? packed_->bytes() : 0);
 }
 
 DuplicatePolicy parse_duplicate_policy(const std::string& name) {

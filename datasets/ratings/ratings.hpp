@@ -21,6 +21,7 @@
 namespace mf {
 
 class ThreadTeam;
+struct PackedRatings;
 
 class Ratings {
  public:
@@ -73,11 +74,16 @@ class Ratings {
     return {views_.users[i], views_.items[i], views_.values[i]};
   }
 
-  std::int64_t bytes() const;  // of all arrays
+  // Packed for the way to a device, where keep_packed() has done it; else null.
+  const PackedRatings* packed() const { return packed_.get(); }
+  void keep_packed(ThreadTeam& team);
+
+  std::int64_t bytes() const;  // of all arrays, and of what is packed
 
  private:
   Views views_;
   std::shared_ptr<const void> keep_alive_;
+  std::shared_ptr<const PackedRatings> packed_;
 };
 
 // The column view: for each item its ratings, users ascending.

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "algorithms/core/registry.hpp"
+#include "datasets/ratings/packed/rating_packer.hpp"
 #include "harness/results/compare/answer.hpp"
 #include "harness/results/files/result_file.hpp"
 #include "harness/results/meaning/ranges.hpp"
@@ -334,6 +335,31 @@ TEST(DataStore, LetsTheWholeGoOnceItIsCut) {
   const CaseData again = store.get(spec.cases[0]);
   EXPECT_TRUE(store.ledger().lent().empty());
   EXPECT_EQ(again.split->test.nnz(), kept.split->test.nnz());
+}
+
+TEST(DataStore, PacksTheTrainingPartOnceForCasesOnADevice) {
+  const Spec spec = spec_of(R"({"name": ["ruler", "als_fused"], "factors": 8})", "",
+                            R"({"like": "ml-100k", "scale": 0.1})");
+  DataStore store;
+  const CaseData host = store.get(spec.cases[0]);
+  EXPECT_EQ(host.split->train.packed(), nullptr);
+  EXPECT_EQ(host.pack_s, 0);
+  EXPECT_EQ(store.host_data().packed_bytes, 0);
+  const CaseData first = store.get(spec.cases[1]);
+  const PackedRatings* packed = first.split->train.packed();
+  ASSERT_NE(packed, nullptr);
+  EXPECT_GT(first.pack_s, 0);
+  EXPECT_EQ(packed->count, first.split->train.nnz());
+  EXPECT_EQ(store.host_data().packed_bytes, static_cast<double>(packed->bytes()));
+  EXPECT_EQ(host.split->train.packed(), nullptr) << "as it was";
+  store.ledger().begin_case();
+  const CaseData second = store.get(spec.cases[1]);
+  EXPECT_EQ(second.split->train.packed(), packed);
+  EXPECT_EQ(second.pack_s, 0);
+  const SharedCosts lent = store.ledger().lent();
+  EXPECT_TRUE(std::ranges::any_of(lent, [&](const SharedCost& cost) {
+    return cost.name == "packed" && cost.seconds == first.pack_s;
+  }));
 }
 
 // Counts what is alive.

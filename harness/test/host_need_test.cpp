@@ -75,6 +75,27 @@ TEST(HostNeed, CountsWhatMakingTakesBesideTheRatings) {
   EXPECT_DOUBLE_EQ(need.train, before.train) << "it is given back";
 }
 
+TEST(HostNeed, CountsWhatIsPackedFromThenOn) {
+  HostData data = data_of(DataFrom::cache);
+  const HostNeed before = host_need(case_of(), data);
+  data.packed_bytes = 2e9;
+  const HostNeed need = host_need(case_of(), data);
+  EXPECT_DOUBLE_EQ(need.train, before.train + 2e9);
+  EXPECT_DOUBLE_EQ(need.cut, before.cut) << "it is packed when the parts are there";
+}
+
+TEST(HostNeed, ExpectsPackedRatingsWhereTheyGoToADevice) {
+  const auto expected = [](const std::string& name) {
+    const std::string text = R"({"name": "t", "datasets": [{"like": "netflix"}],
+        "algorithms": [{"name": ")" +
+                             name + R"("}], "stop": {"epochs": 1}})";
+    return *expected_data(parse_spec(parse_json(text, "t"), "t.json").cases.at(0));
+  };
+  const HostData device = expected("als_fused");
+  EXPECT_NEAR(device.packed_bytes, (15.0 + 8.0) / 8 * static_cast<double>(device.train_nnz), 8);
+  EXPECT_EQ(expected("als_cpu").packed_bytes, 0);
+}
+
 TEST(HostNeed, SortsWhatFilesHaveBesideIt) {
   HostData data = data_of(DataFrom::files);
   data.source_bytes = 2e9;

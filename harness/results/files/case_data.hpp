@@ -30,7 +30,7 @@ struct CaseData {
   RankData ranks;
   // Parts of the time on the load clock; nothing where an earlier case had the same.
   LoadSeconds load_parts;
-  double split_s = 0;
+  double split_s = 0, pack_s = 0;
 };
 
 }  // namespace mf

@@ -70,7 +70,7 @@ struct CaseResult {
 struct CaseMeasures {
   SharedCosts shared;
   LoadSeconds load_parts;  // parts of the load clock, and
-  double split_s = 0;
+  double split_s = 0, pack_s = 0;
   std::optional<double> trivial_error;  // Reference::trivial; nothing where none was computed
   std::optional<double> train_device_s;
   // What was expected before it was prepared, and what there was at most.

@@ -99,6 +99,7 @@ double CaseSetup::foreign_cpu_s() const {
 void CaseSetup::report(CaseMeasures& measures) {
   measures.load_parts = data_.load_parts;
   measures.split_s = data_.split_s;
+  measures.pack_s = data_.pack_s;
   evaluation_.report(measures);
   device_.report(measures);
   if (!prepared_) return;

@@ -7,7 +7,9 @@
 #include "base/host/memory_limit.hpp"
 #include "base/threads.hpp"
 #include "datasets/load.hpp"
+#include "datasets/ratings/packed/rating_packer.hpp"
 #include "harness/results/meaning/ranges.hpp"
+#include "harness/run/data/shared_cases.hpp"
 #include "harness/run/plan/preflight.hpp"
 #include "harness/run/ranks/rank_load.hpp"
 
@@ -17,7 +19,16 @@ namespace {
 constexpr const char* kRatings = "ratings";
 constexpr const char* kSplit = "split";
 constexpr const char* kFacts = "facts";
+constexpr const char* kPacked = "packed";
 constexpr const char* kTrainingFiles = "training_files";
+
+// Whoever holds the split has it as it was.
+std::shared_ptr<const Split> with_packed_training(const Split& split, int threads) {
+  ThreadTeam team(threads);
+  auto packed = std::make_shared<Split>(split);
+  packed->train.keep_packed(team);
+  return packed;
+}
 
 }  // namespace
 
@@ -27,7 +38,7 @@ CaseData DataStore::get(const Case& item, bool keep_whole) {
   host_data_ = {};
   host_data_.from = DataFrom::split_at_hand;
   host_data_.times = item.data.times;
-  split_s_ = 0;
+  split_s_ = pack_s_ = 0;
   const std::string split_key = dataset_key + canonical(item.resolved.at("split"));
   if (split_key != split_key_) {
     // The old ones go first: two large sets may not fit beside each other.
@@ -38,6 +49,7 @@ CaseData DataStore::get(const Case& item, bool keep_whole) {
     split_key_ = split_key;
   }
   for (const char* name : {kRatings, kSplit, kFacts}) ledger_.used(name);
+  if (uploads_ratings(item)) pack();
   if (!keep_whole) dataset_.reset();
   host_data_.kept = holds_whole();
   CaseData data;
@@ -47,6 +59,7 @@ CaseData DataStore::get(const Case& item, bool keep_whole) {
   data.sizes = sizes_of(*split_);
   data.load_parts = load_seconds_;
   data.split_s = split_s_;
+  data.pack_s = pack_s_;
   return data;
 }
 
@@ -54,7 +67,13 @@ CaseData DataStore::get_slice(const Case& item, Communicator& ranks, int ranks_o
   drop_dataset();
   standing_bytes_ = resident_bytes();
   const auto expected = expected_data(item);
-  CaseData data = load_slice(item, ranks, std::max(1, hardware_threads() / ranks_on_these_cpus));
+  const int threads = std::max(1, hardware_threads() / ranks_on_these_cpus);
+  CaseData data = load_slice(item, ranks, threads);
+  if (uploads_ratings(item)) {
+    const auto start = Clock::now();
+    ranks.agree([&] { data.split = with_packed_training(*data.split, threads); });
+    data.pack_s = seconds_since(start);
+  }
   host_data_ = expected.value_or(HostData{});
   host_data_.slices = data.ranks.read_whole ? 1 : ranks.size();
   set_sizes(host_data_, *data.split, data.sizes);
@@ -75,6 +94,8 @@ void DataStore::set_sizes(HostData& host, const Split& split, const PartSizes& s
   host.threads = hardware_threads();
   host.program_bytes = program_bytes();
   host.standing_bytes = standing_bytes_;
+  const PackedRatings* const packed = split.train.packed();
+  host.packed_bytes = packed != nullptr ? static_cast<double>(packed->bytes()) : 0;
 }
 
 void DataStore::load(const Case& item, const std::string& key) {
@@ -104,6 +125,17 @@ void DataStore::cut(const Case& item, bool keep_whole) {
   start = Clock::now();
   facts_ = std::make_shared<const RatingFacts>(facts_of(split_->train, hardware_threads()));
   ledger_.made({kFacts, seconds_since(start), SharedClock::load}, SharedScope::split);
+}
+
+// For this case and for those that follow.
+void DataStore::pack() {
+  if (split_->train.packed() == nullptr) {
+    const auto start = Clock::now();
+    split_ = with_packed_training(*split_, hardware_threads());
+    pack_s_ = seconds_since(start);
+    ledger_.made({kPacked, pack_s_, SharedClock::load}, SharedScope::split);
+  }
+  ledger_.used(kPacked);
 }
 
 HostData DataStore::host_data() const {

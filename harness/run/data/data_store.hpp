@@ -1,5 +1,6 @@
 // What the cases of a run have in common: the last data set and split, since neighbours in a spec
-// mostly share them, with the facts of its training part.
+// mostly share them, with the facts of its training part, which is also packed where it goes to a
+// device.
 #pragma once
 
 #include <memory>
@@ -53,6 +54,7 @@ class DataStore {
  private:
   void load(const Case& item, const std::string& key);
   void cut(const Case& item, bool keep_whole);
+  void pack();
   void set_sizes(HostData& host, const Split& split, const PartSizes& sizes) const;
   void drop_split();
   void drop_dataset();
@@ -68,7 +70,7 @@ class DataStore {
   SharedLedger ledger_;
   HostData host_data_;        // of the last get()
   LoadSeconds load_seconds_;  // of it, too
-  double split_s_ = 0;
+  double split_s_ = 0, pack_s_ = 0;
   double standing_bytes_ = 0;  // of this process, when data were loaded last
 };
 

@@ -31,6 +31,8 @@ bool is_cut_again(const Case& own, std::span<const Case* const> later) {
 
 bool trains_on_one_device(const Case& item) { return needs_device(item) && ranks_of(item) == 1; }
 
+bool uploads_ratings(const Case& item) { return needs_device(item) && !has_own_process(item); }
+
 bool is_trained_again(const Case& own, std::span<const Case* const> later) {
   return trains_on_one_device(own) && any_of_same_split(own, later, trains_on_one_device);
 }

@@ -13,6 +13,9 @@ bool is_cut_again(const Case& own, std::span<const Case* const> later);
 // Whether a case has all of its ratings on a device, where they can stay for the next one.
 bool trains_on_one_device(const Case& item);
 
+// Whether a process of the case sends its ratings to a device.
+bool uploads_ratings(const Case& item);
+
 // Whether this case and one of the first of `later` that have its split train on one device.
 bool is_trained_again(const Case& own, std::span<const Case* const> later);
 

@@ -111,7 +111,7 @@ double train_bytes(const Case& item, const HostData& data, const Sizes& sizes) {
   const double own = info.memory ? info.memory(item.params, train).host_bytes : 0;
   return parts_bytes(item, sizes) + facts_bytes(sizes) + slice_bytes(data, sizes) +
          model_bytes(item, train) + histories + evaluating_bytes(item, data) +
-         means_bytes(item, data) + (data.kept ? sizes.whole() : 0) +
+         means_bytes(item, data) + data.packed_bytes + (data.kept ? sizes.whole() : 0) +
          (needs_device(item) ? left_standing(item, data) : standing(data) + own);
 }
 

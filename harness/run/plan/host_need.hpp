@@ -33,6 +33,7 @@ struct HostData {
   std::optional<ProblemShape> before_rules;
   double source_bytes = 0;    // of the files that are mapped to be read
   double making_bytes = 0;    // beside the ratings while these are made
+  double packed_bytes = 0;    // of the training ratings, for the way to a device
   double program_bytes = 0;   // of this process without data, before it had a device
   double standing_bytes = 0;  // and as the case begins: with what cases before it left for good
   int threads = 1;            // that load and cut

@@ -15,8 +15,10 @@
 #include "base/threads.hpp"
 #include "datasets/from_files.hpp"
 #include "datasets/load.hpp"
+#include "datasets/ratings/packed/packed_form.hpp"
 #include "harness/device/device.hpp"
 #include "harness/evaluate/device/device_quality.hpp"
+#include "harness/run/data/shared_cases.hpp"
 #include "harness/run/data/shared_ratings.hpp"
 #include "harness/run/prepared.hpp"
 #include "harness/run/ranks/rank_load.hpp"
@@ -181,6 +183,12 @@ double train_share(const SplitSpec& split) {
   return (1 - test) * (1 - split.validation_fraction);
 }
 
+// With as many values as a table can have.
+double expected_packed_bytes(const HostData& data) {
+  const PackedForm form{bits_below(data.whole.n_items), bits_below(kMostTableValues)};
+  return static_cast<double>(form.words(data.train_nnz)) * sizeof(std::uint64_t);
+}
+
 std::optional<std::string> first_empty_part(const Case& item, const PartSizes& sizes) {
   if (sizes.train == 0) return "training";
   const bool ranks_items = item.evaluate.rank.value_or(false);
@@ -241,10 +249,10 @@ std::optional<HostData> expected_data(const Case& item) {
   data.times = item.data.times;
   data.from = source_of_data(item);
   data.threads = hardware_threads();
-  if (data.from == DataFrom::cache) {
-    if (why_whole(item, false).empty()) data.slices = ranks_of(item.params);
-    return data;
-  }
+  if (data.from == DataFrom::cache && why_whole(item, false).empty())
+    data.slices = ranks_of(item.params);
+  if (uploads_ratings(item)) data.packed_bytes = expected_packed_bytes(data) / data.slices;
+  if (data.from == DataFrom::cache) return data;
   data.making_bytes = making_bytes(item.data);
   if (const auto source = source_of(item.data)) data.source_bytes = bytes_of_files(*source);
   return data;

@@ -15,7 +15,9 @@ DeviceRatings::DeviceRatings(const Ratings& from, ThreadTeam& team, cudaStream_t
     : n_users_(from.n_users()), n_items_(from.n_items()), nnz_(from.nnz()) {
   Uploader uploader(team, stream);
   user_offsets_ = uploader.array(from.user_offsets());
-  ratings_ = uploader.row_ratings(from.items(), from.values());
+  RowPieces all;
+  all.pieces = {{from.items(), from.values()}};
+  ratings_ = uploader.row_ratings(all, from);
 }
 
 RatingsOfRows DeviceRatings::rows() const {

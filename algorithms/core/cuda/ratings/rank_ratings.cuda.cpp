@@ -137,7 +137,7 @@ void RankRatings::upload(const Ratings& train, const Context& context) {
       own.size() + 1, [&](std::int64_t begin, std::int64_t end, std::int64_t* out) {
         for (std::int64_t row = begin; row < end; ++row) *out++ = offsets[own.begin + row] - first;
       });
-  ratings_ = uploader.row_ratings(rows);
+  ratings_ = uploader.row_ratings(rows, train);
   own_rows_ = {user_offsets_.data(), ratings_.data(), own.size(), last - first};
 }
 

@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 
 #include "algorithms/core/cuda/memory.hpp"
 #include "algorithms/core/cuda/ratings/pinned_ring.hpp"
+#include "algorithms/core/cuda/ratings/unpack.hpp"
 #include "algorithms/core/pinned.hpp"
 #include "base/threads.hpp"
 #include "base/view.hpp"
+#include "datasets/ratings/packed/rating_packer.hpp"
 #include "datasets/ratings/rating_slice.hpp"
 #include "datasets/ratings/ratings.hpp"
 
@@ -40,18 +43,12 @@ class Uploader {
     // Even of a small array one piece is filled while the other is copied.
     const std::int64_t piece =
         std::clamp(count * element / 4, kSmallest, kPinnedPieceBytes) / element;
-    PinnedRing& ring = PinnedRing::of_process();
-    const auto held = ring.lock();
-    for (std::int64_t begin = 0; begin < count; begin += piece) {
-      const std::int64_t size = std::min(piece, count - begin);
-      T* out = reinterpret_cast<T*>(ring.take(size * element));
-      team_->for_chunks(size, kChunk, [&](std::int64_t from, std::int64_t end) {
-        fill(begin + from, begin + end, out + from);
-      });
-      MF_CUDA(cudaMemcpyAsync(to.data() + begin, out, static_cast<std::size_t>(size * element),
-                              cudaMemcpyHostToDevice, stream_));
-      ring.sent(stream_);
-    }
+    in_pieces<T>(
+        count, piece, [](std::int64_t size) { return size; }, fill,
+        [&](const T* from, std::int64_t begin, std::int64_t size) {
+          MF_CUDA(cudaMemcpyAsync(to.data() + begin, from, static_cast<std::size_t>(size * element),
+                                  cudaMemcpyHostToDevice, stream_));
+        });
     return to;
   }
 
@@ -67,28 +64,21 @@ class Uploader {
     });
   }
 
-  // The ratings of the rows (or columns) one after another.
-  DeviceBuffer<RowRating> row_ratings(View<const std::int32_t> others, View<const float> values) {
-    return filled<RowRating>(others.size(),
-                             [&](std::int64_t begin, std::int64_t end, RowRating* out) {
-                               for (std::int64_t i = begin; i < end; ++i)
-                                 *out++ = {others[i], values[i]};
-                             });
-  }
-
-  // Of rows in pieces, one after another.
-  DeviceBuffer<RowRating> row_ratings(const RowPieces& rows) {
-    return filled<RowRating>(rows.count(),
-                             [&](std::int64_t begin, std::int64_t end, RowRating* out) {
-                               std::int64_t first = 0;  // of the piece
-                               for (const RowPieces::Piece& piece : rows.pieces) {
-                                 const std::int64_t from = std::max(begin, first);
-                                 const std::int64_t to = std::min(end, first + piece.items.size());
-                                 for (std::int64_t i = from; i < to; ++i)
-                                   *out++ = {piece.items[i - first], piece.values[i - first]};
-                                 first += piece.items.size();
-                               }
-                             });
+  // Rows in pieces, one after another. Those that lie in the memory of `own` go as they were packed
+  // (Ratings::packed); all others are packed on the way.
+  DeviceBuffer<RowRating> row_ratings(const RowPieces& rows, const Ratings& own) {
+    DeviceBuffer<RowRating> to(rows.count());
+    RatingPacker packer(own.n_items());
+    for (const auto& piece : rows.pieces) {
+      if (place_in_packed(own, piece) < 0) packer.look_at(piece.values, *team_);
+    }
+    RowRating* next = to.data();
+    for (const auto& piece : rows.pieces) {
+      const std::int64_t place = place_in_packed(own, piece);
+      place < 0 ? send(packer, piece, next) : send(*own.packed(), place, piece.values.size(), next);
+      next += piece.values.size();
+    }
+    return to;
   }
 
   // All of them, by user and item.
@@ -104,6 +94,70 @@ class Uploader {
  private:
   static constexpr std::int64_t kSmallest = 64 << 10;
   static constexpr std::int64_t kChunk = 1 << 16;  // elements that a thread fills at a time
+
+  // Fills `piece` elements at a time, which lie in words_of(piece) of T, and sends them by
+  // send(words, begin, count).
+  template <class T, class WordsOf, class Fill, class Send>
+  void in_pieces(std::int64_t count, std::int64_t piece, const WordsOf& words_of, const Fill& fill,
+                 const Send& send) {
+    PinnedRing& ring = PinnedRing::of_process();
+    const auto held = ring.lock();
+    for (std::int64_t begin = 0; begin < count; begin += piece) {
+      const std::int64_t size = std::min(piece, count - begin);
+      T* out =
+          reinterpret_cast<T*>(ring.take(words_of(size) * static_cast<std::int64_t>(sizeof(T))));
+      team_->for_chunks(size, kChunk, [&](std::int64_t from, std::int64_t end) {
+        fill(begin + from, begin + end, out + words_of(from));
+      });
+      send(out, begin, size);
+      ring.sent(stream_);
+    }
+  }
+
+  // Where a piece begins among the packed ratings; -1: it is not of them.
+  static std::int64_t place_in_packed(const Ratings& own, const RowPieces::Piece& piece) {
+    const auto all = own.items();
+    const std::less<> before;
+    const bool within = own.packed() != nullptr && !before(piece.items.data(), all.data()) &&
+                        !before(all.data() + all.size(), piece.items.data() + piece.items.size());
+    return within ? piece.items.data() - all.data() : -1;
+  }
+
+  void send(const PackedRatings& packed, std::int64_t first, std::int64_t count, RowRating* to) {
+    const std::int64_t skipped = first % kPackedBlock;  // of the block in which they begin
+    const std::uint64_t* from = packed.words.data() + packed.form.words(first - skipped);
+    unpack(
+        packed.form, packed.table, skipped, count,
+        [&](std::int64_t begin, std::int64_t end, std::uint64_t* words) {
+          std::copy(from + packed.form.words(begin), from + packed.form.words(end), words);
+        },
+        to);
+  }
+
+  void send(const RatingPacker& packer, const RowPieces::Piece& piece, RowRating* to) {
+    unpack(
+        packer.form(), packer.table(), 0, piece.values.size(),
+        [&](std::int64_t begin, std::int64_t end, std::uint64_t* words) {
+          packer.pack(piece.items.data() + begin, piece.values.data() + begin, end - begin, words);
+        },
+        to);
+  }
+
+  // `count` packed ratings behind `skipped` ones, as fill(begin, end, words) writes them all:
+  // `begin` is that of a block. The device reads them in the pinned memory.
+  template <class Fill>
+  void unpack(const PackedForm& form, View<const float> table, std::int64_t skipped,
+              std::int64_t count, const Fill& fill, RowRating* to) {
+    const std::int64_t all = skipped + count;
+    const std::int64_t most = kPinnedPieceBytes * 8 / std::max(1, form.bits());
+    const std::int64_t piece = std::clamp(all / 4, kChunk, most) / kChunk * kChunk;
+    in_pieces<std::uint64_t>(
+        all, piece, [&](std::int64_t size) { return form.words(size); }, fill,
+        [&](const std::uint64_t* words, std::int64_t begin, std::int64_t size) {
+          const std::int64_t skip = begin == 0 ? skipped : 0;
+          unpack_ratings(form, table, words, skip, size, to + (begin + skip - skipped), stream_);
+        });
+  }
 
   ThreadTeam* team_;
   cudaStream_t stream_;

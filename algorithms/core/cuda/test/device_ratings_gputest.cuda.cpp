@@ -69,6 +69,24 @@ TEST(DeviceRatings, ColumnsAreTheHostsHoweverManyAreSortedAtOnce) {
   }
 }
 
+TEST(DeviceRatings, RowsAreTheHostsWhetherPackedBeforeOrNot) {
+  MF_REQUIRE_DEVICE();
+  ThreadTeam team(2);
+  Stream stream;
+  auto all = several();
+  for (Ratings& train : all) {
+    for (const bool before : {false, true}) {
+      if (before) train.keep_packed(team);
+      const DeviceRatings ratings(train, team, stream.get());
+      const auto rows = back(ratings.rows().ratings, train.nnz(), stream);
+      for (std::int64_t i = 0; i < train.nnz(); ++i) {
+        ASSERT_EQ(rows[i].other, train.items()[i]) << i;
+        ASSERT_EQ(rows[i].value, train.values()[i]) << i;
+      }
+    }
+  }
+}
+
 TEST(DeviceRatings, CountsAreTheHosts) {
   MF_REQUIRE_DEVICE();
   ThreadTeam team(2);

@@ -1,4 +1,6 @@
 // Uploads, the models made of them, and draws that are the same on both sides.
+#include <bit>
+#include <memory>
 #include <numeric>
 
 #include "algorithms/core/cuda/device_model.hpp"
@@ -8,6 +10,7 @@
 #include "base/rng.hpp"
 #include "testing/cuda/testing.hpp"
 #include "testing/models.hpp"
+#include "testing/packable.hpp"
 
 namespace mf::cuda {
 namespace {
@@ -87,18 +90,79 @@ TEST(Uploader, RowsArePaddedWithZeros) {
   EXPECT_EQ(gpu.back(uploader.rows(View(packed), 5, 5)), packed);
 }
 
-TEST(Uploader, RatingsOfRowsKeepTheirOrder) {
+void expect_ratings(const AlignedVector<RowRating>& seen, const test::Packable& sent,
+                    const char* way) {
+  ASSERT_EQ(std::ssize(seen), std::ssize(sent.items)) << sent.name << " " << way;
+  for (std::int64_t i = 0; i < std::ssize(seen); ++i) {
+    ASSERT_EQ(seen[i].other, sent.items[i]) << sent.name << " " << way << " " << i;
+    ASSERT_EQ(std::bit_cast<std::uint32_t>(seen[i].value),
+              std::bit_cast<std::uint32_t>(sent.values[i]))
+        << sent.name << " " << way << " " << i;
+  }
+}
+
+// All of one user. Ids are not looked at: of 2^31 items there are none.
+Ratings of_one_user(const test::Packable& ratings) {
+  struct Users {
+    AlignedVector<std::int32_t> of_ratings;
+    AlignedVector<std::int64_t> offsets;
+    std::int32_t id = 0;
+  };
+  const std::int64_t count = std::ssize(ratings.items);
+  auto users = std::make_shared<Users>();
+  users->of_ratings.assign(count, 0);
+  users->offsets = {0, count};
+  Ratings::Views views;
+  views.users = users->of_ratings;
+  views.items = ratings.items;
+  views.values = ratings.values;
+  views.user_offsets = users->offsets;
+  views.user_ids = {&users->id, 1};
+  views.item_ids = {&users->id, ratings.n_items};
+  return {views, users};
+}
+
+// One of the pieces is empty, and the first lies in other memory.
+RowPieces in_pieces(const Ratings& ratings) {
+  const auto piece = [&](std::int64_t begin, std::int64_t end) -> RowPieces::Piece {
+    return {ratings.items().part(begin, end), ratings.values().part(begin, end)};
+  };
+  const std::int64_t count = ratings.nnz(), third = count / 3, half = count / 2;
+  RowPieces rows;
+  const RowPieces::Piece first = piece(0, third);
+  rows.received_items.emplace_back(first.items.begin(), first.items.end());
+  rows.received_values.emplace_back(first.values.begin(), first.values.end());
+  rows.pieces = {{rows.received_items[0], rows.received_values[0]},
+                 piece(third, third),
+                 piece(third, half),
+                 piece(half, count)};
+  return rows;
+}
+
+void expect_to_arrive(Gpu& gpu, const test::Packable& sent) {
+  Uploader uploader(gpu.team, gpu.stream.get());
+  Ratings ratings = of_one_user(sent);
+  RowPieces whole;
+  whole.pieces = {{ratings.items(), ratings.values()}};
+  for (const char* way : {"packed on the way", "packed before"}) {
+    expect_ratings(gpu.back(uploader.row_ratings(whole, ratings)), sent, way);
+    expect_ratings(gpu.back(uploader.row_ratings(in_pieces(ratings), ratings)), sent, way);
+    ratings.keep_packed(gpu.team);
+  }
+}
+
+TEST(Uploader, RatingsArriveBitForBit) {
   MF_REQUIRE_DEVICE();
   Gpu gpu;
-  Uploader uploader(gpu.team, gpu.stream.get());
-  AlignedVector<std::int32_t> others(100'000);
-  std::iota(others.begin(), others.end(), 0);
-  const AlignedVector<float> values = gpu.random_floats(100'000);
-  const auto ratings = gpu.back(uploader.row_ratings(View(others), View(values)));
-  for (std::int64_t i = 0; i < 100'000; ++i) {
-    ASSERT_EQ(ratings[i].other, i);
-    ASSERT_EQ(ratings[i].value, values[i]);
-  }
+  for (const auto& ratings : test::packables(8)) expect_to_arrive(gpu, ratings);
+}
+
+// Narrow ones and the widest, in several pieces of pinned memory.
+TEST(Uploader, RatingsOfManyPiecesArriveBitForBit) {
+  MF_REQUIRE_DEVICE();
+  Gpu gpu;
+  expect_to_arrive(gpu, test::packable(17'770, {1, 2, 3, 4, 5}, 9'000'001, gpu.rng));
+  expect_to_arrive(gpu, test::packable((std::int64_t{1} << 31) - 1, {}, 5'000'063, gpu.rng));
 }
 
 // Packed rows of a view must be the model's.
