@@ -84,6 +84,8 @@ class CudaDeviceClock : public DeviceClock {
 
   void expect_upload(std::int64_t bytes) override { cuda::PinnedRing::of_process().reserve(bytes); }
 
+  void expect_memory(std::int64_t bytes) override { cuda::reserve(bytes); }
+
   std::int64_t free_bytes() override { return cuda::available_bytes(); }
 
   std::int64_t peak_bytes() override { return cuda::peak_allocated_bytes(); }

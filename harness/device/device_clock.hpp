@@ -45,6 +45,8 @@ class DeviceClock {
   // Before a case uploads so many bytes: what the process keeps for uploads is made now, off the
   // clocks of its answer.
   virtual void expect_upload(std::int64_t) {}
+  // The same of memory of the device that a case takes.
+  virtual void expect_memory(std::int64_t) {}
 
   virtual std::int64_t free_bytes() = 0;
   virtual std::int64_t peak_bytes() = 0;  // of this case, without the context

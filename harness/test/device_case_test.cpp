@@ -53,6 +53,7 @@ class FakeDevice : public DeviceClock {
   }
   double seconds(std::int64_t from, std::int64_t to) override { return marks_[to] - marks_[from]; }
   void clear_marks(std::int64_t) override { marks_.clear(); }
+  void expect_memory(std::int64_t bytes) override { expected = bytes; }
   std::int64_t free_bytes() override { return free; }
   std::int64_t peak_bytes() override { return 12345; }
   DeviceReading reading() noexcept override {
@@ -76,6 +77,7 @@ class FakeDevice : public DeviceClock {
   std::atomic<int> readings = 0;  // asked for by the sampler's thread, too
   double joules = 0;
   std::int64_t waits = 0;
+  std::int64_t expected = 0;
   std::int64_t free = std::int64_t{1} << 40;
 
  private:
@@ -87,6 +89,7 @@ struct Group {
   std::int64_t count = 0;
 };
 std::vector<Group> groups;
+std::int64_t expected_memory = 0;  // when the last algorithm was prepared
 
 class FakeAlgorithm : public Algorithm {
  public:
@@ -98,6 +101,7 @@ class FakeAlgorithm : public Algorithm {
     model_ = initial;
     const PhaseScope transfer(context.phases, "transfer");
     device_->pending = true;
+    expected_memory = device_->expected;
   }
   std::int64_t run_epochs(const EpochArgs& first, std::int64_t count, Context& context) override {
     groups.push_back({first.epoch, count});
@@ -209,6 +213,14 @@ std::size_t count_of(const std::string& text, const std::string& part) {
   std::size_t count = 0;
   for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
   return count;
+}
+
+TEST(DeviceCase, TheDeviceKnowsWhatMemoryIsToComeBeforeTheCaseIsPrepared) {
+  expected_memory = 0;
+  const Done done = run({});
+  const double planned = number(done.file.footer, "planned_device_bytes");
+  EXPECT_GT(planned, 1e6);
+  EXPECT_EQ(expected_memory, static_cast<std::int64_t>(planned));
 }
 
 TEST(DeviceCase, ShortEpochsRunInGroupsThatEndAtEvaluations) {

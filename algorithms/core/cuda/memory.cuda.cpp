@@ -57,6 +57,16 @@ void trim() noexcept {
   if (pool() != nullptr) cudaMemPoolTrimTo(pool(), 0);
 }
 
+// What it keeps for allocations to come.
+std::int64_t unused_of_pool() {
+  if (pool() == nullptr) return 0;
+  std::uint64_t reserved = 0;
+  std::uint64_t used = 0;
+  MF_CUDA(cudaMemPoolGetAttribute(pool(), cudaMemPoolAttrReservedMemCurrent, &reserved));
+  MF_CUDA(cudaMemPoolGetAttribute(pool(), cudaMemPoolAttrUsedMemCurrent, &used));
+  return static_cast<std::int64_t>(reserved - used);
+}
+
 cudaError_t try_allocate(void** pointer, std::size_t bytes, cudaStream_t stream) {
   if (pool() == nullptr) return cudaMalloc(pointer, bytes);
   const cudaError_t error = cudaMallocAsync(pointer, bytes, stream);
@@ -112,16 +122,23 @@ void free_device(void* pointer, std::size_t bytes) noexcept {
   free_on(pointer, bytes, own_stream());
 }
 
+void reserve(std::int64_t bytes) {
+  const std::int64_t wanted = bytes - unused_of_pool();
+  if (pool() == nullptr || wanted <= 0) return;
+  void* pointer = nullptr;
+  if (cudaMallocAsync(&pointer, static_cast<std::size_t>(wanted), own_stream()) == cudaSuccess) {
+    MF_CUDA(cudaFreeAsync(pointer, own_stream()));
+    MF_CUDA(cudaStreamSynchronize(own_stream()));  // from here on any stream can have it
+  } else {
+    cudaGetLastError();  // who needs it will say so
+  }
+}
+
 std::int64_t available_bytes() {
   std::size_t free = 0;
   std::size_t total = 0;
   MF_CUDA(cudaMemGetInfo(&free, &total));
-  if (pool() == nullptr) return static_cast<std::int64_t>(free);
-  std::uint64_t reserved = 0;
-  std::uint64_t used = 0;
-  MF_CUDA(cudaMemPoolGetAttribute(pool(), cudaMemPoolAttrReservedMemCurrent, &reserved));
-  MF_CUDA(cudaMemPoolGetAttribute(pool(), cudaMemPoolAttrUsedMemCurrent, &used));
-  return static_cast<std::int64_t>(free + (reserved - used));
+  return static_cast<std::int64_t>(free) + unused_of_pool();
 }
 
 }  // namespace mf::cuda

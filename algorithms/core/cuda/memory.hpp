@@ -32,6 +32,10 @@ void free_device(void* pointer, std::size_t bytes) noexcept;
 void* allocate_on(std::size_t bytes, cudaStream_t stream);
 void free_on(void* pointer, std::size_t bytes, cudaStream_t stream) noexcept;
 
+// The pool has `bytes` for the allocations that follow, as far as the device has them: what comes
+// from the driver comes now.
+void reserve(std::int64_t bytes);
+
 // Bytes that allocations can have: what the driver has, and what the pool keeps unused.
 std::int64_t available_bytes();
 

@@ -37,6 +37,7 @@ std::optional<Refusal> CaseSetup::open_or_refuse(CaseMeasures& measures) {
     return Refusal{Status::skipped, *why};
   const PartSizes sizes = evaluation_.sizes();
   const std::int64_t others = sizes.all() - sizes.train;
+  std::int64_t expected_bytes = 0;
   measures.planned_host_bytes = host_need(item_, store_.host_data()).peak();
   if (DeviceClock* const device = device_.get()) {
     SharedRatings& left = store_.on_device();
@@ -44,8 +45,21 @@ std::optional<Refusal> CaseSetup::open_or_refuse(CaseMeasures& measures) {
     const DevicePlace place = share_device(item_, shape_, others, wanted, left, *device);
     shares_ratings_ = place.keeps_ratings;
     measures.planned_device_bytes = device_bytes(item_, shape_, others, place);
+    expected_bytes = bytes_to_come(place, *device);
   }
-  return refuse(item_, shape_, others, device_.get(), store_.training_files_bytes());
+  auto refusal = refuse(item_, shape_, others, device_.get(), store_.training_files_bytes());
+  if (!refusal && device_.get() != nullptr) device_.get()->expect_memory(expected_bytes);
+  return refusal;
+}
+
+// On the device, beside the ratings that stay there from the case before. Of what takes as much as
+// there is, the least.
+std::int64_t CaseSetup::bytes_to_come(const DevicePlace& place, DeviceClock& device) const {
+  const PartSizes sizes = evaluation_.sizes();
+  const DevicePlace least = {place.keeps_ratings, place.has_columns, std::nullopt};
+  const double held = place.free_bytes.value_or(0) - static_cast<double>(device.free_bytes());
+  return static_cast<std::int64_t>(device_bytes(item_, shape_, sizes.all() - sizes.train, least) -
+                                   held);
 }
 
 void CaseSetup::prepare(const std::function<bool()>& stop_requested, HostWatch& watch,

@@ -89,11 +89,13 @@ class FollowedCase {
   }
 
   // For want of memory on this machine or device: all else rank 0 finds out by itself.
-  void refuse_here() const {
+  void refuse_here() {
     const Ratings& train = data_.split->train;
     const ProblemShape shape = {train.n_users(), train.n_items(), data_.sizes.train};
     const auto refusal = refuse(item_, shape, 0, device_.get());
     if (refusal && refusal->status == Status::oom) fail(ErrorKind::memory, "{}", refusal->reason);
+    if (DeviceClock* const device = device_.get())
+      device->expect_memory(static_cast<std::int64_t>(device_bytes(item_, shape, 0)));
   }
 
   void prepare() {

@@ -25,6 +25,28 @@ TEST(DeviceBuffer, CountsItsBytes) {
   EXPECT_EQ(peak_allocated_bytes() - before, 4000);
 }
 
+std::size_t free_of_driver() {
+  std::size_t free = 0;
+  std::size_t total = 0;
+  MF_CUDA(cudaMemGetInfo(&free, &total));
+  return free;
+}
+
+TEST(DeviceBuffer, WhatIsReservedDoesNotComeFromTheDriverAgain) {
+  MF_REQUIRE_DEVICE();
+  constexpr std::int64_t kBytes = std::int64_t{256} << 20;
+  reserve(kBytes);
+  const std::size_t before = free_of_driver();
+  {
+    const DeviceBuffer<std::byte> half(kBytes / 2), quarter(kBytes / 4);
+    EXPECT_EQ(free_of_driver(), before);
+  }
+  reserve(kBytes);
+  EXPECT_EQ(free_of_driver(), before) << "it is there";
+  reserve(std::int64_t{1} << 50);  // more than there is: nothing happens
+  const DeviceBuffer<std::byte> small(1000);
+}
+
 TEST(DeviceBuffer, SaysHowMuchIsMissing) {
   MF_REQUIRE_DEVICE();
   try {
