@@ -19,8 +19,7 @@ class Bpmf : public Algorithm {
     const auto ratings = cuda::ratings_on_device(train, context);
     const cudaStream_t stream = context.stream;
     center_ = als::DeviceCenter(initial, settings_.removed(), {}, *ratings, stream);
-    work_ =
-        draw_work(settings_, nnz_, ratings->rating_users(stream) + ratings->rated_items(stream));
+    work_ = draw_work(settings_, nnz_, rated_shape(train, context).rows);
     const double mean = center_.residual().mean;
     const double squares =
         settings_.draws_alpha() ? sum_of_squares(train.values(), mean, *context.team) : 0;

@@ -47,7 +47,7 @@ class BatchHogwild : public DeviceSgd<HogwildSettings>, public OnRanks {
     if (context.ranks != nullptr) return prepare_share(train, initial, context);
     const auto ratings = cuda::ratings_on_device(train, context);
     shuffle(*ratings);
-    set_work({nnz_, ratings->rating_users(stream_) + ratings->rated_items(stream_)});
+    set_work(rated_shape(train, context));
     ratings->release_rows();
     cuda::Uploader uploader(*context.team, stream_);
     model_ = cuda::StoredModel(settings_.storage, initial, uploader);

@@ -20,7 +20,7 @@ class Wavefront : public DeviceSgd<WavefrontSettings> {
     choose_grid({train.n_users(), train.n_items(), train.nnz()});
     const auto ratings = cuda::ratings_on_device(train, context);
     DeviceGrid grid = make_device_grid(*ratings, bands_, columns_, seed_, stream_);
-    set_work({nnz_, ratings->rating_users(stream_) + ratings->rated_items(stream_)});
+    set_work(rated_shape(train, context));
     ratings->release_rows();
     users_ = std::move(grid.users);
     items_ = std::move(grid.items);

@@ -14,9 +14,7 @@ void BlockSgd<Real>::prepare(const Ratings& train, const Model& initial, Context
   check_initial(settings_.model, settings_.factors, train, initial);
   stream_ = context.stream;
   const auto ratings = cuda::ratings_on_device(train, context);
-  // Before the rows are released.
-  work_ = epoch_work(settings_,
-                     {train.nnz(), ratings->rating_users(stream_) + ratings->rated_items(stream_)});
+  work_ = epoch_work(settings_, rated_shape(train, context));
   DeviceArrangement made = arrange_on_device(settings_, *ratings, context.seed, stream_);
   facts_ =
       facts_of(settings_, made.cut, made.counts, {train.n_users(), train.n_items(), train.nnz()});

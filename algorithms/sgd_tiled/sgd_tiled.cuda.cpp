@@ -54,7 +54,7 @@ class SgdTiled : public Algorithm, public OnRanks {
     launch_shuffle(ratings->rows(), exponents.data(), ratings_.data(), seed_, stream_);
     ratings->release_rows();
     start(initial, context);
-    account({ratings->nnz(), ratings->rating_users(stream_) + ratings->rated_items(stream_)});
+    account(rated_shape(train, context));
   }
 
   std::int64_t run_epoch(const EpochArgs& args, Context& context) override {

@@ -29,8 +29,7 @@ class Als : public Algorithm, public OnRanks {
     center_ = DeviceCenter(initial, common.center, row_reg_of(common), *ratings, stream);
     steps_ =
         std::make_unique<DeviceSteps>(settings_, *ratings, center_.residual(), initial, context);
-    work_ = iteration_work(common, settings_.solver, nnz_,
-                           ratings->rating_users(stream) + ratings->rated_items(stream));
+    work_ = iteration_work(common, settings_.solver, nnz_, rated_shape(train, context).rows);
   }
 
   std::int64_t run_epoch(const EpochArgs&, Context& context) override {

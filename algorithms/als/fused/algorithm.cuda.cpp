@@ -26,8 +26,7 @@ class AlsFused : public Algorithm, public OnRanks {
     const cudaStream_t stream = context.stream;
     center_ = DeviceCenter(initial, common.center, row_reg_of(common), *ratings, stream);
     steps_ = FusedSteps(settings_, *ratings, center_.residual(), initial, context);
-    work_ = iteration_work(common, Solver::cg, nnz_,
-                           ratings->rating_users(stream) + ratings->rated_items(stream));
+    work_ = iteration_work(common, Solver::cg, nnz_, rated_shape(train, context).rows);
   }
 
   std::int64_t run_epoch(const EpochArgs&, Context& context) override {

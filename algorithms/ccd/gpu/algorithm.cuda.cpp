@@ -23,8 +23,7 @@ class CcdDevice : public Algorithm {
     ratings->release_columns();
     users_ = DeviceSide(settings_, ratings->rows(), train.n_items(), 2, stream_);
     ratings->release_rows();
-    work_ = epoch_work(settings_, train.nnz(),
-                       ratings->rating_users(stream_) + ratings->rated_items(stream_));
+    work_ = epoch_work(settings_, train.nnz(), rated_shape(train, context).rows);
     start(initial, context);
     users_.warm_up({items_.vector(kNone), items_.vector(kNone), items_.vector(kNone)}, stream_);
     items_.warm_up({users_.vector(kNone), users_.old(), users_.vector(kNone)}, stream_);

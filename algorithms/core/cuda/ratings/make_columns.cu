@@ -17,7 +17,9 @@ namespace mf::cuda {
 namespace {
 
 constexpr int kThreads = 256;
+constexpr int kHistogramThreads = 1024;
 constexpr std::int64_t kMostBlocks = 1 << 16;
+constexpr std::int64_t kWorthShared = 1 << 20;  // ratings, so that counters are the lesser part
 
 __device__ std::int64_t thread_number() {
   return std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
@@ -89,11 +91,30 @@ __global__ void first_row_kernel(const RatingsOfRows rows, std::int64_t at_once,
   first[k] = low;
 }
 
-// 64-bit integers: the same whoever adds first.
+// Integers: the same whoever adds first.
 __global__ void __launch_bounds__(kThreads)
     histogram_kernel(const RowRating* ratings, std::int64_t nnz, unsigned long long* counts) {
   for (std::int64_t i = thread_number(); i < nnz; i += thread_count()) {
     atomicAdd(counts + ratings[i].other, 1ULL);
+  }
+}
+
+// The same where counters of all items find room in shared memory, each thread block its own: the
+// most popular items are not waited for by all. A block sees fewer than 2^32 ratings.
+__global__ void __launch_bounds__(kHistogramThreads)
+    shared_histogram_kernel(const RowRating* ratings, std::int64_t nnz, std::int64_t n_items,
+                            unsigned long long* counts) {
+  extern __shared__ unsigned own[];
+  for (std::int64_t item = threadIdx.x; item < n_items; item += kHistogramThreads) own[item] = 0;
+  __syncthreads();
+  const std::int64_t step = std::int64_t{gridDim.x} * kHistogramThreads;
+  for (std::int64_t i = std::int64_t{blockIdx.x} * kHistogramThreads + threadIdx.x; i < nnz;
+       i += step) {
+    atomicAdd(own + ratings[i].other, 1U);
+  }
+  __syncthreads();
+  for (std::int64_t item = threadIdx.x; item < n_items; item += kHistogramThreads) {
+    if (own[item] > 0) atomicAdd(counts + item, static_cast<unsigned long long>(own[item]));
   }
 }
 
@@ -108,7 +129,16 @@ __global__ void __launch_bounds__(kThreads)
     positive_kernel(const std::int64_t* counts, std::int64_t count, unsigned long long* positive) {
   unsigned long long own = 0;
   for (std::int64_t i = thread_number(); i < count; i += thread_count()) own += counts[i] > 0;
-  if (own > 0) atomicAdd(positive, own);
+  for (int lane = 16; lane > 0; lane /= 2) own += __shfl_xor_sync(0xffffffff, own, lane);
+  if (threadIdx.x % 32 == 0 && own > 0) atomicAdd(positive, own);
+}
+
+std::int64_t most_shared_bytes() {
+  int device = 0;
+  int bytes = 0;
+  MF_CUDA(cudaGetDevice(&device));
+  MF_CUDA(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  return bytes;
 }
 
 unsigned blocks_over(std::int64_t count) { return blocks_for(count, kThreads, kMostBlocks); }
@@ -228,8 +258,17 @@ void count_items(const RatingsOfRows& rows, std::int64_t* counts, std::int64_t n
   MF_CUDA(
       cudaMemsetAsync(counts, 0, static_cast<std::size_t>(n_items) * sizeof(std::int64_t), stream));
   if (rows.nnz == 0) return;
-  histogram_kernel<<<blocks_over(rows.nnz), kThreads, 0, stream>>>(
-      rows.ratings, rows.nnz, reinterpret_cast<unsigned long long*>(counts));
+  auto* to = reinterpret_cast<unsigned long long*>(counts);
+  const auto shared = n_items * static_cast<std::int64_t>(sizeof(unsigned));
+  if (shared > most_shared_bytes() || rows.nnz < kWorthShared) {
+    histogram_kernel<<<blocks_over(rows.nnz), kThreads, 0, stream>>>(rows.ratings, rows.nnz, to);
+  } else {
+    MF_CUDA(cudaFuncSetAttribute(shared_histogram_kernel,
+                                 cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 static_cast<int>(shared)));
+    shared_histogram_kernel<<<2 * multiprocessors(), kHistogramThreads, shared, stream>>>(
+        rows.ratings, rows.nnz, n_items, to);
+  }
   MF_CUDA_LAUNCHED("count_items");
 }
 
@@ -244,7 +283,8 @@ std::int64_t count_positive(const std::int64_t* counts, std::int64_t count, cuda
   if (count == 0) return 0;
   StreamBuffer<unsigned long long> device(1, stream);
   MF_CUDA(cudaMemsetAsync(device.data(), 0, sizeof(unsigned long long), stream));
-  positive_kernel<<<blocks_over(count), kThreads, 0, stream>>>(counts, count, device.data());
+  positive_kernel<<<blocks_for(count, kThreads, 4 * multiprocessors()), kThreads, 0, stream>>>(
+      counts, count, device.data());
   MF_CUDA_LAUNCHED("count_positive");
   unsigned long long found = 0;
   download(View<unsigned long long>(&found, 1), device.data(), stream);

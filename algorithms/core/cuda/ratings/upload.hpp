@@ -40,9 +40,7 @@ class Uploader {
   DeviceBuffer<T> filled(std::int64_t count, Fill&& fill) {
     DeviceBuffer<T> to(count);
     const auto element = static_cast<std::int64_t>(sizeof(T));
-    // Even of a small array one piece is filled while the other is copied.
-    const std::int64_t piece =
-        std::clamp(count * element / 4, kSmallest, kPinnedPieceBytes) / element;
+    const std::int64_t piece = bytes_at_once(count * element) / element;
     in_pieces<T>(
         count, piece, [](std::int64_t size) { return size; }, fill,
         [&](const T* from, std::int64_t begin, std::int64_t size) {
@@ -94,6 +92,12 @@ class Uploader {
  private:
   static constexpr std::int64_t kSmallest = 64 << 10;
   static constexpr std::int64_t kChunk = 1 << 16;  // elements that a thread fills at a time
+
+  // One piece is filled while the other is copied; but waking the threads is worth some bytes.
+  static std::int64_t bytes_at_once(std::int64_t all) {
+    constexpr std::int64_t kLeast = kPinnedPieceBytes / 4, kMost = kPinnedPieceBytes / 2;
+    return std::clamp(all / 4, kLeast, kMost);
+  }
 
   // Fills `piece` elements at a time, which lie in words_of(piece) of T, and sends them by
   // send(words, begin, count).
@@ -149,8 +153,9 @@ class Uploader {
   void unpack(const PackedForm& form, View<const float> table, std::int64_t skipped,
               std::int64_t count, const Fill& fill, RowRating* to) {
     const std::int64_t all = skipped + count;
-    const std::int64_t most = kPinnedPieceBytes * 8 / std::max(1, form.bits());
-    const std::int64_t piece = std::clamp(all / 4, kChunk, most) / kChunk * kChunk;
+    const std::int64_t bytes = bytes_at_once(form.words(all) * std::int64_t{sizeof(std::uint64_t)});
+    const std::int64_t piece =
+        std::max(kChunk, bytes * 8 / std::max(1, form.bits()) / kChunk * kChunk);
     in_pieces<std::uint64_t>(
         all, piece, [&](std::int64_t size) { return form.words(size); }, fill,
         [&](const std::uint64_t* words, std::int64_t begin, std::int64_t size) {

@@ -1,4 +1,5 @@
-// The walk over ratings that what is made of R begins with: a warp a row, its lanes side by side.
+// The walk over ratings that what is made of R begins with: a warp a stretch of them, whatever rows
+// these are of, so that a row of many takes no longer than many rows; its lanes side by side.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -17,8 +18,9 @@ struct RatingStretch {
   std::int64_t count() const { return end - begin; }
 };
 
-// What a walk calls. Each thread has a copy, new for every row: visitor(row, i, rating) for the
-// ratings i of its lane, then end_row(), which all lanes of the warp call together.
+// What a walk calls. Each thread has a copy, new for every row that its warp comes to:
+// visitor(row, i, rating) for the ratings i of its lane, then end_row(), which all lanes of the
+// warp call together. A row may be that of several warps, each with a part of it.
 struct RowVisitor {
   __device__ void end_row() {}
 };
@@ -26,20 +28,41 @@ struct RowVisitor {
 namespace walk {
 
 inline constexpr int kThreads = 256;
+inline constexpr std::int64_t kStretch = 1024;  // ratings of a warp
+inline constexpr unsigned kAll = 0xffffffff;
+
+// The row of rating `at`, one of [first, last): by all lanes, a step for each factor of 32 rows.
+inline __device__ std::int64_t row_of(const std::int64_t* offsets, std::int64_t first,
+                                      std::int64_t last, std::int64_t at) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  while (last - first > 1) {
+    const std::int64_t step = (last - first + 31) / 32;
+    const std::int64_t probed = first + lane * step;
+    const bool before = probed < last && offsets[probed] <= at;
+    first += (__popc(__ballot_sync(kAll, before)) - 1) * step;
+    last = min(last, first + step);
+  }
+  return first;
+}
 
 template <class Visitor>
 __global__ void __launch_bounds__(kThreads)
     kernel(const RatingsOfRows rows, const RatingStretch part, const Visitor visitor) {
-  const std::int64_t warps = std::int64_t{gridDim.x} * (kThreads / 32);
-  std::int64_t row = part.first + (std::int64_t{blockIdx.x} * kThreads + threadIdx.x) / 32;
-  for (; row < part.last; row += warps) {
-    Visitor own = visitor;
-    const std::int64_t begin = max(rows.offsets[row], part.begin);
-    const std::int64_t end = min(rows.offsets[row + 1], part.end);
-    for (std::int64_t i = begin + threadIdx.x % 32; i < end; i += 32) {
-      own(row, i, rows.ratings[i]);
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const std::int64_t warp = (std::int64_t{blockIdx.x} * kThreads + threadIdx.x) / 32;
+  std::int64_t i = part.begin + warp * kStretch;
+  const std::int64_t end = min(i + kStretch, part.end);
+  if (i >= end) return;
+  std::int64_t row = row_of(rows.offsets, part.first, part.last, i);
+  while (i < end) {
+    const std::int64_t row_ends = rows.offsets[min(row + lane + 1, part.last)];  // of 32 rows
+    for (int k = 0; k < 32 && i < end; ++k, ++row) {
+      const std::int64_t row_end = min(__shfl_sync(kAll, row_ends, k), end);
+      Visitor own = visitor;
+      for (std::int64_t j = i + lane; j < row_end; j += 32) own(row, j, rows.ratings[j]);
+      own.end_row();
+      i = row_end;
     }
-    own.end_row();
   }
 }
 
@@ -49,9 +72,8 @@ __global__ void __launch_bounds__(kThreads)
 template <class Visitor>
 void walk_ratings(const RatingsOfRows& rows, const RatingStretch& part, const Visitor& visitor,
                   const char* name, cudaStream_t stream) {
-  if (part.last <= part.first) return;
-  const unsigned blocks =
-      blocks_for(part.last - part.first, walk::kThreads / 32, std::int64_t{1} << 20);
+  if (part.count() <= 0) return;
+  const unsigned blocks = blocks_for(part.count(), walk::kThreads / 32 * walk::kStretch);
   walk::kernel<<<blocks, walk::kThreads, 0, stream>>>(rows, part, visitor);
   MF_CUDA_LAUNCHED(name);
 }

@@ -39,6 +39,8 @@ std::vector<Ratings> several() {
   all.push_back(skewed(1, 300, 200, 3));
   all.push_back(skewed(700, 300, 20'000, 4));
   all.push_back(skewed(200, 70'000, 50'000, 5));  // items of three bytes
+  all.push_back(skewed(3, 9000, 20'000, 6));      // rows of many warps
+  all.push_back(skewed(90'000, 50, 3000, 7));     // most rows are empty
   all.push_back(test::ratings_of(5, 6, {}));
   return all;
 }
@@ -87,11 +89,25 @@ TEST(DeviceRatings, RowsAreTheHostsWhetherPackedBeforeOrNot) {
   }
 }
 
+// All pairs but those of item 1.
+Ratings dense(std::int32_t users, std::int32_t items) {
+  std::vector<Rating> list;
+  for (std::int32_t user = 0; user < users; ++user) {
+    for (std::int32_t item = 0; item < items; ++item) {
+      if (item != 1) list.push_back({user, item, 1.0F});
+    }
+  }
+  return test::ratings_of(users, items, list);
+}
+
 TEST(DeviceRatings, CountsAreTheHosts) {
   MF_REQUIRE_DEVICE();
   ThreadTeam team(2);
   Stream stream;
-  for (const Ratings& train : several()) {
+  auto all = several();
+  all.push_back(dense(1300, 900));   // counted in shared memory
+  all.push_back(dense(16, 70'000));  // for which it is too small
+  for (const Ratings& train : all) {
     const Csc columns = make_csc(train, 2);
     std::vector<std::int64_t> counts(train.n_items());
     for (std::int32_t item = 0; item < train.n_items(); ++item) {
