@@ -1,6 +1,6 @@
 """The numbers of the documents, recomputed from the files that they come from.
 
-Beside a page, docs/peers.md, stands docs/peers.numbers with the sources of its numbers:
+Beside a page, docs/comparison.md, stands docs/comparison.numbers with the sources of its numbers:
 
     let peers = results/reference/h200/peers-explicit
     let fused = als_fused, reg_power=None

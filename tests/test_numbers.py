@@ -75,7 +75,7 @@ def best_result(text):
 # Sections, with what is below them, of which every number of a paragraph or table has a source.
 WHOLE = {
     "README.md": ["## Measured"],
-    "docs/peers.md": ["## Measured"],
+    "docs/comparison.md": ["# Libraries and mfbench, compared"],
     "docs/several-gpus.md": ["### Measured"],
     "docs/profiling.md": ["## Findings"],
     "docs/methodology-notes.md": ["## Evaluation", "## Comparing two runs", "## Contended runs"],

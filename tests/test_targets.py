@@ -13,10 +13,10 @@ from number_sources import PACKED, packed_below, unpacked
 REFERENCE = pathlib.Path(__file__).parent.parent / "results" / "reference"
 # No seed of these is there, and why.
 KNOWN = {
-    ("epyc-2/peers-explicit.ml-100k", "peer:torch:sgd"): "what 24 trials found: docs/peers.md",
+    ("epyc-2/peers-explicit.ml-100k", "peer:torch:sgd"): "what 24 trials found: docs/comparison.md",
     ("h100/peers-explicit", "bias"): "the baseline that the target is to be above",
-    ("h200/peers-explicit.ml-20m", "peer:lenskit:biased_mf"): "what its time for trials found: docs/peers.md",
-    ("h200/peers-explicit.netflix", "ebgtg"): "a paper's algorithm, slow to learn: docs/peers.md",
+    ("h200/peers-explicit.ml-20m", "peer:lenskit:biased_mf"): "what its time for trials found: docs/comparison.md",
+    ("h200/peers-explicit.netflix", "ebgtg"): "a paper's algorithm, slow to learn: docs/comparison.md",
     ("h200/quickstart-gpu", "ebgtg"): "the same in half a minute",
     ("h200-x4/cumf_als/fig8-gpus.hugewiki", "batch_hogwild"): "docs/reproduction/cumf_als.md",
 }
