@@ -1,4 +1,4 @@
-"""What datasets/README.md says of the structure of look-alikes is what they have."""
+"""What datasets/look-alikes.md says of the structure of look-alikes is what they have."""
 
 import json
 import os
@@ -10,7 +10,7 @@ import pytest
 from doc_numbers import rows_of, value_of
 from number_sources import ROOT
 
-PAGE = (ROOT / "datasets" / "README.md").read_text().split("### Calibration")[1]
+PAGE = (ROOT / "datasets" / "look-alikes.md").read_text().split("### Calibration")[1]
 TABLES = [part for part in PAGE.split("\n\n") if part.startswith("| | median user")]
 ROWS = {row[0][0]: [cell for cell, _ in row[1:]] for table in TABLES for row in rows_of(table)}
 # Those that are made within a second; the larger ones were counted by the same command.

@@ -20,7 +20,7 @@ FENCE = re.compile(r"^( *```.*?^ *```$)", re.M | re.S)
 # The order of the pages: a heading, then documents; what none names is put under the last.
 CONTENTS = [
     ("First steps", ["docs/tutorial.md", "docs/python.md", "docs/troubleshooting.md", "docs/glossary.md"]),
-    ("Using it", ["docs/spec.md", "docs/adding-a-data-set.md", "datasets/README.md",
+    ("Using it", ["docs/spec.md", "docs/adding-a-data-set.md", "datasets/README.md", "datasets/look-alikes.md",
                   "docs/tuning.md", "docs/peers.md", "docs/many-machines.md", "docs/several-gpus.md",
                   "docs/profiling.md"]),
     ("Results", ["docs/results.md", "docs/reading-results.md", "docs/report.md",
