@@ -132,22 +132,6 @@ def test_a_time_says_at_which_epoch_and_when_it_was_looked_at_before(tmp_path):
     assert Met(2, 0).coarse and not Met(2, 1).coarse and not Met(20, 10).coarse and Met(20, 9).coarse
 
 
-def test_first_is_who_has_seeds_and_its_machine_to_itself(tmp_path):
-    quick = {"params": {"factors": 8}, "trace": [(0, 0.0, 1.0), (1, 0.01, 0.9)]}
-    slow = {"params": {"factors": 8}, "trace": [(0, 0.0, 1.0), (1, 0.1, 0.9)]}
-    write_cases(tmp_path / "alone", [Made("als", **quick)])
-    write_cases(tmp_path / "shared", [Made("fpsgd", seed=s, contended=["others"], **quick) for s in (1, 2, 3)])
-    write_cases(tmp_path / "cut-off", [Made("sgd_serial", seed=s, status=status, **quick) for s, status in
-                                       ((1, "completed"), (2, "interrupted"), (3, "interrupted"))])
-    write_cases(tmp_path / "sound", [Made("hogwild", seed=s, **slow) for s in (1, 2, 3)])
-    (first,) = cli._fastest(board(make_groups(gather([tmp_path])[0])))
-    assert first["answer_to_target"]["algorithm"] == first["train_to_target"]["algorithm"] == "hogwild"
-    assert first["answer_to_target"]["run"] == "sound" and first["series"] == 4
-    shutil.rmtree(tmp_path / "sound")
-    (first,) = cli._fastest(board(make_groups(gather([tmp_path])[0])))
-    assert first["answer_to_target"]["algorithm"] in ("als", "fpsgd", "sgd_serial"), "where none is sound, another"
-
-
 def test_a_target_is_proposed_where_none_is_named(tmp_path):
     write_cases(tmp_path / "run", [Made(target=None, seed=s, trace=descent(s, 1.0, 0.9))
                                    for s in (1, 2, 3)])
@@ -244,8 +228,6 @@ def test_shares_of_several_gpus_are_of_one_of_them(tmp_path):
     assert (one["machine"], four["machine"]) == ("NVIDIA H200, 2 cores", "4 × NVIDIA H200, 2 cores")
     assert one["bytes_per_s"] == four["bytes_per_s"] and four["bytes_share"] == one["bytes_share"] / 4
     assert four["flops_share"] == one["flops_share"] / 4 and four["flops_per_gpu"] == four["flops_per_s"] / 4
-    first = cli._fastest(board(make_groups(gather([tmp_path])[0])))
-    assert [row["machine"] for row in first] == ["NVIDIA H200, 2 cores", "4 × NVIDIA H200, 2 cores"]
 
 
 def test_a_library_that_trains_on_the_gpu_is_no_result_of_the_cpu(tmp_path):

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import time
 from pathlib import Path
+from urllib.parse import quote_plus
 
 import pytest
 from mfplots import metrics
@@ -24,7 +25,7 @@ from mfplots.style import duration, si
 from synthetic import Made, descent, lines, rich_cases, write as write_cases, write_lines
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("index", "leaderboard", "speed", "cases", "compare", "exhibits", "failures")
+PAGES = ("index", "explore", "papers", "machines", "runs", "cases", "compare", "failures")
 HOSTILE = '<img src=x onerror="window.pwned=1">&amp;</script><script>window.pwned=1</script>'
 
 
@@ -57,6 +58,8 @@ def made_up(folder: Path) -> Path:
     names = dict(algorithm=HOSTILE, params={"factors": 8, HOSTILE: HOSTILE}, dataset=HOSTILE, content_hash="4" * 16)
     bad = Made(**names, status="error", reason=HOSTILE)
     write_cases(folder / "names", [Made("fpsgd", dataset="plain", content_hash="5" * 16)])
+    for seed, exhibit in enumerate(("fig4", "fig5", "fig6", "table4"), start=11):
+        write_cases(folder / "cumf_als" / exhibit, [Made("fpsgd", dataset="plain", content_hash="5" * 16, seed=seed)])
     write_lines(folder / "names" / "hostile.jsonl", lines(bad))
     write_lines(folder / "names" / "hostile2.jsonl", lines(Made(**names, seed=2)))  # that has rates
     (folder / "names" / "damaged.jsonl").write_text('{"type": "header"\n')
@@ -176,14 +179,25 @@ def test_every_page_opens_without_an_error(browser, site, width, dark):
     browser.look(1600, False)
 
 
+def titles(browser) -> list[str]:
+    return browser.js("return mf.store.explore.groups.map((g) => g.title)")
+
+
+def show_all(browser, title: str) -> None:
+    """The series of a data set from every machine and of every size."""
+    browser.choose("data", title)
+    browser.wait("return mf.explore.state.group && mf.explore.state.group.title === arguments[0]", title)
+    for select in ("machine", "factors"):
+        browser.choose(select, "")
+
+
 def test_names_are_no_markup(browser, site):
-    for page in ("index.html", "leaderboard.html", "cases.html", "failures.html", "speed.html",
+    for page in ("index.html", "explore.html", "runs.html", "cases.html", "failures.html", "machines.html",
                  f"case.html#{a_case(site, 'onerror')}"):
         browser.open(page)
-        if page == "index.html":
-            index = browser.js("return mf.store.overview.groups.find((g) => g.title.includes('<img')).index")
-            browser.choose("group", str(index))
-            browser.wait("return mf.overview.state.group.index === arguments[0]", index)
+        if page == "explore.html":
+            browser.choose("data", next(title for title in titles(browser) if "<img" in title))
+            browser.wait("return mf.explore.state.group.title.includes('<img')")
             browser.js("mf.by('all').click()")
             browser.wait("return mf.by('figure').data.length > 0")
         assert browser.js("return window.pwned") is None, page
@@ -193,7 +207,7 @@ def test_names_are_no_markup(browser, site):
 
 
 def test_a_page_may_ask_no_network_and_run_no_script_but_its_own(browser, site):
-    browser.open("exhibits.html")
+    browser.open("cases.html")
     browser.js("""window.stopped = [];
         document.addEventListener("securitypolicyviolation", (e) => window.stopped.push(e.effectiveDirective));
         fetch("http://127.0.0.1:9/").catch(() => {});
@@ -213,7 +227,7 @@ def test_a_page_may_ask_no_network_and_run_no_script_but_its_own(browser, site):
 
 def test_the_first_page_is_light_and_usable_before_plotly_comes(browser, site):
     browser.open("index.html", drawn=False)
-    assert browser.rows("fastest")
+    assert browser.js("return document.querySelectorAll('.row').length") > 5
     ready = float(browser.js("return document.documentElement.dataset.ready"))
     assert ready < 2000
     names = browser.js("return [...document.querySelectorAll('head script[src], head link[href]')]"
@@ -223,13 +237,62 @@ def test_the_first_page_is_light_and_usable_before_plotly_comes(browser, site):
     assert sum((site / name).stat().st_size for name in first) < 1_000_000
 
 
+# ---- the first page --------------------------------------------------------------------------------
+
+def brief(s: float) -> str:
+    value, unit = (s, "s") if s >= 0.9995 else (1e3 * s, "ms")
+    return f"{value:.0f} {unit}" if value >= 9.95 else f"{value:.1f} {unit}"
+
+
+def shown_rows(browser) -> list[list[str]]:
+    return browser.js("return [...document.querySelectorAll('.panel:first-child .row')].map((r) => "
+                      "[r.querySelector('.name').innerText, r.querySelector('.value').innerText])")
+
+
+@pytest.mark.parametrize("width,height", [(1440, 900), (390, 844), (1920, 1080)])
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_the_picture_is_above_the_fold_and_no_number_is_cut_off(browser, width, height, dark):
+    browser.look(width, dark)
+    browser.open("index.html")
+    assert browser.js("return document.querySelector('.row .dot').getBoundingClientRect().bottom") < 0.7 * height
+    assert browser.js("return document.documentElement.scrollWidth") <= width
+    cut = browser.js("return [...document.querySelectorAll('.value')].filter((v) => v.getBoundingClientRect().right > "
+                     "v.closest('.panel').getBoundingClientRect().right + 1).map((v) => v.innerText)")
+    assert cut == []
+    hidden = browser.js("return [...document.querySelectorAll('.row .name')].filter((n) => n.scrollWidth > n.clientWidth)"
+                        ".map((n) => n.innerText).filter((n) => !n.includes('<'))")
+    assert hidden == []
+    browser.look(1600, False)
+
+
+def test_switches_choose_target_and_clock_and_stand_in_the_address(browser):
+    browser.open("index.html")
+    first = browser.js("return mf.results.shown()[0]")
+    for level in first["targets"]:
+        browser.js("document.querySelector(`[data-value=${arguments[0]}]`).click()", level)
+        for clock in ("answer", "training"):
+            browser.js("document.querySelector(`[data-value=${arguments[0]}]`).click()", clock)
+            want = sorted(at["s"] for row in first["rows"] if (at := row["at"][level][clock]))
+            rows = shown_rows(browser)
+            assert [" ".join(value.split()[:2]) for _, value in rows[:len(want)]] == list(map(brief, want))
+            assert all(value.startswith("not reached; best ") for _, value in rows[len(want):]) and len(rows) == len(first["rows"])
+    address = browser.js("return location.hash")
+    assert address == "#target=strictest&clock=training"
+    browser.open(f"index.html{address}")
+    assert shown_rows(browser) == rows
+    browser.js("location.hash = '#target=none&clock=%3Cb%3E'")
+    browser.wait("return mf.results.state.target === 'named' && mf.results.state.clock === 'answer'")
+    assert browser.js("return [...document.querySelectorAll('[aria-pressed=true]')].map((b) => b.dataset.value)") == \
+        ["named", "answer"]
+    assert browser.errors() == []
+
+
 # ---- the target -----------------------------------------------------------------------------------
 
 def test_a_target_that_moves_gives_what_python_computes(browser, groups):
-    browser.open("index.html")
-    for index, group in enumerate(groups):
-        browser.choose("group", str(index))
-        browser.wait("return mf.overview.state.group && mf.overview.state.group.index === arguments[0]", index)
+    browser.open("explore.html")
+    for group in groups:
+        show_all(browser, group.title)
         values = [v for m in group.members for t in m.series.traces.values() for v in t[group.metric]
                   if math.isfinite(v)]
         if not values:
@@ -239,7 +302,7 @@ def test_a_target_that_moves_gives_what_python_computes(browser, groups):
             target = Target(low + share * (high - low), group.metric)
             browser.js("const t = mf.by('target'); t.value = arguments[0]; t.dispatchEvent(new Event('change'));",
                        repr(float(target)))
-            said = browser.js("return mf.overview.selected().map((s) => { const r = mf.overview.rowOf(s);"
+            said = browser.js("return mf.explore.selected().map((s) => { const r = mf.explore.rowOf(s);"
                               "return [s.run + ' ' + s.label.replace(' †', ''), r.train, r.answer, r.reached]; })")
             assert sorted(said, key=str) == sorted(_by_mfbench(group, target), key=str)
             shown = browser.column("series", "Answer to target")
@@ -261,7 +324,7 @@ def _by_mfbench(group, target):
 
 def test_the_browsers_definition_is_that_of_mfbench(browser):
     """On traces with unknown points, ties, ups and downs, both ways of being better."""
-    browser.open("exhibits.html")
+    browser.open("cases.html")
     chance = random.Random(1)
     for less in (True, False):
         metric = "test_rmse" if less else "ndcg_100"
@@ -278,7 +341,7 @@ def test_the_browsers_definition_is_that_of_mfbench(browser):
 
 
 def test_numbers_read_as_in_the_tables_of_mfplots(browser):
-    browser.open("exhibits.html")
+    browser.open("cases.html")
     values = [0.0, 1e-9, 1.234e-5, 0.00099949, 0.0123, 0.9999, 0.99949, 1.0, 9.995, 12.3, 999.4, 999.9, 5000.0,
               123456.0, 1.5e7, 4.24e12, 2.5e15]
     assert browser.js("return arguments[0].map(mf.duration)", values) == [duration(v).strip() for v in values]
@@ -291,9 +354,9 @@ def test_the_line_can_be_dragged_and_the_slider_takes_keys_from_anywhere(browser
     from selenium.webdriver.common.by import By
     from selenium.webdriver.common.keys import Keys
 
-    browser.open("index.html")
+    browser.open("explore.html")
     browser.js("Plotly.relayout(mf.by('figure'), {'shapes[0].y0': 0.97, 'shapes[0].y1': 0.97})")
-    browser.wait("return mf.overview.state.target === 0.97")
+    browser.wait("return mf.explore.state.target === 0.97")
     assert browser.js("return mf.by('target').value") == "0.97"
     browser.js("const t = mf.by('target'); t.value = '0.5'; t.dispatchEvent(new Event('change'));")
     assert browser.js("return mf.by('slide').value") == "0"
@@ -301,41 +364,46 @@ def test_the_line_can_be_dragged_and_the_slider_takes_keys_from_anywhere(browser
     seen = [0.5]
     for _ in range(4):
         slide.send_keys(Keys.ARROW_RIGHT)
-        seen.append(browser.wait("return mf.overview.state.target > arguments[0] && mf.overview.state.target", seen[-1]))
+        seen.append(browser.wait("return mf.explore.state.target > arguments[0] && mf.explore.state.target", seen[-1]))
     browser.wait("return mf.by('figure').layout.shapes[0].y0 === arguments[0]", seen[-1])
     slide.send_keys(Keys.ARROW_LEFT * 4)
-    browser.wait("return mf.overview.state.target === 0.5")
+    browser.wait("return mf.explore.state.target === 0.5")
 
 
 def test_the_address_holds_the_view(browser):
-    browser.open("index.html")
+    browser.open("explore.html")
     browser.choose("factors", "50")
     browser.choose("clock", "train_s")
     browser.js("mf.by('logy').click()")
     browser.js("const t = mf.by('target'); t.value = '0.93'; t.dispatchEvent(new Event('change'));")
     address = browser.js("return location.hash")
-    said = "return [mf.by('factors').value, mf.by('clock').value, mf.by('logy').checked, mf.overview.state.target]"
+    said = "return [mf.by('factors').value, mf.by('clock').value, mf.by('logy').checked, mf.explore.state.target]"
     assert browser.js(said) == ["50", "train_s", True, 0.93]
-    browser.open(f"index.html{address}")
-    browser.wait("return mf.overview.state.target === 0.93")
+    browser.open(f"explore.html{address}")
+    browser.wait("return mf.explore.state.target === 0.93")
     assert browser.js(said) == ["50", "train_s", True, 0.93] and browser.js("return location.hash") == address
-    browser.choose("group", "1")
-    browser.wait("return mf.overview.state.group.index === 1 && location.hash.includes('clock')")
+    other = titles(browser)[1]
+    browser.choose("data", other)
+    browser.wait("return mf.explore.state.group.title === arguments[0] && location.hash.includes('clock')", other)
     assert browser.js("return [mf.by('clock').value, mf.by('logy').checked]") == ["train_s", True], "the view stays"
-    browser.js("location.hash = '#group=0'")
-    browser.wait("return mf.overview.state.group.index === 0")
+    first = titles(browser)[0]
+    browser.js("location.hash = new URLSearchParams({ data: arguments[0] })", first)
+    browser.wait("return mf.explore.state.group.title === arguments[0]", first)
     assert browser.wait("return mf.by('clock').value === 'answer_s' && !mf.by('logy').checked"), "the usual view"
-    browser.open("index.html#group=0&factors=none&target=abc&clock=%3Cb%3E")
-    assert browser.js("return [mf.by('factors').value, mf.by('clock').value]") == ["", "answer_s"]
+    browser.open("explore.html#data=none&factors=none&target=abc&clock=%3Cb%3E")
+    usual = browser.js("return mf.explore.state.group.usual")
+    assert browser.js("return [mf.by('machine').value, mf.by('factors').value, mf.by('clock').value]") == \
+        [usual["machine"], usual["factors"], "answer_s"]
     assert browser.errors() == []
 
 
 def test_the_epoch_of_a_time_is_what_python_computes(browser, groups):
     from mfplots.site.groups import met
 
-    browser.open("index.html")
+    browser.open("explore.html")
     group = groups[0]
-    said = browser.js("return mf.overview.selected().map((s) => { const r = mf.overview.rowOf(s);"
+    show_all(browser, group.title)
+    said = browser.js("return mf.explore.selected().map((s) => { const r = mf.explore.rowOf(s);"
                       "return [s.run + ' ' + s.label.replace(' †', ''), r.met && [r.met.epoch, r.met.before]]; })")
     want = [[f"{m.run.name} {m.label}", (at := met(m.series, group.target[0])) and list(at)] for m in group.members]
     assert sorted(said, key=str) == sorted(want, key=str) and any(at for _, at in want)
@@ -343,7 +411,7 @@ def test_the_epoch_of_a_time_is_what_python_computes(browser, groups):
 
 def test_no_figure_can_be_handed_to_a_service(browser, site):
     """Plotly's own buttons for that are left out."""
-    for page in ("index.html", "speed.html", "compare.html", f"case.html#{a_case(site, 'sgd_serial')}"):
+    for page in ("explore.html", "machines.html", "compare.html", f"case.html#{a_case(site, 'sgd_serial')}"):
         browser.open(page)
         buttons = browser.js("return [...document.querySelectorAll('.modebar-btn')].map((b) => b.dataset.title)")
         assert set(buttons) <= {"Zoom", "Pan", "Zoom in", "Zoom out", "Reset axes"}, page
@@ -353,25 +421,24 @@ def test_no_figure_can_be_handed_to_a_service(browser, site):
 
 
 def test_series_are_shown_and_hidden(browser):
-    browser.open("index.html")
-    count = "return mf.by('figure').data.length"
+    browser.open("explore.html")
+    count = "return mf.by('figure').data.filter((t) => t.showlegend !== false).length"
     first = browser.js(count)
     browser.js("mf.by('all').click()")
-    more = browser.wait("const n = mf.by('figure').data.length; return n > arguments[0] && n", first)
+    more = browser.wait(f"const n = (() => {{ {count} }})(); return n > arguments[0] && n", first)
     browser.js("document.querySelector('#series input[type=checkbox]:checked').click()")
-    browser.wait("return mf.by('figure').data.length === arguments[0]", more - 1)
+    browser.wait(f"{count} === arguments[0]", more - 1)
     browser.js("mf.by('none').click()")
     browser.wait("return mf.by('figure').data.length === 0")
     browser.choose("clock", "epoch")
     browser.js("mf.by('best').click(); mf.by('logx').click()")
-    browser.wait("const f = mf.by('figure');"
-                 "return f.data.length === arguments[0] && f.layout.xaxis.type === 'linear'", first)
+    browser.wait(f"{count} === arguments[0] && mf.by('figure').layout.xaxis.type === 'linear'", first)
 
 
 # ---- the other pages ------------------------------------------------------------------------------
 
 def test_filters_narrow_the_leaderboard_and_stand_in_the_address(browser, groups):
-    browser.open("leaderboard.html")
+    browser.open("runs.html")
     browser.choose("filter-dataset", "")
     total = browser.js("return mf.store.board.length")
     assert total == sum(len(group.members) for group in groups)
@@ -381,7 +448,7 @@ def test_filters_narrow_the_leaderboard_and_stand_in_the_address(browser, groups
     assert len(rows) == want < total and set(rows) == {"hogwild"}
     address = browser.js("return location.hash")
     assert address == "#algorithm=hogwild"
-    browser.open(f"leaderboard.html{address}")
+    browser.open(f"runs.html{address}")
     assert len(browser.rows("board")) == want
     browser.choose("filter-algorithm", "")
     browser.choose("filter-hardware", "cuda")
@@ -412,7 +479,7 @@ def test_the_skip_link_is_first_and_the_theme_is_kept(browser):
     from selenium.webdriver.common.keys import Keys
 
     browser.look(1600, False)
-    browser.open("exhibits.html")
+    browser.open("cases.html")
     browser.driver.find_element(By.TAG_NAME, "body").send_keys(Keys.TAB)
     assert browser.js("return document.activeElement.className") == "skip"
     dark = "return document.documentElement.classList.contains('dark')"
@@ -440,14 +507,16 @@ def test_the_skip_link_keeps_the_view(browser, site):
     skip(browser)
     assert browser.js("return location.href").endswith(address)
     assert "sgd_serial" in browser.js("return mf.by('case').innerText")
-    browser.open("index.html#group=1&clock=train_s")
+    browser.open("explore.html#clock=train_s")
+    title = titles(browser)[1]
+    browser.open(f"explore.html#data={quote_plus(title)}&clock=train_s")
     skip(browser)
-    assert browser.js("return [mf.by('group').value, mf.by('clock').value]") == ["1", "train_s"]
-    assert browser.js("return location.hash") == "#group=1&clock=train_s"
+    assert browser.js("return [mf.by('data').value, mf.by('clock').value]") == [title, "train_s"]
+    assert browser.js("return mf.address().get('data')") == title
 
 
 def test_filters_have_numbers_in_their_order(browser):
-    browser.open("leaderboard.html", drawn=False)
+    browser.open("runs.html", drawn=False)
     values = browser.js("return [...mf.by('filter-factors').options].map((o) => o.value).slice(1)")
     numbers = [int(value) for value in values if value != "–"]
     assert len(numbers) > 3 and numbers == sorted(numbers) and values != sorted(values)
@@ -455,9 +524,9 @@ def test_filters_have_numbers_in_their_order(browser):
 
 
 def test_times_of_cases_that_were_disturbed_are_marked(browser, site):
-    browser.open("leaderboard.html#algorithm=disturbed", drawn=False)
+    browser.open("runs.html#algorithm=disturbed", drawn=False)
     assert all(time.endswith("†") for time in browser.column("board", "Answer to target"))
-    browser.open("leaderboard.html#algorithm=als", drawn=False)
+    browser.open("runs.html#algorithm=als", drawn=False)
     assert not any("†" in time for time in browser.column("board", "Answer to target"))
     browser.open(f"case.html#{a_case(site, 'a neighbour')}")
     tags = browser.js("return [...document.querySelectorAll('.tag')].map((t) => t.parentElement.innerText)")
@@ -507,8 +576,8 @@ def test_two_runs_are_compared(browser, site):
     assert rows[0][3].startswith(f"{pair['rows'][0]['answer_time']['value']:.3g}"[:4])
 
 
-def test_exhibits_are_filtered(browser):
-    browser.open("exhibits.html")
+def test_claims_are_filtered(browser):
+    browser.open("papers.html")
     shown = "return [...document.querySelectorAll('.claim')].filter((c) => !c.hidden).length"
     total = browser.js(shown)
     browser.choose("verdict", "does not hold")

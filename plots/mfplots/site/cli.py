@@ -11,14 +11,13 @@ import pandas as pd
 
 from mfplots import metrics
 from mfplots.errors import PlotError
-from mfplots.metrics import FEWEST
 from mfplots.printable import say
-from mfplots.site import pages, write
+from mfplots.site import pages, panels, write
 from mfplots.site.assets import find_libraries
 from mfplots.site.board import board, case_rows, failures, with_ceilings
 from mfplots.site.case_page import case_data, experiment_files
 from mfplots.site.ceilings import read_ceilings
-from mfplots.site.exhibits import read_claims
+from mfplots.site.exhibits import Claim, counts_of, read_claims
 from mfplots.site.gather import Damaged, Run, case_key, gather
 from mfplots.site.groups import Group, group_data, make_groups
 from mfplots.site.pairs import pair_data
@@ -26,6 +25,7 @@ from mfplots.smallprint import machines, revisions
 
 ROOT = Path(__file__).resolve().parents[3]
 CEILINGS = Path("results/published/measured/ceilings.log")
+PUBLISHED = Path("results/published/published.csv")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -56,15 +56,19 @@ def _parser() -> argparse.ArgumentParser:
 def make_site(options: argparse.Namespace) -> None:
     found = find_libraries()
     runs, damaged = gather(options.results)
-    ceilings = read_ceilings(options.ceilings)
     groups = make_groups(runs)
+    devices = {member.device for group in groups for member in group.members}
+    ceilings = [known for known in read_ceilings(options.ceilings) if known.machine in devices]
     pairs = pair_data(runs, options.compare)
     out: Path = options.out
     write.prepare(out)
     write.libraries(out, found)
     rows, cases = board(groups), case_rows(runs)
     damaged += _cases(out, runs)
-    _groups(out, groups, rows, runs, damaged)
+    _groups(out, groups, runs, damaged)
+    shown, claims = panels.panels(groups, panels.read_published(ROOT / PUBLISHED)), claims_of_runs(runs)
+    write.data(out / "data/results.js", "results", {
+        "panels": shown, "losses": panels.losses(shown), "machines": panels.machines(shown), "claims": counts_of(claims)})
     write.data(out / "data/board.js", "board", rows)
     write.data(out / "data/speed.js", "speed",
                {"rows": with_ceilings(rows, ceilings),
@@ -74,7 +78,7 @@ def make_site(options: argparse.Namespace) -> None:
     write.data(out / "data/cases.js", "cases", cases)
     write.data(out / "data/pairs.js", "pairs", pairs)
     write.data(out / "data/failures.js", "failures", failures(cases, damaged))
-    _pages(out, runs)
+    _pages(out, runs, claims)
     for item in damaged:
         say(f"left out: {item.why}", sys.stderr)
     say(f"{len(cases)} cases of {len(runs)} folders: {out / 'index.html'}")
@@ -97,64 +101,46 @@ def _cases(out: Path, runs: Sequence[Run]) -> list[Damaged]:
     return damaged
 
 
-def _groups(out: Path, groups: Sequence[Group], rows: Sequence[dict], runs: Sequence[Run],
-            damaged: Sequence[Damaged]) -> None:
+def _groups(out: Path, groups: Sequence[Group], runs: Sequence[Run], damaged: Sequence[Damaged]) -> None:
     listed, drawn = [], {}
     for index, group in enumerate(groups):
-        shown = group_data(group, index)
+        shown = {**group_data(group, index), "usual": panels.usual_cell(group)}
         write.data(out / f"data/groups/{index}.js", "group", shown)
         drawn.update((name, metrics.row(name)) for name in shown["metrics"])
         listed.append({key: shown[key] for key in ("index", "title", "metric", "target", "target_named")}
-                      | {"cases": sum(len(m.series.cases) for m in group.members),
-                         "fastest": _fastest([row for row in rows if row["group"] == index])})
+                      | {"cases": sum(len(m.series.cases) for m in group.members)})
     cases = sum(len(run.results.cases) for run in runs)
-    write.data(out / "data/overview.js", "overview",
+    write.data(out / "data/explore.js", "explore",
                {"groups": listed, "metrics": {name: row.title for name, row in drawn.items()},
                 "less": [name for name, row in drawn.items() if row.less], "cases": cases,
                 "runs": len(runs), "damaged": len(damaged)})
 
 
-def is_sound(row: dict) -> bool:
-    """Whether its time to the target can be set against others': seeds enough, alone on its machine. One
-    that was looked at seldom was there no later, so it may be first."""
-    return row["finished"] >= FEWEST and not row["contended"]
+def claims_of_runs(runs: Sequence[Run]) -> list[Claim]:
+    """Of papers' exhibits that are among these results: a report of other runs shows none."""
+    known = exhibit_runs(runs)
+    names = {name.split(".")[0] for run in runs for name in [run.path.name]}
+    return [claim for claim in read_claims(ROOT / "docs/reproduction") if any(name in known for name in claim.exhibits)
+            or (not claim.exhibits and any(f"experiments/{name}" in claim.other for name in names))]
 
 
-def _fastest(rows: Sequence[dict]) -> list[dict]:
-    """For each machine of a data set the first by answer and by training time; of those that are sound,
-    where there is one."""
-    found = []
-    for machine in dict.fromkeys((row["hardware"], row["machine"]) for row in rows):
-        own = [row for row in rows if (row["hardware"], row["machine"]) == machine]
-        first = {}
-        for time in ("answer_to_target", "train_to_target"):
-            there = [row for row in own if row[time] is not None]
-            best = min(filter(is_sound, there), key=lambda row: row[time], default=None) or \
-                min(there, key=lambda row: row[time], default=None)
-            first[time] = best and {key: best[key] for key in
-                                    ("algorithm", "configuration", "run", "finished", "contended", "coarse", "met_epoch",
-                                     "looked_before", time)}
-        found.append({"hardware": machine[0], "machine": machine[1], "series": len(own), **first})
-    return found
-
-
-def _pages(out: Path, runs: Sequence[Run]) -> None:
+def _pages(out: Path, runs: Sequence[Run], claims: Sequence[Claim]) -> None:
     cases = pd.concat([run.view.cases for run in runs])
     made = (f"{len(cases)} cases begun of {len(runs)} folders. {_short(revisions(cases))} "
             f"{_short(machines(cases))}")
-    claims = read_claims(ROOT / "docs/reproduction")
     files = {
-        "index.html": ("Overview", pages.OVERVIEW, ("data/overview.js", "assets/overview.js")),
-        "leaderboard.html": ("Leaderboard", pages.LEADERBOARD, ("data/board.js", "assets/board.js")),
-        "speed.html": ("Speed", pages.SPEED, ("data/speed.js", "assets/speed.js")),
-        "cases.html": ("Cases", pages.CASES, ("data/cases.js", "assets/cases.js")),
-        "case.html": ("Case", pages.CASE, ("assets/case.js",)),
-        "compare.html": ("Compare two runs", pages.COMPARE, ("data/pairs.js", "assets/compare.js")),
-        "exhibits.html": ("Exhibits of papers", pages.exhibits(claims, exhibit_runs(runs)),
-                          ("assets/exhibits.js",)),
-        "failures.html": ("Failures", pages.FAILURES, ("data/failures.js", "assets/failures.js"))}
-    for file, (title, body, scripts) in files.items():
-        (out / file).write_text(pages.page(file, title, body, scripts, made), encoding="utf-8")
+        "index.html": (pages.RESULTS, ("data/results.js", "assets/results.js")),
+        "explore.html": (pages.EXPLORE, ("data/explore.js", "assets/explore.js")),
+        "machines.html": (pages.MACHINES, ("data/speed.js", "assets/machines.js")),
+        "runs.html": (pages.RUNS, ("data/board.js", "assets/runs.js")),
+        "cases.html": (pages.CASES, ("data/cases.js", "assets/cases.js")),
+        "case.html": (pages.CASE, ("assets/case.js",)),
+        "compare.html": (pages.COMPARE, ("data/pairs.js", "assets/compare.js")),
+        "failures.html": (pages.FAILURES, ("data/failures.js", "assets/failures.js"))}
+    if claims:
+        files["papers.html"] = (pages.papers(claims, exhibit_runs(runs)), ("assets/papers.js",))
+    for file, (body, scripts) in files.items():
+        (out / file).write_text(pages.page(file, body, scripts, made, files), encoding="utf-8")
 
 
 def _short(text: str, most: int = 400) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -36,6 +37,12 @@ class Claim:
 def read_claims(folder: Path) -> list[Claim]:
     """Of all pages of docs/reproduction; none where there is no such folder."""
     return [claim for page in sorted(folder.glob("*.md")) for claim in claims_of(page)]
+
+
+def counts_of(claims: Sequence[Claim]) -> dict[str, int]:
+    """By verdict, those without a claim left out."""
+    counts = {kind: sum(claim.kind == kind for claim in claims) for kind in (*VERDICTS, OTHER)}
+    return {kind: n for kind, n in counts.items() if n}
 
 
 def claims_of(page: Path) -> list[Claim]:

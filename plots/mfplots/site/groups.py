@@ -19,6 +19,7 @@ from mfplots.palette import of_algorithm, on_dark
 from mfplots.series import (CONTRIBUTOR, SIZE_FACET, Facets, Panel, Series, canonical, cores_text, facet_text, gpus,
                             hardware, machine, marks, panel_title, short_key, split_text)
 from mfplots.site.gather import Run, case_key
+from mfplots.site.names import display_name, kind_of
 from mfplots.summary import ANSWER, Question, headlines, metric_of, target_of, times_to_target
 
 CLOCKS = ("train_s", ANSWER, "wall_s")
@@ -30,6 +31,23 @@ OF_THE_FOLDER = ("stop.", "evaluate.", "machine", "folder", CONTRIBUTOR)
 OF_SGD = "schedule."
 
 Json = dict[str, Any]
+
+
+class Bench(NamedTuple):
+    """Where cases of the CPU and of its GPUs are one contest."""
+
+    contributor: str
+    gpus: int
+    gpu: str
+    cpu: str
+    cores: str
+
+    @property
+    def title(self) -> str:
+        cores = f"{self.cores} cores of {self.cpu}" if self.cores else self.cpu
+        several = f"{self.gpus} × " if self.gpus > 1 else ""
+        words = f"{several}{self.gpu}, {cores}" if self.gpu else cores
+        return f"{words}, by {self.contributor}" if self.contributor else words
 
 
 @dataclass(frozen=True)
@@ -73,11 +91,24 @@ class Member:
         return gpus(self.row)
 
     @property
+    def bench(self) -> Bench:
+        row = self.row
+        cores = cores_text(row["cores"]) if pd.notna(row["cores"]) else ""
+        return Bench(_text(row[CONTRIBUTOR]), self.gpus, _text(row["gpu"]), _text(row["cpu"]), cores)
+
+    @property
+    def factors(self) -> int | None:
+        """None of what has no factors, as baselines, which stand beside any number of them."""
+        factors = (self.row["params"] or {}).get("factors")
+        return factors if isinstance(factors, int) and factors > 1 else None
+
+    @property
     def about(self) -> Json:
         """What leaderboard and curves say of it."""
         colour, marker = of_algorithm(self.series.algorithm)
         params = self.row["params"] or {}
-        return {"algorithm": self.series.algorithm, "configuration": self.configuration, "run": self.run.name,
+        return {"algorithm": self.series.algorithm, "name": display_name(self), "kind": kind_of(self),
+                "bench": self.bench.title, "sized": self.factors is not None, "configuration": self.configuration, "run": self.run.name,
                 "hardware": hardware(self.row), "machine": self.machine, "family": text_of(self.row["family"]),
                 "precision": next((str(params[key]) for key in PRECISIONS if key in params), "–"),
                 "factors": plain(params.get("factors")),
@@ -104,8 +135,10 @@ class Group:
 
     @cached_property
     def metric(self) -> str:
-        """What most of its series are judged by."""
-        return Counter(metric_of(m.series) for m in self.members).most_common(1)[0][0]
+        """What most of its folders name a target of, or else what most of its series are judged by."""
+        named = Counter(m.target.metric for m in self.members if m.target is not None)
+        judged = named or Counter(metric_of(m.series) for m in self.members)
+        return judged.most_common(1)[0][0]
 
     @cached_property
     def target(self) -> tuple[Target | None, bool]:
@@ -237,7 +270,7 @@ def met(series: Series, target: Target | None) -> Met | None:
 
 
 def group_data(group: Group, index: int) -> Json:
-    """What the overview draws, the fastest series first."""
+    """What curves are drawn of, the fastest series first."""
     target, named = group.target
     asked = [m.target.metric for m in group.members if m.target is not None]
     known = [name for name in dict.fromkeys([*metrics.main(), *asked])
@@ -304,6 +337,10 @@ def _curve(traces: Sequence[pd.DataFrame], metric: str) -> Json:
 def round_to(values: Iterable[float], digits: int = 7) -> list[float | None]:
     """For drawing alone: seven digits are a hundredth of a pixel."""
     return [float(f"{v:.{digits}g}") if math.isfinite(v) else None for v in values]
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
 
 
 def text_of(value: Any) -> str:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from html import escape as escape_markup
 from urllib.parse import quote
 
 from mfplots.printable import one_line
-from mfplots.site.exhibits import OTHER, VERDICTS, Claim, prose
+from mfplots.site.exhibits import Claim, counts_of, prose
 
-NAVIGATION = (("index.html", "Overview"), ("leaderboard.html", "Leaderboard"),
-              ("speed.html", "Speed"), ("cases.html", "Cases"), ("compare.html", "Compare"),
-              ("exhibits.html", "Exhibits"), ("failures.html", "Failures"))
+NAVIGATION = (("index.html", "Results"), ("explore.html", "Explore"), ("papers.html", "Papers"),
+              ("machines.html", "Machines and roofline"), ("runs.html", "All runs"))
+ALL_RUNS = (("runs.html", "Leaderboard"), ("cases.html", "Cases"), ("compare.html", "Compare"), ("failures.html", "Failures"))
+TITLES = {**dict(NAVIGATION), **dict(ALL_RUNS), "case.html": "Case", "papers.html": "What papers claim", "compare.html": "Compare two runs"}
+HEADINGS = {"index.html": "How long until the model is good enough?"}
 # Nothing from elsewhere, no script but the files beside the page, and nothing is sent.
 POLICY = ("default-src 'none'; script-src 'self' file:; style-src 'self' file: 'unsafe-inline'; "
           "img-src 'self' file: data: blob:; connect-src 'none'; base-uri 'none'; form-action 'none'")
@@ -23,8 +25,11 @@ def escape(text: str) -> str:
     return escape_markup(one_line(text))
 
 
-def page(file: str, title: str, body: str, scripts: Sequence[str], made: str) -> str:
-    links = "".join(f'<a href="{href}"{_current(href, file)}>{name}</a>' for href, name in NAVIGATION)
+def page(file: str, body: str, scripts: Sequence[str], made: str, files: Collection[str]) -> str:
+    """`files`: the pages of this report, to which others lead."""
+    title = TITLES[file]
+    part = _links(ALL_RUNS, "case.html" if file == "case.html" else file, files)
+    inner = f'<nav class="part" aria-label="All runs">{part}</nav>' if "aria-current" in part else ""
     tags = "".join(f'<script defer src="{src}"></script>\n' for src in (*BASE, *scripts))
     return f"""<!doctype html>
 <html lang="en">
@@ -41,10 +46,10 @@ def page(file: str, title: str, body: str, scripts: Sequence[str], made: str) ->
 <body>
 <a class="skip" href="#main">Skip to the content</a>
 <header><a class="name" href="index.html">mfbench</a>
-<nav aria-label="Pages">{links}</nav>
+<nav aria-label="Pages">{_links(NAVIGATION, _menu(file), files)}</nav>
 <button type="button" id="theme" aria-live="polite">Theme</button></header>
-<main id="main" tabindex="-1">
-<h1>{escape(title)}</h1>
+<main id="main" tabindex="-1">{inner}
+<h1>{escape(HEADINGS.get(file, title))}</h1>
 <noscript><p class="note">Tables and figures of this page are made by scripts, which are off here.
 The numbers are in the result files; <code>mfbench summarize</code> makes tables of them.</p></noscript>
 {body}
@@ -55,25 +60,30 @@ The numbers are in the result files; <code>mfbench summarize</code> makes tables
 """
 
 
-def _current(href: str, file: str) -> str:
-    here = "cases.html" if file == "case.html" else file
-    return ' aria-current="page"' if href == here else ""
+def _menu(file: str) -> str:
+    """The entry of the menu that a page is under."""
+    return "runs.html" if file == "case.html" or file in dict(ALL_RUNS) else file
 
 
-OVERVIEW = """<p class="lead" id="counts"></p>
-<section aria-labelledby="fastest-h"><h2 id="fastest-h">What is fastest on which data</h2>
-<p>To the first evaluated point at the target; median over the seeds, one that does not get there being
-infinitely late. <b>Answer</b>: prepare + transfer + training. <b>Training</b>: the training clock
-only. First is who has three seeds or more and had its machine to itself; only where there is no such one, another,
-marked with &dagger; where it was contended. Where the epoch stands behind, the run was evaluated too seldom to
-see when it got there: no later than that. Behind the seeds stands the folder of results: machines of one name may differ, above all
-virtual ones in what waits for memory, so two folders are two machines, perhaps. Where no folder names
-a target there is none in common. A data set's name shows its curves below.</p>
-<div id="fastest"></div></section>
-<section aria-labelledby="curves-h"><h2 id="curves-h">Curves</h2>
+def _links(entries: Iterable[tuple[str, str]], here: str, files: Collection[str]) -> str:
+    here = "cases.html" if here == "case.html" else here
+    return "".join(f'<a href="{href}"{CURRENT if href == here else ""}>{name}</a>' for href, name in entries if href in files)
+
+
+CURRENT = ' aria-current="page"'
+RESULTS = """<p class="method">Median seconds from loaded ratings to the target (prepare + copy + train), on one machine and
+with one number of factors a panel.</p>
+<div id="switches" class="switches"></div>
+<div id="panels" class="panels"></div>
+<p class="note">The time is that of the first evaluated point at the target; a seed that never gets there counts as infinitely
+late. Of several configurations of an algorithm the fastest is shown. &ldquo;Chosen here&rdquo;: no target was fixed before
+the runs. &dagger;: for some of the seeds the machine had other work too. Algorithms run on the GPU where no CPU is
+named.</p>"""
+
+EXPLORE = """<p class="note" id="counts"></p>
 <form id="controls" class="controls">
-<label>Data set <select id="group"></select></label>
-<label>Hardware <select id="hardware"></select></label>
+<label>Data set <select id="data"></select></label>
+<label>Machine <select id="machine"></select></label>
 <label>Factors <select id="factors"></select></label>
 <label>Results <select id="run"></select></label>
 <label>Value <select id="metric"></select></label>
@@ -90,19 +100,19 @@ a target there is none in common. A data set's name shows its curves below.</p>
 <button type="button" id="all">Show all</button><button type="button" id="none">Show none</button></p>
 <div id="figure" class="figure" role="img" aria-label="Curves; the table below has their numbers"
  aria-describedby="series-h"></div>
-<h3 id="series-h">The series, with their times to the target</h3>
-<div id="series"></div></section>"""
+<h2 id="series-h">The series, with their times to the target</h2>
+<div id="series"></div>"""
 
-LEADERBOARD = """<p>One row a configuration in one folder of results, medians over its seeds. The target is the
+RUNS = """<p>One row a configuration in one folder of results, medians over its seeds. The target is the
 one that most results of a data set name, or else 1 % short of the best; the
-<a href="index.html">overview</a> lets you move it. Rates of different methods do not compare: an
+<a href="explore.html">curves</a> let you move it. Rates of different methods do not compare: an
 update of ALS is other work than one of SGD. Quality is at the epoch that the validation part chose, or at the last; best on
 test is chosen on what it is measured on, and no result. &dagger;: for some of its seeds the machine had other
 work, too. &Dagger;: each evaluated point is a run of its own from the start, so that a later one may have
 taken less. Hardware goes by its name; machines of one name may differ.</p>
 <div id="filters" class="controls"></div><div id="board"></div>"""
 
-SPEED = """<p>Bytes and operations are those that an algorithm declares as compulsory for an epoch, over the
+MACHINES = """<p>Bytes and operations are those that an algorithm declares as compulsory for an epoch, over the
 training clock: what caches save and what is read twice is not in them, so a share may be above 100 %. The
 ceiling of operations is fp32 outside of tensor cores, which algorithms on tensor cores pass. Of random rows:
 updates of SGD over what reading and writing rows of that size at random allows, where that was measured. A case of
@@ -132,19 +142,16 @@ theirs alone; files that could not be read. A failure is a result: it stays in e
 <div id="filters" class="controls"></div><div id="failures"></div>"""
 
 
-def exhibits(claims: Sequence[Claim], runs: dict[str, list[str]]) -> str:
+def papers(claims: Sequence[Claim], runs: dict[str, list[str]]) -> str:
     """Of each claim an article; filters show and hide them. `runs`: folders by exhibit."""
-    counts = {kind: sum(c.kind == kind for c in claims) for kind in (*VERDICTS, OTHER)}
-    summary = "".join(f"<li><b>{n}</b> {kind}</li>" for kind, n in counts.items() if n)
-    papers = list(dict.fromkeys(c.paper for c in claims))
-    kinds = [kind for kind, n in counts.items() if n]
-    if not claims:
-        return "<p>This checkout has no docs/reproduction.</p>"
+    counts = counts_of(claims)
+    summary = "".join(f"<li><b>{n}</b> {kind}</li>" for kind, n in counts.items())
+    names = list(dict.fromkeys(c.paper for c in claims))
     return ("<p>What papers claim, what they published, what was measured here, and why. Numbers are "
             "medians over seeds on the committed results; a test recomputes each from its file.</p>"
             f'<ul class="counts">{summary}</ul><div class="controls">'
-            f'<label>Paper <select id="paper">{_options(papers)}</select></label>'
-            f'<label>Verdict <select id="verdict">{_options(kinds)}</select></label></div>'
+            f'<label>Paper <select id="paper">{_options(names)}</select></label>'
+            f'<label>Verdict <select id="verdict">{_options(list(counts))}</select></label></div>'
             '<p id="shown" class="note" aria-live="polite"></p>'
             + "".join(_article(claim, runs) for claim in claims))
 

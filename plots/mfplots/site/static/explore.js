@@ -1,70 +1,42 @@
 "use strict";
-// The overview: who is fastest on which data, and the curves with a target that can be moved.
-mf.overview = (() => {
+// Curves of a data set, with a target that can be moved.
+mf.explore = (() => {
   const state = { group: null, shown: new Set(), target: null, metric: null, table: null,
     drawing: null };
   const control = (id) => mf.by(id);
-  const less = (metric) => mf.store.overview.less.includes(metric);
-
-  // ---- what is fastest ----
-  function fastest() {
-    const rows = [];
-    for (const group of mf.store.overview.groups) {
-      for (const machine of group.fastest) rows.push(fastestRow(group, machine));
-    }
-    const columns = [
-      { key: "title", title: "Data" }, { key: "machine", title: "Hardware" },
-      { key: "target", title: "Target" },
-      { key: "answerBy", title: "First by answer", wide: true },
-      { key: "answer", title: "Answer", number: true, show: mf.duration },
-      { key: "trainBy", title: "First by training", wide: true },
-      { key: "train", title: "Training", number: true, show: mf.duration },
-      { key: "series", title: "Configurations", number: true },
-    ];
-    columns[0].link = (row) => `#group=${row.group}`;
-    mf.table(mf.by("fastest"), columns, rows, { label: "What is fastest on which data",
-      length: 10 });
-  }
-  // Of what was looked at seldom the time is no more than an upper end.
-  const when = (first) => `at epoch ${mf.plain(first.met_epoch)}, looked at ${mf.plain(first
-    .looked_before)} before`;
-
-  function fastestRow(group, machine) {
-    const answer = machine.answer_to_target;
-    const train = machine.train_to_target;
-    const name = (first) => (!group.target_named ? "no common target" : first === null ?
-      "none got there" :
-      `${[first.algorithm, first.configuration].filter(Boolean).join(" ")} (n = ${first.finished}` +
-      `${first.contended ? ", †" : ""}${first.coarse ? `, ${when(first)}` : ""}; ${first.run})`);
-    const value = group.target === null ? "–" :
-      `${mf.store.overview.metrics[group.metric]} ${group.target}`;
-    return {
-      group: group.index,
-      title: group.title,
-      machine: machine.machine,
-      series: machine.series,
-      target: value + (group.target === null || group.target_named ? "" : ", proposed"),
-      answerBy: name(answer),
-      answer: group.target_named && answer ? answer.answer_to_target : null,
-      trainBy: name(train),
-      train: group.target_named && train ? train.train_to_target : null
-    };
-  }
+  const less = (metric) => mf.store.explore.less.includes(metric);
 
   // ---- the curves of one data set ----
   async function choose(index) {
     const group = await mf.fetchData(`data/groups/${index}.js`, "group");
     state.group = group;
-    control("group").value = String(index);
-    fill("hardware", [...new Set(group.series.map((s) => s.machine))]);
+    giveColours(group.series);
+    control("data").value = group.title;
+    fill("machine", [...new Set(group.series.map((s) => s.bench))]);
     fill("run", [...new Set(group.series.map((s) => s.run))]);
-    fill("factors", [...new Set(group.series.map((s) => mf.plain(s.factors)))].sort((a, b) =>
+    fill("factors", [...new Set(group.series.filter((s) => s.sized).map((s) => String(s.factors)))].sort((a, b) =>
       a - b));
+    control("machine").value = group.usual.machine;
+    control("factors").value = group.usual.factors;
     control("metric").replaceChildren(...group.metrics.map((m) => mf.option(m, mf.store
-      .overview.metrics[m])));
+      .explore.metrics[m])));
     control("metric").value = group.metric;
     about(group);
     useMetric();
+  }
+  // One colour a name: that of the palette, or one that it leaves, where a faster name has it already.
+  const SPARE = ["#117733", "#AA4499", "#6699CC", "#CC6677", "#44AA99", "#8C6D31", "#7A5FD0", "#B35C44"];
+
+  function giveColours(all) {
+    const taken = new Map();
+    for (const series of all) {
+      if (!taken.has(series.name)) {
+        const used = [...taken.values()].map((own) => own.colour);
+        const spare = used.includes(series.colour) && SPARE.find((colour) => !used.includes(colour));
+        taken.set(series.name, spare ? { colour: spare, dark: spare } : { colour: series.colour, dark: series.dark });
+      }
+      Object.assign(series, taken.get(series.name));
+    }
   }
   const fill = (id, values) => control(id).replaceChildren(mf.option("", "all"),
     ...values.map((value) => mf.option(value, value)));
@@ -139,8 +111,8 @@ mf.overview = (() => {
   }
 
   const selected = () => state.group.series.filter((series) =>
-    (!control("hardware").value || series.machine === control("hardware").value) &&
-    (!control("factors").value || mf.plain(series.factors) === control("factors").value) &&
+    (!control("machine").value || series.bench === control("machine").value) &&
+    (!control("factors").value || !series.sized || String(series.factors) === control("factors").value) &&
     (!control("run").value || series.run === control("run").value));
   const reach = (series, clock) => series.seeds.map((seed) => (state.target === null ? null :
     mf.timeToTarget(seed[clock], seed[state.metric], state.target, less(state.metric))));
@@ -153,7 +125,7 @@ mf.overview = (() => {
       less(state.metric));
     return {
       series,
-      algorithm: series.algorithm,
+      algorithm: series.name,
       configuration: series.configuration + mf.marks(series.label),
       run: series.run,
       machine: series.machine,
@@ -196,11 +168,11 @@ mf.overview = (() => {
     return mf.el("span", { class: "nowrap" }, box, mf.swatch(series));
   }
 
-  // So few that a legend names them all.
+  // So few that a legend names them all; libraries are always among them.
   const FIRST_SHOWN = 8;
 
   function narrow() {
-    state.shown = new Set(fastestOfEach().slice(0, FIRST_SHOWN));
+    state.shown = new Set(fastestOfEach().filter((series, place) => place < FIRST_SHOWN || series.kind === "library"));
     tabulate(true);
     draw();
     remember();
@@ -210,8 +182,8 @@ mf.overview = (() => {
     const found = new Map();
     for (const row of selected().map(rowOf)) {
       if (row.best === null) continue;
-      const before = found.get(row.algorithm);
-      if (!before || faster(row, before)) found.set(row.algorithm, row);
+      const before = found.get(row.series.name);
+      if (!before || faster(row, before)) found.set(row.series.name, row);
     }
     return [...found.values()].sort((a, b) => (faster(a, b) ? -1 : faster(b, a) ? 1 : 0)).map((
       row) => row.series);
@@ -243,12 +215,12 @@ mf.overview = (() => {
   function drawNow() {
     const clock = control("clock").value;
     const shown = selected().filter((series) => state.shown.has(series));
-    const traces = shown.map((series) => traceOf(series, clock)).filter((trace) => trace !==
-      null);
+    const drawn = (make) => shown.map((series) => make(series, clock)).filter((trace) => trace !== null);
+    const [bands, traces] = [drawn(bandOf), drawn(traceOf)];
     const host = mf.by("figure");
     if (!state.group.metrics.length) return mf.nothing(host, "No case of it has a trace.");
     host.classList.remove("empty");
-    return mf.draw(host, traces, layoutOf(traces, clock), true).then(() => listen(host));
+    return mf.draw(host, [...bands, ...traces], layoutOf(traces, clock), true).then(() => listen(host));
   }
 
   function traceOf(series, clock) {
@@ -272,8 +244,30 @@ mf.overview = (() => {
         ` [${mf.significant(low[i], 5)}, ${mf.significant(high[i], 5)}]`))
     };
   }
-  const short = (series) => (series.label.length > 42 ? `${series.label.slice(0, 40)}…` : series
-    .label);
+  const short = (series) => {
+    const label = [series.name, series.configuration].filter(Boolean).join(" ") + mf.marks(series.label);
+    return label.length > 42 ? `${label.slice(0, 40)}…` : label;
+  };
+
+  // From the smallest to the largest of three seeds or more.
+  function bandOf(series, clock) {
+    const [x, , low, high] = (series.curves[state.metric] || {})[clock] || [[], [], [], []];
+    const keep = x.map((value, i) => i).filter((i) => x[i] !== null && low[i] !== null && high[i] !== null &&
+      (!control("logx").checked || x[i] > 0));
+    if (series.seeds.length < 3 || series.restarts || keep.length < 2) return null;
+    const back = [...keep].reverse();
+    return {
+      type: "scatter",
+      mode: "lines",
+      x: [...keep, ...back].map((i) => x[i]),
+      y: [...keep.map((i) => high[i]), ...back.map((i) => low[i])],
+      fill: "toself",
+      fillcolor: `${mf.colour(series)}26`,
+      line: { width: 0 },
+      hoverinfo: "skip",
+      showlegend: false
+    };
+  }
 
   function layoutOf(traces, clock) {
     const names = { answer_s: "prepare + transfer + training (s)", train_s: "training (s)",
@@ -297,7 +291,7 @@ mf.overview = (() => {
       legend: narrowPage ? { orientation: "h", y: -0.22, font: { size: 11 } } :
       { font: { size: 12 } },
       xaxis: mf.axis(names[clock], timesOf(traces, window)),
-      yaxis: mf.axis(mf.store.overview.metrics[state.metric], window)
+      yaxis: mf.axis(mf.store.explore.metrics[state.metric], window)
     });
   }
   // The range in which the series differ: best and last values, the target, and of the descent what
@@ -366,14 +360,14 @@ mf.overview = (() => {
   function listenToControls() {
     control("controls").addEventListener("submit", (event) => event.preventDefault());
     // Another data set in the same view.
-    control("group").addEventListener("change", () => {
-      const said = new URLSearchParams({ group: control("group").value });
+    control("data").addEventListener("change", () => {
+      const said = new URLSearchParams({ data: control("data").value });
       for (const key of ["clock", "x", "y"]) {
         if (mf.address().has(key)) said.set(key, mf.address().get(key));
       }
       location.hash = said;
     });
-    for (const id of ["hardware", "factors", "run"]) control(id).addEventListener("change",
+    for (const id of ["machine", "factors", "run"]) control(id).addEventListener("change",
       narrow);
     control("metric").addEventListener("change", useMetric);
     for (const id of ["clock", "logx", "logy"]) control(id).addEventListener("change", () => {
@@ -393,11 +387,11 @@ mf.overview = (() => {
     control("best").addEventListener("click", () => showing(fastestOfEach()));
     control("all").addEventListener("click", () => showing(selected()));
     control("none").addEventListener("click", () => showing([]));
-    addEventListener("hashchange", () => follow(true));
+    addEventListener("hashchange", () => follow());
   }
   // ---- the address, which holds the view ----
-  const CHOICES = ["hardware", "factors", "run", "metric", "clock"];
-  const usual = (id) => (id === "metric" ? state.group.metric : id === "clock" ? "answer_s" : "");
+  const CHOICES = ["machine", "factors", "run", "metric", "clock"];
+  const usual = (id) => ({ metric: state.group.metric, clock: "answer_s", run: "", ...state.group.usual })[id];
 
   function remember() {
     const said = new URLSearchParams();
@@ -406,8 +400,8 @@ mf.overview = (() => {
     if (state.target !== null && state.target !== own) said.set("target", state.target);
     if (!control("logx").checked) said.set("x", "linear");
     if (control("logy").checked) said.set("y", "log");
-    if (!said.size && !mf.address().has("group")) return;
-    history.replaceState(null, "", `#${new URLSearchParams([["group", state.group.index], ...said])}`);
+    if (!said.size && !mf.address().has("data")) return;
+    history.replaceState(null, "", `#${new URLSearchParams([["data", state.group.title], ...said])}`);
   }
 
   function recall(asked) {
@@ -421,13 +415,11 @@ mf.overview = (() => {
     useMetric();
     if (asked.get("target")) setTarget(Number(asked.get("target")));
   }
-  async function follow(scroll) {
+  async function follow() {
     const asked = mf.address();
-    const index = Number(asked.get("group") ?? 0);
-    const known = mf.store.overview.groups.some((group) => group.index === index);
-    await choose(known ? index : 0);
+    const { groups } = mf.store.explore;
+    await choose((groups.find((group) => group.title === asked.get("data")) || groups[0]).index);
     recall(asked);
-    if (scroll) mf.by("curves-h").scrollIntoView();
   }
 
   return {
@@ -436,19 +428,18 @@ mf.overview = (() => {
     selected,
     setTarget,
     async start() {
-      const { groups, cases, runs, damaged } = mf.store.overview;
+      const { groups, cases, runs, damaged } = mf.store.explore;
       mf.by("counts").textContent =
         `${cases.toLocaleString("en")} cases of ${runs.toLocaleString("en")} folders on ` +
         `${groups.length} data sets and splits.` + (damaged ?
           ` ${damaged} could not be read: see Failures.` : "");
-      control("group").replaceChildren(...groups.map((g) => mf.option(g.index,
+      control("data").replaceChildren(...groups.map((g) => mf.option(g.title,
         `${g.title} (${g.cases})`)));
-      fastest();
       listenToControls();
       mf.redraw = () => draw();
       mf.ready();
-      await follow(mf.address().has("group"));
+      await follow();
     }
   };
 })();
-mf.overview.start();
+mf.explore.start();

@@ -16,7 +16,7 @@
     { key: "intensity", title: "FLOP a byte", number: true, show: (value) => mf.significant(
         value) },
     { key: "machine", title: "Hardware" },
-    { key: "dataset", title: "Data", link: (row) => `index.html#group=${row.group}` },
+    { key: "dataset", title: "Data", link: (row) => `explore.html#${new URLSearchParams({ data: row.dataset })}` },
     { key: "precision", title: "Precision" }, { key: "factors", title: "f", number: true },
     { key: "seeds", title: "Seeds", number: true },
     mf.RUN,

@@ -22,7 +22,7 @@
     { key: "quality", title: "Quality [min, max]", number: true, show: spread },
     { key: "metric", title: "Value" },
     { key: "machine", title: "Hardware" },
-    { key: "dataset", title: "Data", link: (row) => `index.html#group=${row.group}` },
+    { key: "dataset", title: "Data", link: (row) => `explore.html#${new URLSearchParams({ data: row.dataset })}` },
     mf.RUN,
     { key: "answer", title: "Answer, to the end", number: true, show: marked },
     { key: "train", title: "Training, to the end", number: true, show: marked },

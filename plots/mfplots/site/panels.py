@@ -1,0 +1,261 @@
+"""The first page: a panel a data set, a row an algorithm, with the time to each of three targets.
+
+A panel is of one machine and one number of factors: those with the most libraries, then the most algorithms.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from mfplots import metrics
+from mfplots.metrics import FEWEST, Target
+from mfplots.series import contended, hardware
+from mfplots.site.groups import Bench, Group, Member, plain
+from mfplots.site.names import display_name, kind_of
+from mfplots.summary import ANSWER, LEVELS, frozen, headlines, metric_of, times_to_target
+
+Json = dict[str, Any]
+CLOCKS = {"answer": ANSWER, "training": "train_s"}
+SHORT = 0.05  # of the strictest, the named target where none is: the rule of harness/spec/targets.json
+DIGITS = 1000
+SHOWN = 4  # digits of a value: what is the same in them is no loss
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What a panel shows of a group."""
+
+    group: Group
+    bench: Bench
+    factors: int | None
+    members: Sequence[Member]
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Libraries, algorithms."""
+        return len(self.names(lambda m: kind_of(m) == "library")), len(self.names())
+
+    def names(self, wanted: Callable[[Member], bool] = lambda _: True) -> set[str]:
+        return {display_name(member) for member in self.members if wanted(member)}
+
+    @cached_property
+    def metric(self) -> str:
+        return self.group.metric
+
+    @cached_property
+    def levels(self) -> dict[str, Target]:
+        return next((levels for m in self.members if (levels := _frozen(m, self.metric))), None) or self._proposed()
+
+    @property
+    def are_frozen(self) -> bool:
+        return any(_frozen(m, self.metric) for m in self.members)
+
+    def _proposed(self) -> dict[str, Target]:
+        """By the rule of the frozen ones, on this panel's matrix factorizations."""
+        own = [m for m in self.members if m.factors] or self.members
+        best = metrics.best_of([_quality(m, self.metric) for m in own], self.metric)
+        if not math.isfinite(best) or best == 0:
+            return {}
+        asked, usual = self.group.target
+        less = metrics.row(self.metric).less
+        named = float(asked) if usual and any(_reach(m, asked, ANSWER) for m in own) else \
+            _eased(best * (1 + SHORT if less else 1 - SHORT), less)
+        values = [named, _eased((named + best) / 2, less), _eased(best, less)]
+        return {level: Target(value, self.metric) for level, value in zip(LEVELS, values)}
+
+
+def _eased(value: float, less: bool) -> float:
+    """To three digits behind the point, to the easier side."""
+    scaled = value * DIGITS
+    return (math.ceil(scaled - 1e-9) if less else math.floor(scaled + 1e-9)) / DIGITS
+
+
+def _frozen(member: Member, metric: str) -> dict[str, Target]:
+    if metric_of(member.series) != metric:
+        return {}
+    return {level: Target(value, metric) for level, (value, _) in zip(LEVELS, frozen(member.series))}
+
+
+def _quality(member: Member, metric: str) -> float:
+    return metrics.spread(headlines(member.series, metric)).median
+
+
+def _reach(member: Member, target: Target, clock: str) -> float | None:
+    return plain(metrics.censored_median(times_to_target(member.series, target, clock)))
+
+
+def cells(group: Group) -> list[Cell]:
+    """A cell a machine: of each the number of factors with the most in it. Those with most libraries first."""
+    by_bench: dict[Bench, list[Member]] = {}
+    for member in group.members:
+        if len(member.series.finished):
+            by_bench.setdefault(member.bench, []).append(member)
+    found = []
+    for bench, members in by_bench.items():
+        sizes = sorted({f for m in members if (f := m.factors)}) or [None]
+        found.append(max((Cell(group, bench, f, [m for m in members if m.factors in (f, None)]) for f in sizes),
+                         key=lambda cell: cell.size))
+    return sorted(found, key=lambda cell: cell.size, reverse=True)
+
+
+def usual_cell(group: Group) -> Json:
+    """What curves begin with, as the page has it in its selects."""
+    found = cells(group)
+    return {"machine": found[0].bench.title, "factors": str(found[0].factors or "")} if found else {"machine": "", "factors": ""}
+
+
+def panels(groups: Sequence[Group], published: pd.DataFrame | None = None) -> list[Json]:
+    """Those with libraries, where any has one; real data first, then by their number of ratings. Of a data set
+    on several machines the first is the usual one."""
+    found = [(group, own) for group in groups if (own := [c for c in cells(group) if c.levels])]
+    libraries = [(group, own) for group, own in found if own[0].size[0]]
+    chosen = libraries or found
+    chosen.sort(key=lambda pair: (made_of(pair[0]) != "real", -(plain(pair[0].members[0].row["nnz_train"]) or 0)))
+    return [_panel(cell, cell is own[0], groups, published) for _, own in chosen
+            for cell in own if cell is own[0] or (cell.size[0] and cell.size[1] > 1)]
+
+
+def made_of(group: Group) -> str:
+    panel = group.members[0].panel
+    return "enlarged" if panel.expanded else "look-alike" if panel.look_alike else "real"
+
+
+def _panel(cell: Cell, usual: bool, groups: Sequence[Group], published: pd.DataFrame | None) -> Json:
+    metric = metrics.row(cell.metric)
+    rows = [_row(cell, own) for own in _by_name(cell.members).values()]
+    counts = [len(m.series.finished) for m in cell.members]
+    return {"data": cell.group.title, "title": _title(cell.group), "made": made_of(cell.group), "usual": usual,
+            "ratings": plain(cell.members[0].row["nnz_train"]), "machine": cell.bench.title,
+            "gpu": cell.bench.gpu, "cores": cell.bench.cores, "factors": cell.factors,
+            "metric": metric.title, "less": metric.less, "seeds": [min(counts), max(counts)],
+            "frozen": cell.are_frozen, "targets": {level: float(t) for level, t in cell.levels.items()},
+            "rows": rows, "first": _first(rows), "published": _published(cell, groups, published)}
+
+
+def _title(group: Group) -> str:
+    name = re.sub(r" (look-alike|expanded)\b", "", group.key[0]).replace("@", ", split ")
+    return re.sub(r" implicit >=(\S+)", r", implicit from \1", name).replace("-implicit", ", implicit")
+
+
+def _by_name(members: Iterable[Member]) -> dict[str, list[Member]]:
+    found: dict[str, list[Member]] = {}
+    for member in members:
+        found.setdefault(display_name(member), []).append(member)
+    return found
+
+
+def _row(cell: Cell, members: Sequence[Member]) -> Json:
+    first = members[0]
+    best = metrics.best_of([_quality(m, cell.metric) for m in members], cell.metric)
+    return {"name": display_name(first), "algorithm": first.series.algorithm, "kind": kind_of(first),
+            "hardware": hardware(first.row), "quality": plain(best),
+            "at": {level: {name: _fastest(members, target, clock) for name, clock in CLOCKS.items()}
+                   for level, target in cell.levels.items()}}
+
+
+def _fastest(members: Sequence[Member], target: Target, clock: str) -> Json | None:
+    """Of its configurations the first at the target; those with too few seeds only where no other gets there."""
+    there = [(len(m.series.finished) < FEWEST, time, m) for m in members
+             if (time := _reach(m, target, clock)) is not None]
+    if not there:
+        return None
+    _, time, member = min(there, key=lambda one: one[:2])
+    return {"s": time, **_source(member)}
+
+
+def _source(member: Member) -> Json:
+    cases = member.series.cases
+    return {"seeds": len(member.series.finished), "run": member.run.name, "configuration": member.configuration,
+            "contended": bool((contended(cases) | contended(cases, "host_contended")).any())}
+
+
+def _first(rows: Sequence[Json]) -> Json:
+    """By level and clock, the places of the first of all, of the libraries and of ours. One with too few seeds is first
+    only where no other got there; a machine that was shared made nothing faster, so its mark is enough."""
+    return {level: {clock: {side: _leader(rows, level, clock, kinds) for side, kinds in SIDES.items()}
+                    for clock in CLOCKS} for level in (rows[0]["at"] if rows else ())}
+
+
+SIDES = {"all": ("new", "paper", "library"), "libraries": ("library",), "ours": ("new", "paper")}
+
+
+def _leader(rows: Sequence[Json], level: str, clock: str, kinds: Sequence[str]) -> int | None:
+    there = [(at["seeds"] < FEWEST, at["s"], place) for place, row in enumerate(rows)
+             if row["kind"] in kinds and (at := row["at"][level][clock])]
+    return min(there)[2] if there else None
+
+
+def losses(shown: Sequence[Json]) -> list[Json]:
+    """Of the usual panels: the targets that a library reaches first or that no algorithm of ours reaches, and
+    the panels whose best value is a library's."""
+    found = []
+    for panel in (p for p in shown if p["usual"]):
+        for level, clocks in panel["first"].items():
+            by, ours = (_at(panel, clocks["answer"][side], level) for side in ("libraries", "ours"))
+            if by and (ours is None or by["s"] < ours["s"]):
+                found.append({"data": panel["title"], "made": panel["made"], "what": "time", "level": level,
+                              "target": panel["targets"][level], "metric": panel["metric"], "less": panel["less"],
+                              "by": by, "ours": ours})
+        found += _quality_loss(panel)
+    return found
+
+
+def _at(panel: Json, place: int | None, level: str) -> Json | None:
+    return None if place is None else {"name": panel["rows"][place]["name"],
+                                       "s": panel["rows"][place]["at"][level]["answer"]["s"]}
+
+
+def _quality_loss(panel: Json) -> list[Json]:
+    sign = 1 if panel["less"] else -1
+    rows = sorted((r for r in panel["rows"] if r["quality"] is not None), key=lambda row: sign * row["quality"])
+    ours = next((row for row in rows if row["kind"] != "library"), None)
+    if not rows or ours is None or rows[0]["kind"] != "library" or \
+            round(rows[0]["quality"], SHOWN) == round(ours["quality"], SHOWN):
+        return []
+    return [{"data": panel["title"], "made": panel["made"], "what": "quality", "metric": panel["metric"],
+             "by": {key: rows[0][key] for key in ("name", "quality")},
+             "ours": {key: ours[key] for key in ("name", "quality")}}]
+
+
+def read_published(path: Path) -> pd.DataFrame | None:
+    return pd.read_csv(path, dtype=str, keep_default_na=False) if path.is_file() else None
+
+
+def _published(cell: Cell, groups: Sequence[Group], table: pd.DataFrame | None) -> Json | None:
+    """The best value that was published of this data set, in this metric and as a number of its own, and the first
+    here, of whatever size, that reaches it on this machine."""
+    if table is None:
+        return None
+    own = table[(table["dataset"] == cell.group.key[0]) & (table["metric"] == cell.metric) & (table["x"] == "")]
+    values = [(float(row["value"]), row["system"]) for _, row in own.iterrows()]
+    if not values:
+        return None
+    less = metrics.row(cell.metric).less
+    value, system = min(values) if less else max(values)
+    target = Target(value, cell.metric)
+    tried = [m for g in groups if g.key[0] == cell.group.key[0] and g.key[2] == cell.group.key[2]
+             for m in g.members if m.bench == cell.bench]
+    there = [(time, i) for i, m in enumerate(tried) if (time := _reach(m, target, ANSWER)) is not None]
+    return {"system": system, "value": value, "by": _reached(cell, tried[min(there)[1]], target) if there else None}
+
+
+def _reached(cell: Cell, member: Member, target: Target) -> Json:
+    validated = float((member.row["split"] or {}).get("validation") or 0)
+    return {"name": display_name(member), "kind": kind_of(member), "factors": member.factors,
+            "whole": not validated, "quality": plain(_quality(member, cell.metric)),
+            **{name: _reach(member, target, clock) for name, clock in CLOCKS.items()}, **_source(member)}
+
+
+def machines(shown: Sequence[Json]) -> list[str]:
+    """Those with most panels first."""
+    return [name for name, _ in Counter(p["machine"] for p in shown).most_common()]
+

@@ -1,0 +1,225 @@
+"use strict";
+// The first page: how long each algorithm takes to each target, a panel a data set.
+mf.results = (() => {
+  const LEVELS = { named: "named target", stricter: "stricter", strictest: "strictest anyone reached" };
+  const CLOCKS = { answer: "time to an answer", training: "training only" };
+  const MADE = { "real": "real", "look-alike": "look-alike, synthetic", "enlarged": "enlarged, ratings drawn anew" };
+  const FEWEST = 3;
+  const state = { target: "named", clock: "answer", machine: "" };
+  const { panels, losses, machines } = mf.store.results;
+
+  // ---- words and numbers ----
+  const brief = (s) => {
+    const [value, unit] = s >= 0.9995 ? [s, "s"] : s >= 0.9995e-3 ? [s * 1e3, "ms"] : [s * 1e6, "µs"];
+    return `${value >= 9.95 ? Math.round(value).toLocaleString("en") : value.toFixed(1)} ${unit}`;
+  };
+  const times = (ratio) => ratio >= 9950 ? `${Math.round(ratio / 1000).toLocaleString("en")} k×` : `${ratio >= 9.95 ? Math.round(ratio).toLocaleString("en") : ratio.toFixed(1)}×`;
+  const count = (n) => (n === null ? "" : n >= 1e6 ? `${(n / 1e6).toPrecision(2)} M ratings` :
+    n >= 1e3 ? `${Math.round(n / 1e3)} k ratings` : `${n} ratings`);
+  const goal = (item, value) => `${item.metric} ${item.less ? "≤" : "≥"} ${value}`;
+  const quality = (value) => (value === null ? "–" : Math.abs(value) < 10 ? value.toFixed(4) : value.toFixed(2));
+  const bold = (text) => mf.el("b", {}, text);
+  const mark = (at) => (at.contended ? " †" : "");
+
+  // ---- a panel ----
+  const timeOf = (row, panel, level = state.target, clock = state.clock) => {
+    const at = panel.targets[level] === undefined ? null : row.at[level][clock];
+    return at && at.s;
+  };
+
+  function inOrder(panel) {
+    const sign = panel.less ? 1 : -1;
+    const worst = (row) => (row.quality === null ? Infinity : sign * row.quality);
+    return [...panel.rows].sort((a, b) => (timeOf(a, panel) ?? Infinity) - (timeOf(b, panel) ?? Infinity) ||
+      worst(a) - worst(b));
+  }
+
+  // Whole decades that hold every time of the panel, so that it stands still when the target moves.
+  function decades(panel) {
+    const all = panel.rows.flatMap((row) => Object.values(row.at).map((at) => at[state.clock]))
+      .filter((at) => at !== null).map((at) => at.s);
+    if (panel.published && panel.published.by) all.push(panel.published.by[state.clock]);
+    if (!all.length) return [-2, 0];
+    const low = Math.floor(Math.log10(Math.min(...all)));
+    return [low, Math.max(Math.ceil(Math.log10(Math.max(...all))), low + 1)];
+  }
+
+  function rowOf(name, kind, seconds, range, words, why) {
+    const row = mf.el("li", { class: `row ${kind}`, title: why || null });
+    const track = mf.el("span", { class: "track" });
+    if (seconds !== null) {
+      row.style.setProperty("--at", (Math.log10(seconds) - range[0]) / (range[1] - range[0]));
+      track.append(mf.el("i", { class: "bar", "aria-hidden": "true" }), mf.el("i", { class: "dot", "aria-hidden": "true" }));
+    }
+    track.append(mf.el("span", { class: seconds === null ? "value none" : "value" }, ...words));
+    row.append(mf.el("span", { class: "name" }, name), track);
+    return row;
+  }
+
+  const source = (at) => [at.configuration, `${at.seeds} seeds`, at.run, at.contended ? "the machine had other work too" : ""]
+    .filter(Boolean).join("; ");
+
+  function measured(row, panel, range, fastest) {
+    const at = panel.targets[state.target] === undefined ? null : row.at[state.target][state.clock];
+    if (at === null) return rowOf(row.name, row.kind, null, range, [`not reached; best ${quality(row.quality)}`]);
+    // No ratio of so few seeds.
+    const beside = at.seeds < FEWEST ? `n = ${at.seeds}` : at.s <= fastest ? "" : times(at.s / fastest);
+    return rowOf(row.name, row.kind, at.s, range, [brief(at.s) + mark(at), " ", mf.el("small", {}, beside)], source(at));
+  }
+
+  // What others published, as a line, and who here reaches it.
+  function published(panel, range) {
+    if (!panel.published) return [];
+    const { system, value, by } = panel.published;
+    const line = mf.el("li", { class: "line" }, `${system} publishes ${value}` + (by ? ", here reached by" : ", not reached here"));
+    if (!by) return [line];
+    const name = by.factors === panel.factors ? by.name : `${by.name}, f = ${by.factors}`;
+    return [line, rowOf(name, by.kind, by[state.clock], range, [brief(by[state.clock]) + mark(by), " ",
+      mf.el("small", {}, quality(by.quality))], source(by))];
+  }
+
+  function axis([low, high]) {
+    const ticks = [];
+    for (let power = low; power <= high; power++) {
+      const tick = mf.el("span", { class: (power - low) % 2 ? "odd" : null }, brief(10 ** power).replace(".0", ""));
+      tick.style.setProperty("--at", (power - low) / (high - low));
+      ticks.push(tick);
+    }
+    return mf.el("div", { class: high - low > 3 ? "axis many" : "axis", "aria-hidden": "true" }, ...ticks);
+  }
+
+  const seconds = (panel, place, level = state.target) => timeOf(panel.rows[place], panel, level);
+  const leaders = (panel, level = state.target) => (panel.first[level] || {})[state.clock] ||
+    { all: null, libraries: null, ours: null };
+
+  function sentence(panel) {
+    const first = leaders(panel);
+    const name = (place) => panel.rows[place].name;
+    const said = (place) => `${brief(seconds(panel, place))}${mark(panel.rows[place].at[state.target][state.clock])}`;
+    if (first.all === null) return ["Nobody reaches it on this machine."];
+    const other = first.all === first.libraries ? first.ours : first.libraries;
+    const start = [bold(name(first.all)), ` ${said(first.all)}; `];
+    if (other === null) {
+      if (first.all === first.libraries) return [...start, "none of ours gets there"];
+      const any = panel.rows.some((row) => row.kind === "library");
+      return [...start, any ? "no library gets there" : "no library was measured"];
+    }
+    const side = other === first.libraries ? "the best library" : "the best of ours";
+    const { seeds } = panel.rows[other].at[state.target][state.clock];
+    const ratio = seeds < FEWEST ? `(n = ${seeds})` : `(${times(seconds(panel, other) / seconds(panel, first.all))})`;
+    return [...start, `${side}, ${name(other)}, ${said(other)} `, bold(ratio)];
+  }
+
+  function otherTargets(panel) {
+    const parts = [];
+    for (const level of Object.keys(LEVELS)) {
+      if (level === state.target || panel.targets[level] === undefined) continue;
+      const first = leaders(panel, level);
+      parts.push(parts.length ? "; " : "", `${LEVELS[level]}, ${goal(panel, panel.targets[level])}: `);
+      if (first.all === null) parts.push("nobody on this machine");
+      else {
+        parts.push(bold(panel.rows[first.all].name), ` ${brief(seconds(panel, first.all, level))}`);
+        if (first.ours === null) parts.push(" (none of ours gets there)");
+      }
+    }
+    if (typeof parts[1] === "string") parts[1] = parts[1][0].toUpperCase() + parts[1].slice(1);
+    return parts;
+  }
+
+  const short = (panel) => (panel.gpu ? panel.gpu.replace(/^NVIDIA /, "").replace(/ \d+GB.*$/, "") : "CPU") +
+    (panel.cores ? `, ${panel.cores} cores` : "");
+
+  function panelOf(panel) {
+    const range = decades(panel);
+    const first = leaders(panel);
+    const rows = inOrder(panel);
+    const fastest = rows.length ? timeOf(rows[0], panel) : null;
+    const target = panel.targets[state.target];
+    const about = [count(panel.ratings), MADE[panel.made], goal(panel, target) + (panel.frozen ? "" : " (chosen here)"),
+      panel.factors === null ? "" : `f = ${panel.factors}`, panel.gpu ? short(panel) : panel.machine,
+      `n = ${[...new Set(panel.seeds)].join(" to ")}`];
+    const link = `explore.html#${new URLSearchParams({ data: panel.data, machine: panel.machine })}`;
+    return mf.el("section", { class: "panel", "aria-label": `${panel.title}, ${MADE[panel.made]}` },
+      mf.el("h2", {}, mf.el("a", { href: link, title: "Its curves" }, panel.title), " ",
+        mf.el("small", {}, about.filter(Boolean).join(" · "))),
+      mf.el("p", { class: "say" }, ...sentence(panel)),
+      mf.el("ol", { class: "rows" }, ...rows.map((row) => measured(row, panel, range, fastest)), ...published(panel, range)),
+      axis(range),
+      mf.el("p", { class: "tight" }, ...otherTargets(panel)));
+  }
+
+  // ---- what else the page says ----
+  function lossesOf() {
+    const by = new Map();
+    for (const loss of losses) {
+      const title = loss.made === "real" ? loss.data : `${loss.data} (${loss.made})`;
+      by.set(title, [...(by.get(title) || []), loss]);
+    }
+    const list = [...by].map(([title, own]) => mf.el("li", {}, bold(title), ": ", own.map(lossText).join("; "), "."));
+    return mf.el("section", { class: "panel" }, mf.el("h2", {}, "Where we lose"), list.length ?
+      mf.el("ul", { class: "losses" }, ...list) : mf.el("p", {}, "Nowhere in these panels."));
+  }
+
+  function lossText(loss) {
+    if (loss.what === "quality") return `best ${loss.metric} is ${quality(loss.by.quality)} by ${loss.by.name}, ` +
+      `${quality(loss.ours.quality)} by ours (${loss.ours.name})`;
+    const ours = loss.ours === null ? "none of ours gets there" : `${loss.ours.name} of ours after ${brief(loss.ours.s)}`;
+    return `${goal(loss, loss.target)} is reached by ${loss.by.name} after ${brief(loss.by.s)}, ${ours}`;
+  }
+
+  function papersOf() {
+    const { claims } = mf.store.results;
+    const total = Object.values(claims).reduce((a, b) => a + b, 0);
+    if (!total) return [];
+    return [mf.el("section", { class: "panel" }, mf.el("h2", {}, `Papers: ${total} claims looked at`),
+      mf.el("p", {}, Object.entries(claims).map(([kind, n]) => `${n} ${kind}`).join(" · "), ". ",
+        mf.el("a", { href: "papers.html" }, "Claim by claim")))];
+  }
+
+  // ---- switches and the address ----
+  const shown = () => panels.filter((panel) => (state.machine ? panel.machine === state.machine : panel.usual));
+
+  function show() {
+    mf.by("panels").replaceChildren(...shown().map(panelOf), lossesOf(), ...papersOf());
+    for (const button of document.querySelectorAll(".switches button")) {
+      button.setAttribute("aria-pressed", String(state[button.dataset.key] === button.dataset.value));
+    }
+    const select = mf.by("machine");
+    if (select) select.value = state.machine;
+  }
+
+  function set(key, value) {
+    state[key] = value;
+    const usual = { target: "named", clock: "answer", machine: "" };
+    const said = new URLSearchParams(Object.keys(state).filter((k) => state[k] !== usual[k]).map((k) => [k, state[k]]));
+    history.replaceState(null, "", said.size ? `#${said}` : location.pathname.split("/").pop());
+    show();
+  }
+
+  function follow() {
+    const asked = mf.address();
+    const known = (key, values, usual) => (values.includes(asked.get(key)) ? asked.get(key) : usual);
+    Object.assign(state, { target: known("target", Object.keys(LEVELS), "named"),
+      clock: known("clock", Object.keys(CLOCKS), "answer"), machine: known("machine", machines, "") });
+    show();
+  }
+
+  const group = (label, key, choices) => mf.el("span", { class: "switch", role: "group", "aria-label": label },
+    ...Object.entries(choices).map(([value, text]) => mf.el("button", { type: "button", "data-key": key, "data-value": value,
+      onclick: () => set(key, value) }, text)));
+
+  function start() {
+    const host = mf.by("switches");
+    host.append(group("Target", "target", LEVELS), group("Clock", "clock", CLOCKS));
+    if (machines.length > 1) host.append(mf.el("label", {}, mf.el("span", {}, "Machine "), mf.el("select", { id: "machine",
+      onchange: (event) => set("machine", event.target.value) }, mf.option("", "the one with most libraries"),
+      ...machines.map((name) => mf.option(name, name)))));
+    host.append(mf.el("span", { class: "key" }, ...[["new", "new here"], ["paper", "from papers"], ["library", "libraries"]]
+      .map(([kind, text]) => mf.el("span", { class: kind }, mf.el("i", { class: "dot", "aria-hidden": "true" }), text))));
+    addEventListener("hashchange", follow);
+    follow();
+    mf.ready();
+  }
+  return { start, state, shown };
+})();
+mf.results.start();

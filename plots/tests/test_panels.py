@@ -1,0 +1,157 @@
+"""The first page's panels, without a browser: what is in them, who is first, where a library is ahead."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from mfplots import metrics
+from mfplots.metrics import Target
+from mfplots.errors import PlotError
+from mfplots.site import cli, panels
+from mfplots.site.assets import find_libraries
+from mfplots.site.gather import gather
+from mfplots.site.groups import make_groups
+from mfplots.site.names import library_name
+from mfplots.summary import LEVELS, times_to_target
+from synthetic import Made, descent, write as write_cases
+
+ROOT = Path(__file__).parents[2]
+SEEDS = (1, 2, 3)
+LIBMF, TORCH = "peer:libmf:sgd", "peer:torch:sgd"
+
+
+def made(algorithm: str, seconds: float, floor: float = 0.9, seeds=SEEDS, **more) -> list[Made]:
+    params = {"factors": 8, **more.pop("params", {})}
+    return [Made(algorithm, params, seed=s, trace=descent(s, seconds, floor), prepare_s=0.0, **more) for s in seeds]
+
+
+def panels_of(folder: Path, published: pd.DataFrame | None = None) -> list[dict]:
+    return panels.panels(make_groups(gather([folder])[0]), published)
+
+
+def row(panel: dict, name: str) -> dict:
+    return next(r for r in panel["rows"] if r["name"] == name)
+
+
+def test_a_panel_has_a_row_an_algorithm_and_its_fastest_configuration(tmp_path):
+    write_cases(tmp_path / "run", [*made(LIBMF, 1.0), *made("fpsgd", 0.5), *made("fpsgd", 0.1, learning_rate=0.02)])
+    (panel,) = panels_of(tmp_path)
+    assert sorted((r["name"], r["kind"]) for r in panel["rows"]) == [("LIBMF SGD (CPU)", "library"), ("fpsgd (CPU)", "paper")]
+    (group,) = make_groups(gather([tmp_path])[0])
+    fastest = min((m for m in group.members if m.series.algorithm == "fpsgd"),
+                  key=lambda m: max(t["train_s"].max() for t in m.series.traces.values()))
+    want = metrics.censored_median(times_to_target(fastest.series, Target(panel["targets"]["named"]), "answer_s"))
+    assert row(panel, "fpsgd (CPU)")["at"]["named"]["answer"]["s"] == want
+
+
+def test_one_number_of_factors_and_one_machine_stand_in_a_panel(tmp_path):
+    write_cases(tmp_path / "run", [*made(LIBMF, 1.0), *made("fpsgd", 0.5), *made("fpsgd", 0.01, params={"factors": 16}),
+                                   *made("bias", 0.02, params={"factors": 1}), *made("als", 0.3, hardware="cuda", host="b", gpu="Card"),
+                                   *made("sgd_tiled", 0.3, hardware="cuda", params={"devices": 4})])
+    usual, *others = panels_of(tmp_path)
+    assert usual["factors"] == 8 and usual["usual"] and not any(p["usual"] for p in others)
+    names = {r["name"] for r in usual["rows"]}
+    assert {"LIBMF SGD (CPU)", "fpsgd (CPU)", "bias (CPU)"} <= names and "sgd_tiled" not in names and "als" not in names
+    assert row(usual, "fpsgd (CPU)")["at"]["named"]["answer"]["configuration"] == "factors=8"
+
+
+def test_panels_have_libraries_where_any_has_and_real_data_are_first(tmp_path):
+    write_cases(tmp_path / "without", made("fpsgd", 0.1, dataset="without", content_hash="1" * 16))
+    assert [p["title"] for p in panels_of(tmp_path)] == ["without"]
+    for name, real, ratings in (("large look-alike", False, 9000), ("small", True, 100), ("medium", True, 500)):
+        both = dict(dataset=name, look_alike=not real, nnz=ratings, content_hash=name[0] * 16)
+        write_cases(tmp_path / name, [*made(LIBMF, 1.0, **both), *made("fpsgd", 0.1, **both)])
+    assert [(p["title"], p["made"]) for p in panels_of(tmp_path)] == [
+        ("medium", "real"), ("small", "real"), ("large", "look-alike")]
+
+
+def test_targets_that_are_not_frozen_follow_the_rule_of_those_that_are(tmp_path):
+    write_cases(tmp_path / "run", [*made(LIBMF, 1.0, 0.9, target=None), *made("fpsgd", 0.1, 0.8, target=None),
+                                   *made("bias", 0.1, 0.5, target=None, params={"factors": 1})])
+    (panel,) = panels_of(tmp_path)
+    assert not panel["frozen"] and list(panel["targets"]) == list(LEVELS)
+    strictest = row(panel, "fpsgd (CPU)")["quality"]  # of those with factors
+    assert strictest <= panel["targets"]["strictest"] <= strictest + 0.001
+    assert panel["targets"]["named"] == pytest.approx(1.05 * strictest, abs=0.001)
+    assert panel["targets"]["strictest"] < panel["targets"]["stricter"] < panel["targets"]["named"]
+    write_cases(tmp_path / "run", made("als_cpu", 0.1, 0.85, target=0.99))
+    assert panels_of(tmp_path)[0]["targets"]["named"] == 0.99  # what a spec names
+
+
+def test_frozen_targets_are_those_of_the_file(tmp_path):
+    frozen = json.loads((ROOT / "harness/spec/targets.json").read_text())["sets"]
+    known = next(s for s in frozen if s["dataset"] == "ml-100k" and s["split"] == {"holdout": 0.2})
+    write_cases(tmp_path / "run", [*made(LIBMF, 1.0, dataset="ml-100k", look_alike=False)])
+    (panel,) = panels_of(tmp_path)
+    assert panel["frozen"] and panel["targets"] == {level: known[level] for level in LEVELS}
+
+
+def test_the_first_has_seeds_enough_and_a_mark_where_its_machine_was_shared(tmp_path):
+    write_cases(tmp_path / "run", [*made(LIBMF, 1.0), *made("als_cpu", 0.01, seeds=(1, 2)), *made("fpsgd", 0.1, contended=["others"]),
+                                   *made("hogwild", 0.5)])
+    (panel,) = panels_of(tmp_path)
+    names = [r["name"] for r in panel["rows"]]
+    first = panel["first"]["named"]["answer"]
+    assert {side: names[place] for side, place in first.items()} == {
+        "all": "fpsgd (CPU)", "ours": "fpsgd (CPU)", "libraries": "LIBMF SGD (CPU)"}
+    assert row(panel, "fpsgd (CPU)")["at"]["named"]["answer"]["contended"]
+    assert row(panel, "als_cpu")["at"]["named"]["answer"]["seeds"] == 2
+
+
+def test_what_a_library_does_better_is_a_loss(tmp_path):
+    write_cases(tmp_path / "run", [*made(LIBMF, 0.01, 0.8), *made("fpsgd", 0.1, 0.85)])
+    found = panels.losses(panels_of(tmp_path))
+    assert [(loss["what"], loss.get("level")) for loss in found] == [
+        ("time", "named"), ("time", "stricter"), ("time", "strictest"), ("quality", None)]
+    assert found[0]["by"]["s"] < found[0]["ours"]["s"] and found[2]["ours"] is None
+    assert found[3]["by"]["quality"] < found[3]["ours"]["quality"]
+    write_cases(tmp_path / "run", made("als_cpu", 0.001, 0.7))
+    assert panels.losses(panels_of(tmp_path)) == []
+
+
+def test_a_published_value_has_who_reaches_it_at_any_size(tmp_path):
+    table = pd.DataFrame([{"dataset": "toy", "system": system, "metric": "test_rmse", "x": "", "value": value}
+                          for system, value in (("Net f=8", "0.85"), ("Net again", "0.86"))])
+    write_cases(tmp_path / "run", [*made(LIBMF, 1.0), *made("fpsgd", 0.1)])
+    (panel,) = panels_of(tmp_path, table)
+    assert panel["published"] == {"system": "Net f=8", "value": 0.85, "by": None}
+    write_cases(tmp_path / "more", made("als_cpu", 0.1, 0.8, params={"factors": 64}))
+    by = panels_of(tmp_path, table)[0]["published"]["by"]
+    assert by["name"] == "als_cpu" and by["factors"] == 64 and by["quality"] < 0.85 and by["answer"] > 0
+    assert panels_of(tmp_path, table.assign(metric="ndcg_20"))[0]["published"] is None
+
+
+def test_nothing_reached_is_said_with_the_best(tmp_path):
+    write_cases(tmp_path / "run", [*made(LIBMF, 1.0, 0.94), *made("fpsgd", 0.1, 1.2)])
+    (panel,) = panels_of(tmp_path)
+    slow = row(panel, "fpsgd (CPU)")
+    assert slow["at"]["named"] == {"answer": None, "training": None} and slow["quality"] > 1.1
+
+
+def test_libraries_are_called_by_their_own_names():
+    assert [library_name(name) for name in ("libmf", "lenskit", "spark", "torch", "cumf_als", "unknown")] == [
+        "LIBMF", "LensKit", "Spark MLlib", "PyTorch", "cuMF_ALS", "unknown"]
+
+
+def test_a_report_of_one_run_shows_its_own_data_only(tmp_path):
+    try:
+        find_libraries()
+    except PlotError as error:
+        pytest.skip(str(error))
+    write_cases(tmp_path / "results/own", made("fpsgd", 0.1))
+    subprocess.run([ROOT / "dev", "report", tmp_path / "results", "--out", tmp_path / "site"], check=True, timeout=120,
+                   capture_output=True)
+    pages = {path.name for path in (tmp_path / "site").glob("*.html")}
+    assert "papers.html" not in pages  # which is of other results
+    for page in pages:
+        text = (tmp_path / "site" / page).read_text()
+        assert set(re.findall(r'href="([\w.]+\.html)"', text)) <= pages
+    assert '"ceilings":[]' in (tmp_path / "site/data/speed.js").read_text()
+    write_cases(tmp_path / "results/cumf_als/fig5", made("fpsgd", 0.1))
+    claims = cli.claims_of_runs(gather([tmp_path / "results"])[0])
+    assert claims and all("cumf_als/fig5" in claim.exhibits for claim in claims)
