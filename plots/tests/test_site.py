@@ -21,7 +21,7 @@ from mfplots.series import make_view
 from mfplots.site import assets, cli, write
 from mfplots.site.board import board, case_rows, failures, with_ceilings
 from mfplots.site.case_page import case_data, experiment_files, repeat_lines
-from mfplots.site.ceilings import read_ceilings
+from mfplots.site.ceilings import Ceilings, read_ceilings
 from mfplots.site.exhibits import OTHER, claims_of, read_claims, verdict_kind
 from mfplots.site.gather import case_key, gather
 from mfplots.site.groups import Met, group_data, make_groups
@@ -196,9 +196,25 @@ def test_a_case_names_what_an_earlier_one_did_and_who_disturbed_it(tmp_path):
     assert shown["trace"]["answer_s"][0] == pytest.approx(0.75 + own["prepare_s"] + own["transfer_s"])
 
 
+def ceilings() -> list[Ceilings]:
+    return read_ceilings([ROOT / cli.MEASURED / name for name in cli.CEILINGS])
+
+
+def test_tensor_cores_have_a_ceiling_of_their_own():
+    known = ceilings()
+    assert [c.tensor_flops_per_s for c in known] == [None, 743.5e12] and known[1].flops_per_s == 47.2e12
+    row = {"gpus": 1, "bytes_per_s": 1e12, "flops_per_s": 25e12, "updates_per_s": None, "method": "als", "hardware": "cuda",
+           "precision": "fp16", "factors": 64, "users": 1, "items": 1}
+    shares = {(device, name): with_ceilings([{**row, "device": device, "algorithm": name}], known)[0]["flops_share"]
+              for device in ("NVIDIA H100 80GB HBM3", "NVIDIA H200") for name in ("als_fused", "als")}
+    assert shares[("NVIDIA H100 80GB HBM3", "als_fused")] == pytest.approx(25 / 743.5)
+    assert shares[("NVIDIA H200", "als_fused")] is None, "not measured there: no share above its ceiling"
+    assert shares[("NVIDIA H100 80GB HBM3", "als")] == pytest.approx(25 / 47.2)
+
+
 def test_shares_are_of_what_the_machine_was_measured_to_do(tmp_path):
-    known = read_ceilings(ROOT / cli.CEILINGS)
-    assert [c.machine for c in known] == ["NVIDIA H200"] and known[0].bytes_per_s == 4241.3e9
+    known = ceilings()
+    assert [c.machine for c in known] == ["NVIDIA H200", "NVIDIA H100 80GB HBM3"] and known[0].bytes_per_s == 4241.3e9
     write_cases(tmp_path / "run", [Made(hardware="cuda", gpu="NVIDIA H200"),
                                    Made("als", hardware="cuda", gpu="Another")])
     rows = with_ceilings(board(make_groups(gather([tmp_path])[0])), known)
@@ -210,7 +226,7 @@ def test_shares_are_of_what_the_machine_was_measured_to_do(tmp_path):
 
 
 def test_updates_of_sgd_are_held_against_random_rows():
-    known = read_ceilings(ROOT / cli.CEILINGS)
+    known = ceilings()
     row = {"device": "NVIDIA H200", "gpus": 1, "bytes_per_s": 1.0, "flops_per_s": 1.0, "updates_per_s": 1e9,
            "method": "sgd", "hardware": "cuda", "precision": "fp16", "factors": 128, "users": 480189,
            "items": 17770, "algorithm": "batch_hogwild"}
@@ -223,7 +239,7 @@ def test_updates_of_sgd_are_held_against_random_rows():
 def test_shares_of_several_gpus_are_of_one_of_them(tmp_path):
     h200 = dict(algorithm="sgd_tiled", hardware="cuda", gpu="NVIDIA H200")
     write_cases(tmp_path / "run", [Made(**h200, params={"factors": 50, "devices": n}) for n in (1, 4)])
-    rows = with_ceilings(board(make_groups(gather([tmp_path])[0])), read_ceilings(ROOT / cli.CEILINGS))
+    rows = with_ceilings(board(make_groups(gather([tmp_path])[0])), ceilings())
     one, four = sorted(rows, key=lambda row: row["gpus"])
     assert (one["machine"], four["machine"]) == ("NVIDIA H200, 2 cores", "4 × NVIDIA H200, 2 cores")
     assert one["bytes_per_s"] == four["bytes_per_s"] and four["bytes_share"] == one["bytes_share"] / 4
@@ -257,8 +273,10 @@ def test_profiled_runs_are_no_results(tmp_path):
 def test_ceilings_that_lack_a_number_are_an_error(tmp_path):
     (tmp_path / "c.log").write_text("device X SMs 1\ncopy r+w 10 GB/s\n")
     with pytest.raises(PlotError, match="FP32 FMA"):
-        read_ceilings(tmp_path / "c.log")
-    assert read_ceilings(tmp_path / "none.log") == []
+        read_ceilings([tmp_path / "c.log"])
+    (tmp_path / "d.log").write_text("device X SMs 1\nFP32 FMA 2 TFLOP/s\n")
+    assert read_ceilings([tmp_path / "c.log", tmp_path / "d.log"])[0].flops_per_s == 2e12, "a device in two files"
+    assert read_ceilings([tmp_path / "none.log"]) == []
 
 
 def test_a_case_has_its_clocks_its_file_and_a_command(tmp_path):

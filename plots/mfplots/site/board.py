@@ -20,6 +20,8 @@ Json = dict[str, Any]
 STORED = {"fp16": 2, "fp32": 4}  # bytes of a factor
 # Those that keep a user's row in registers while they go through its ratings (algorithms/sgd_tiled).
 ITEMS_ALONE = ("sgd_tiled",)
+# Those whose products are on tensor cores (algorithms/als, ials, bpmf): their ceiling is that of fp16 products there.
+TENSOR = ("als_fused", "bpmf", "ials_fused")
 
 
 def board(groups: Sequence[Group]) -> list[Json]:
@@ -73,9 +75,15 @@ def with_ceilings(rows: Sequence[Json], ceilings: Sequence[Ceilings]) -> list[Js
         found.append({**row, "intensity": _over(row["flops_per_s"], row["bytes_per_s"]),
                       "flops_per_gpu": per_gpu["flops_per_s"],
                       "bytes_share": _over(per_gpu["bytes_per_s"], known and known.bytes_per_s),
-                      "flops_share": _over(per_gpu["flops_per_s"], known and known.flops_per_s),
+                      "tensor": row["algorithm"] in TENSOR,
+                      "flops_share": _over(per_gpu["flops_per_s"], known and _flops_ceiling(row, known)),
                       "rows_share": _over(per_gpu["updates_per_s"], known and _rows_ceiling(row, known))})
     return found
+
+
+def _flops_ceiling(row: Json, known: Ceilings) -> float | None:
+    """None on tensor cores of a device where they were not measured."""
+    return known.tensor_flops_per_s if row["algorithm"] in TENSOR else known.flops_per_s
 
 
 def _rows_ceiling(row: Json, known: Ceilings) -> float | None:

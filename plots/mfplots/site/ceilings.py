@@ -1,8 +1,9 @@
-"""What a machine was measured to do: results/published/measured/ceilings.log, by its device."""
+"""What machines were measured to do: results/published/measured/ceilings*.log, by their device."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,13 +13,14 @@ _DEVICE = re.compile(r"^device (.+?) SMs \d+", re.M)
 _COPY = re.compile(r"^copy r\+w +([\d.]+) GB/s", re.M)
 _ROWS = re.compile(r"^SGD r\+w (?:p\((\d+)\) )?q\((\d+)\)(?: only,)? +(\d+) B rows: +([\d.]+) "
                    r"G updates/s", re.M)
+_TENSOR = re.compile(r"^fp16 product .*? ([\d.]+) TFLOP/s", re.M)
 _FMA = re.compile(r"^FP32 FMA +([\d.]+) TFLOP/s", re.M)
 
 
 @dataclass(frozen=True)
 class Ceilings:
     """`bytes_per_s`: read and written by a copy. `flops_per_s`: fp32 fused multiply-adds, outside of
-    tensor cores. `lines`: all that was measured."""
+    tensor cores; `tensor_flops_per_s`: products of fp16 on them, where that was measured. `lines`: all that was."""
 
     machine: str
     bytes_per_s: float
@@ -26,6 +28,7 @@ class Ceilings:
     lines: tuple[str, ...]
     source: str
     rows: dict[str, float] = field(default_factory=dict)  # updates a second by `rows_key`
+    tensor_flops_per_s: float | None = None
 
 
 def rows_key(users: int | None, items: int, row_bytes: int) -> str:
@@ -33,17 +36,25 @@ def rows_key(users: int | None, items: int, row_bytes: int) -> str:
     return f"{users or 'Q alone'} {items} {row_bytes}"
 
 
-def read_ceilings(path: Path) -> list[Ceilings]:
-    """One, or none where there is no such file. Raises PlotError where a number is not in it."""
-    if not path.is_file():
-        return []
-    text = path.read_text(encoding="utf-8", errors="replace")
-    found = [pattern.search(text) for pattern in (_DEVICE, _COPY, _FMA)]
-    if not all(found):
-        raise PlotError(f'{path}: expected lines "device NAME SMs N", "copy r+w N GB/s" and '
-                        '"FP32 FMA N TFLOP/s"')
-    device, copy, fma = (match[1] for match in found if match)
-    return [Ceilings(device, float(copy) * 1e9, float(fma) * 1e12,
-                     tuple(line for line in text.splitlines()[1:] if line.strip()), str(path),
-                     {rows_key(int(p) if p else None, int(q), int(size)): float(rate) * 1e9
-                      for p, q, size, rate in _ROWS.findall(text)})]
+def read_ceilings(paths: Sequence[Path]) -> list[Ceilings]:
+    """One a device, of which several files may each have a part; none where there is no such file. Raises PlotError
+    where a number is in none of its files."""
+    logs: dict[str, list[tuple[Path, str]]] = {}
+    for path in paths:
+        if path.is_file():
+            text = path.read_text(encoding="utf-8", errors="replace")
+            device = _DEVICE.search(text)
+            logs.setdefault(device[1] if device else "", []).append((path, text))
+    return [_ceilings(device, own) for device, own in logs.items()]
+
+
+def _ceilings(device: str, logs: Sequence[tuple[Path, str]]) -> Ceilings:
+    text, names = "\n".join(text for _, text in logs), ", ".join(str(path) for path, _ in logs)
+    copy, fma, tensor = (pattern.search(text) for pattern in (_COPY, _FMA, _TENSOR))
+    if not (device and copy and fma):
+        raise PlotError(f'{names}: expected lines "device NAME SMs N", "copy r+w N GB/s" and "FP32 FMA N TFLOP/s"')
+    return Ceilings(device, float(copy[1]) * 1e9, float(fma[1]) * 1e12,
+                    tuple(line for line in text.splitlines() if line.strip() and not _DEVICE.match(line)),
+                    ", ".join(path.name for path, _ in logs),
+                    {rows_key(int(p) if p else None, int(q), int(size)): float(rate) * 1e9
+                     for p, q, size, rate in _ROWS.findall(text)}, float(tensor[1]) * 1e12 if tensor else None)

@@ -24,7 +24,8 @@ from mfplots.site.pairs import pair_data
 from mfplots.smallprint import machines, revisions
 
 ROOT = Path(__file__).resolve().parents[3]
-CEILINGS = Path("results/published/measured/ceilings.log")
+MEASURED = Path("results/published/measured")
+CEILINGS = ("ceilings.log", "ceilings_h100.log", "ceilings_pairwise.log")
 PUBLISHED = Path("results/published/published.csv")
 
 
@@ -48,8 +49,8 @@ def _parser() -> argparse.ArgumentParser:
                         metavar=("FIRST", "SECOND"),
                         help="two of the folders to be compared, beside those that share cases; may "
                         "be repeated")
-    parser.add_argument("--ceilings", type=Path, default=ROOT / CEILINGS, metavar="FILE",
-                        help=f"what a machine was measured to do (default: {CEILINGS})")
+    parser.add_argument("--ceilings", type=Path, action="append", metavar="FILE",
+                        help=f"what a machine was measured to do; may be repeated (default: ceilings*.log of {MEASURED})")
     return parser
 
 
@@ -58,7 +59,7 @@ def make_site(options: argparse.Namespace) -> None:
     runs, damaged = gather(options.results)
     groups = make_groups(runs)
     devices = {member.device for group in groups for member in group.members}
-    ceilings = [known for known in read_ceilings(options.ceilings) if known.machine in devices]
+    ceilings = [known for known in read_ceilings(options.ceilings or [ROOT / MEASURED / name for name in CEILINGS]) if known.machine in devices]
     pairs = pair_data(runs, options.compare)
     out: Path = options.out
     write.prepare(out)
@@ -72,9 +73,7 @@ def make_site(options: argparse.Namespace) -> None:
     write.data(out / "data/board.js", "board", rows)
     write.data(out / "data/speed.js", "speed",
                {"rows": with_ceilings(rows, ceilings),
-                "ceilings": [{**vars(known), "source": CEILINGS.as_posix()
-                              if options.ceilings == ROOT / CEILINGS else options.ceilings.name}
-                             for known in ceilings]})
+                "ceilings": list(map(vars, ceilings))})
     write.data(out / "data/cases.js", "cases", cases)
     write.data(out / "data/pairs.js", "pairs", pairs)
     write.data(out / "data/failures.js", "failures", failures(cases, damaged))

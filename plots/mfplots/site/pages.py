@@ -113,8 +113,9 @@ taken less. Hardware goes by its name; machines of one name may differ.</p>
 <div id="filters" class="controls"></div><div id="board"></div>"""
 
 MACHINES = """<p>Bytes and operations are those that an algorithm declares as compulsory for an epoch, over the
-training clock: what caches save and what is read twice is not in them, so a share may be above 100 %. The
-ceiling of operations is fp32 outside of tensor cores, which algorithms on tensor cores pass. Of random rows:
+training clock: what caches save and what is read twice is not in them, so a share of bytes may be above 100 %. The
+ceiling of operations is fp32 outside of tensor cores, or, of an algorithm on tensor cores, products of fp16 on them; where those
+were not measured it has no share and no point in the figure. Of random rows:
 updates of SGD over what reading and writing rows of that size at random allows, where that was measured. A case of
 several GPUs has the rates of all; its shares, and its point in the figure, are of one of them. Open points
 are of CPUs, to which a ceiling of a GPU says nothing.</p>

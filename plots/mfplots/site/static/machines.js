@@ -12,7 +12,8 @@
     { key: "rows_share", title: "of random rows", number: true, show: mf.percent },
     { key: "flops_per_s", title: "Operations", number: true, show: (value) => mf.si(value,
         "FLOP/s") },
-    { key: "flops_share", title: "of fp32", number: true, show: mf.percent },
+    { key: "flops_share", title: "of their ceiling", number: true, show: (value, row) => mf.percent(value) +
+        (value !== null && row.tensor ? " (tensor cores)" : "") },
     { key: "intensity", title: "FLOP a byte", number: true, show: (value) => mf.significant(
         value) },
     { key: "machine", title: "Hardware" },
@@ -27,8 +28,9 @@
     const host = mf.by("ceilings");
     for (const known of ceilings.filter((c) => rows.some((row) => row.device === c.machine))) {
       host.append(mf.el("p", {}, mf.el("b", {}, known.machine),
-          `: copy ${mf.si(known.bytes_per_s, "B/s")} read and written, fp32 ${mf.si(known.flops_per_s, "FLOP/s")} (${known.source}).`
-          ),
+          `: copy ${mf.si(known.bytes_per_s, "B/s")} read and written, fp32 ${mf.si(known.flops_per_s, "FLOP/s")}, ` +
+          `${known.tensor_flops_per_s === null ? "tensor cores not measured" : `fp16 on tensor cores ${mf.si(known.tensor_flops_per_s, "FLOP/s")}`} ` +
+          `(${known.source}).`),
         mf.el("details", {}, mf.el("summary", {}, "All that was measured there"),
           mf.el("pre", { tabindex: "0" }, known.lines.join("\n"))));
     }
@@ -40,7 +42,9 @@
 
   function draw(now) {
     shown = now;
-    const known = shown.filter((row) => row.flops_per_s !== null && row.intensity !== null);
+    const measured = new Set(ceilings.map((c) => c.machine));
+    const known = shown.filter((row) => row.flops_per_s !== null && row.intensity !== null &&
+      !(row.tensor && row.flops_share === null && measured.has(row.device)));
     const by = new Map();
     for (const row of known) by.set(row.algorithm, [...(by.get(row.algorithm) || []), row]);
     const traces = [...by].map(([name, own]) => ({
@@ -73,19 +77,22 @@
   function roofs(known) {
     const xs = known.map((row) => row.intensity);
     if (!xs.length) return [];
-    return ceilings.filter((c) => known.some((row) => row.device === c.machine)).map((c) => {
-      const knee = c.flops_per_s / c.bytes_per_s;
+    const roof = (c, top, what, dash) => {
+      const knee = top / c.bytes_per_s;
       const ends = [Math.min(...xs, knee) / 2, knee, Math.max(...xs, knee) * 2];
       return {
         type: "scatter",
         mode: "lines",
-        name: mf.figureText(`ceiling of ${c.machine}`),
+        name: mf.figureText(`${c.machine}: ${what}`),
         x: ends,
-        y: ends.map((x) => Math.min(x * c.bytes_per_s, c.flops_per_s)),
+        y: ends.map((x) => Math.min(x * c.bytes_per_s, top)),
         hoverinfo: "name",
-        line: { color: mf.style("--text"), width: 2, dash: "dash" }
+        line: { color: mf.style("--text"), width: 2, dash }
       };
-    });
+    };
+    return ceilings.filter((c) => known.some((row) => row.device === c.machine)).flatMap((c, i) => [
+      roof(c, c.flops_per_s, "copy and fp32", ["dash", "dot"][i % 2]),
+      ...(c.tensor_flops_per_s === null ? [] : [roof(c, c.tensor_flops_per_s, "copy and tensor cores", "solid")])]);
   }
   sayCeilings();
   const table = mf.table(mf.by("rates"), columns, rows, { label: "Rates", order: [
