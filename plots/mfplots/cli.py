@@ -44,18 +44,18 @@ def main(arguments: Sequence[str]) -> int:
 def _parser(table: bool) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="mfbench plot table" if table else "mfbench plot", description=__doc__)
     parser.add_argument("results", nargs="+", metavar="RESULTS",
-                        help="result folder, also packed, .jsonl file, or .json file of a benchmark")
+                        help="result folder (also packed), .jsonl file, or .json file of a benchmark")
     parser.add_argument("--target", type=float, metavar="VALUE",
-                        help="value of the metric to reach (default: the spec's)")
+                        help="target value of the metric (default: the spec's)")
     parser.add_argument("--metric", metavar="NAME",
                         help="what --target is of, and curves and tables show (default: what the cases are "
                         "judged by)")
     parser.add_argument("--baseline", metavar="NAME",
-                        help="algorithm, or label, that speed-ups are over (default: the spec's)")
+                        help="algorithm or label that is the baseline of speed-ups (default: the spec's)")
     parser.add_argument("--clock", choices=tuple(CLOCK_NAMES),
-                        help="of times and speed-ups (default: train_s)")
+                        help="clock of times and speed-ups (default: train_s)")
     if table:
-        parser.add_argument("--latex", action="store_true", help="a LaTeX tabular (booktabs)")
+        parser.add_argument("--latex", action="store_true", help="print a LaTeX tabular (booktabs)")
     else:
         parser.add_argument("--out", type=Path, metavar="DIR",
                             help="default: figures/ in the first RESULTS")
@@ -66,7 +66,7 @@ def _parser(table: bool) -> argparse.ArgumentParser:
 def _add_figure_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--figure", action="append", default=[], metavar="NAME",
                         help=f"any of {', '.join(figures.names())}; may be repeated")
-    parser.add_argument("--recipe", type=Path, metavar="FILE", help="draw what this file lists")
+    parser.add_argument("--recipe", type=Path, metavar="FILE", help="draw the figures that this file lists")
     parser.add_argument("--format", default=",".join(FORMATS), metavar="LIST",
                         help="default: %(default)s")
     parser.add_argument("--width", choices=tuple(WIDTHS), default="own",
@@ -77,7 +77,7 @@ def _add_figure_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--versus", action="append", default=[], metavar="DIR",
                         help="the same spec run elsewhere, for speedup-trace; may be repeated")
     parser.add_argument("--unfinished", action="store_true",
-                        help="draw cases without a footer too")
+                        help="also draw cases without a footer")
 
 
 def _figures(options: argparse.Namespace) -> int:

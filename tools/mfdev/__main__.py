@@ -8,62 +8,61 @@ from mfdev.shell import ROOT, Ended, Failure
 
 USAGE = """\
 ./dev quickstart [--show]
-                        build mfbench, race what this machine can run, draw the figures, make the report:
+                        build mfbench, race what this machine can run, draw the figures, write a report:
                         GPU against CPU on a look-alike of Netflix's ratings, or CPU algorithms on
                         look-alikes of ml-100k and ml-1m (--show: only say which)
-./dev test [PRESET]     build and run every test (PRESET: cpu, ci, clang, asan or tsan; default cpu; cpu and ci
-                        also compile the CUDA parts where nvcc is there, and run pytest and lint; ci and
-                        clang take warnings for errors)
+./dev test [PRESET]     build and run every test. PRESET: cpu (default), ci, clang, asan or tsan. cpu and
+                        ci also compile the CUDA parts where nvcc is installed, and run pytest and lint;
+                        ci and clang treat warnings as errors
 ./dev gpu-test          build with CUDA and run the tests that need a device
-./dev build [PRESET]    build mfbench: cpu, cuda, clang, asan or tsan (default: cuda where nvcc and a device are)
+./dev build [PRESET]    build mfbench: cpu, cuda, clang, asan or tsan (default: cuda if there are nvcc and
+                        a device)
 ./dev fuzz [SECONDS] [TARGET...]
-                        feed changed inputs to what reads files of strangers, each target for so long
-                        (default 20 s; all targets), with Clang's libFuzzer and sanitizers; what it
-                        learns stays in .cache/fuzz (testing/fuzz/README.md)
+                        fuzz what reads untrusted files, each target for SECONDS (default 20; all
+                        targets), with libFuzzer and sanitizers; the corpus stays in .cache/fuzz
+                        (testing/fuzz/README.md)
 ./dev bench [ARGS]      build and run the micro-benchmarks (ARGS go to Google Benchmark)
-./dev mfbench ARGS      the program that was built last, in the folder in which ./dev is called
+./dev mfbench ARGS      run the program that was built last, in the current folder
 ./dev plot ARGS, ./dev report ARGS
-                        mfbench plot and mfbench report, in the root of the repository
+                        run mfbench plot or mfbench report in the root of the repository
 ./dev remeasure DIR... [--show] [--seconds N] [--out DIR]
-                        the results at or below each DIR measured again, by the spec of each folder's
-                        name (--show: only say which, and how long it took then; --seconds: then stop,
-                        the same command goes on)
-./dev pack DIR... [--unpack]
-                        the results at or below each DIR as one file a folder, DIR.jsonl.xz, which
-                        everything reads in its place (docs/results.md); --unpack FILE... back again
+                        measure the results at or below each DIR again, by the spec of each folder's
+                        name (--show: only say which, and how long they took; --seconds: stop then; the
+                        same command goes on)
 ./dev renumber [PAGE...] [--show]
-                        after that: the numbers of the results into the documents, and a list of those
-                        that moved
-./dev docs [--out DIR]  the documents as pages for a browser, which open from disk, with search
-                        (site-docs/index.html); a link that leads nowhere is an error
-./dev docs --check      is the reference current, which is written from the program, and is every line
-                        of the documents at most 100 columns wide? --update writes the reference anew
+                        write the numbers of the results into the documents and list those that moved
+./dev pack DIR... [--unpack]
+                        replace each folder of results at or below DIR by one file, DIR.jsonl.xz, which
+                        everything reads in its place (docs/results.md); --unpack FILE... restores it
+./dev docs [--out DIR]  make pages for a browser of the documents, with search (site-docs/index.html); a
+                        broken link is an error
+./dev docs --check      check that the reference is current and that no line of the documents is longer
+                        than 100 columns; --update writes the reference anew
 ./dev reproduce         list the exhibits of papers that can be reproduced
 ./dev reproduce PAPER/EXHIBIT [--draw-only DIR] [--versus DIR] [--out DIR] [-- ARGS]
-                        run experiments/PAPER/EXHIBIT.json and its parts EXHIBIT.*.json, those named
-                        *.bench.json with Google Benchmark, then draw
-                        plots/recipes/PAPER/EXHIBIT.json (ARGS go to mfbench run; --draw-only: draw
-                        from results that are there; --versus: results of a second machine)
-./dev peers [NAME...]   install other people's libraries to race against (docs/peers.md), each into an
-                        environment of its own below MFBENCH_PEERS (default build/peers), from
-                        peers/NAME/requirements.txt; without a NAME: implicit libmf surprise
-./dev deps [GROUP...]   look for what is needed, install what is missing (groups: build plot test,
-                        which quickstart and test need; optional report workers mpi bench format lint
-                        peers, which they go on without; docs clang fuzz browser spark; default all of
-                        the first two kinds). Named, report and docs also get their libraries from PyPI.
-                        quickstart and test begin with it; the other commands only look
+                        run experiments/PAPER/EXHIBIT.json and its parts EXHIBIT.*.json (*.bench.json
+                        with Google Benchmark), then draw plots/recipes/PAPER/EXHIBIT.json. ARGS go to
+                        mfbench run; --draw-only draws existing results; --versus adds the results of a
+                        second machine
+./dev peers [NAME...]   install other people's libraries (docs/peers.md) from peers/NAME/requirements.txt,
+                        each into its own environment below MFBENCH_PEERS (default build/peers); without
+                        a NAME: implicit libmf surprise
+./dev deps [GROUP...]   install missing packages. Needed by quickstart and test, which begin with it:
+                        build plot test. Optional: report workers mpi bench format lint peers. Only when
+                        named: docs clang fuzz browser spark. report and docs also install from PyPI.
+                        Other commands only check
 ./dev lint              check the format of C++, scripts with shellcheck, C++ with clang-tidy
-./dev tidy [FILE...]    clang-tidy 14 over these sources, or over all (most of an hour of one core; lint
-                        takes those that changed). What a build generates has to be there
+./dev tidy [FILE...]    run clang-tidy 14 over these sources, or over all (most of an hour of one core;
+                        lint takes those that changed). Build first: it needs generated sources
 ./dev format            format the C++ sources
-./dev help              this text
+./dev help              show this text
 
 Environment: JOBS (build jobs), MFBENCH_DATA (folders of real ratings), MFBENCH_CACHE (binary cache),
-MFBENCH (the program that figures and the report read results with, instead of one that is built)
+MFBENCH (the program with which figures and the report read results, in place of a built one)
 """
 
-# Of each: its function, and how many words it takes at most. A module is imported for its commands only: what some of
-# them read needs more than a bare Python.
+# For each command its function, and how many words it takes at most. A module is imported only for its commands, since
+# some need more than a bare Python.
 ANY = 1000
 COMMANDS = {
     "quickstart": ("quickstart.quickstart", 1), "test": ("test.test", 1), "gpu-test": ("test.gpu_test", 0),

@@ -35,11 +35,11 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="mfbench publish", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results", type=Path, metavar="DIR", help="folder of results; with --check, of contributions")
-    parser.add_argument("--by", metavar="NAME", help="whose results they are, as the report shows it")
+    parser.add_argument("--by", metavar="NAME", help="your name, as the report shows it")
     parser.add_argument("--out", type=Path, default=OUT, metavar="DIR",
-                        help=f"where they go, as DIR/WHO/SPEC.jsonl.xz (default: {OUT})")
-    parser.add_argument("--partial", action="store_true", help="hand in what is finished where cases are missing")
-    parser.add_argument("--check", action="store_true", help="only check what was handed in")
+                        help=f"folder for DIR/WHO/SPEC.jsonl.xz (default: {OUT})")
+    parser.add_argument("--partial", action="store_true", help="hand in finished cases although others are missing")
+    parser.add_argument("--check", action="store_true", help="only check contributions")
     return parser
 
 
