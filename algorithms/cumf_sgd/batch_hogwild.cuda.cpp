@@ -123,8 +123,8 @@ class BatchHogwild : public DeviceSgd<HogwildSettings>, public OnRanks {
                                 static_cast<double>(row_bytes()), workers_};
     const int per_rank = segments_of_rank(shape);
     const auto cut = [&](int parts) {
-      return [&devices, parts](View<const std::int64_t> offsets) {
-        return shard_rows(offsets, ratings_and(0), devices.size(), parts);
+      return [&, parts](View<const std::int64_t> offsets) {
+        return shard_rows(offsets, ratings_and(0), devices.size(), parts, context.team);
       };
     };
     devices.guarded([&] {

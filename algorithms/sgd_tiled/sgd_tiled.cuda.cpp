@@ -126,8 +126,8 @@ class SgdTiled : public Algorithm, public OnRanks {
     auto& devices = cuda::DeviceCommunicator::of(*context.ranks->group);
     devices.guarded([&] {
       const auto cut = [&](int parts) {
-        return [&devices, parts](View<const std::int64_t> offsets) {
-          return shard_rows(offsets, ratings_and(0), devices.size(), parts);
+        return [&, parts](View<const std::int64_t> offsets) {
+          return shard_rows(offsets, ratings_and(0), devices.size(), parts, context.team);
         };
       };
       const ProblemShape problem = {train.n_users(), train.n_items(), all_ratings(train, context)};

@@ -64,7 +64,7 @@ class AlsFused : public Algorithm, public OnRanks {
     auto& devices = cuda::DeviceCommunicator::of(ranks);
     devices.guarded([&] {
       const auto shard = [&](View<const std::int64_t> offsets) {
-        return FusedSteps::shard(settings_, offsets, ranks);
+        return FusedSteps::shard(settings_, offsets, ranks, *context.team);
       };
       cuda::RankRatings ratings(train, context, shard, shard, devices);
       center_ = DeviceCenter(initial, common.center, row_reg_of(common), ratings, context.stream);

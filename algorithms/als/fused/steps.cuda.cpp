@@ -72,7 +72,7 @@ FusedSteps::FusedSteps(const FusedSettings& settings, cuda::RankRatings& ratings
 }
 
 RowShards FusedSteps::shard(const FusedSettings& settings, View<const std::int64_t> offsets,
-                            Communicator& ranks) {
+                            Communicator& ranks, ThreadTeam& team) {
   // As rank 0's device has it: others may differ, the cuts may not.
   struct {
     std::int64_t applied_up_to;
@@ -91,7 +91,7 @@ RowShards FusedSteps::shard(const FusedSettings& settings, View<const std::int64
   const HalfStep half_step = {ranks.size(),
                               sum_over_rows(offsets, cycles) / (ranks.size() * kDeviceCycles),
                               static_cast<double>(offsets.size() - 1) * row_bytes};
-  return shard_rows(offsets, cycles, ranks.size(), parts_to_exchange(half_step));
+  return shard_rows(offsets, cycles, ranks.size(), parts_to_exchange(half_step), &team);
 }
 
 template <class RatingsOnDevice>

@@ -41,7 +41,7 @@ class FusedSteps {
 
   // How the rows of a side are cut among ranks: the same on all.
   static RowShards shard(const FusedSettings& settings, View<const std::int64_t> offsets,
-                         Communicator& ranks);
+                         Communicator& ranks, ThreadTeam& team);
 
   // X from Theta; Theta from X. Queued on the stream; over ranks, what the others solve is there
   // after join().

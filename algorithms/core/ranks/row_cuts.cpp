@@ -1,5 +1,6 @@
 #include "algorithms/core/ranks/row_cuts.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -7,7 +8,7 @@ namespace mf {
 namespace {
 
 // A rule by the lengths of rows. It is asked once for each short length: there may be 50 million
-// rows, most of which are short, and each is looked at four times.
+// rows, most of which are short.
 class Costs {
  public:
   explicit Costs(const RowCost& rule) : rule_(rule) {
@@ -23,37 +24,81 @@ class Costs {
   std::vector<double> short_;
 };
 
-RowCuts cut_by(View<const std::int64_t> offsets, const Costs& costs, const PartShares& shares) {
-  const std::int64_t parts = std::ssize(shares);
-  std::vector<double> begins = {0};  // of the parts, in shares of all
-  for (const double share : shares) begins.push_back(begins.back() + share);
-  const std::int64_t rows = offsets.size() - 1;
-  const auto cost = [&](std::int64_t row) { return costs(offsets[row + 1] - offsets[row]); };
-  double all = 0;
-  for (std::int64_t row = 0; row < rows; ++row) all += cost(row);
-  RowCuts cuts = {0};
-  if (all > 0) {
-    // A row goes to the part in whose share its middle lies.
-    const auto share_ends = [&] { return all * begins[std::ssize(cuts)]; };
-    double before = 0;
-    double end = share_ends();
-    for (std::int64_t row = 0; row < rows; ++row) {
-      const double own = cost(row);
-      const double middle = before + own / 2;
-      for (; middle >= end && std::ssize(cuts) < parts; end = share_ends()) cuts.push_back(row);
-      before += own;
-    }
+// The work before any row. It is kept for the first row of each block, from which the others are
+// reckoned: sums are the same for any number of threads.
+class RowWork {
+ public:
+  RowWork(View<const std::int64_t> offsets, const RowCost& rule, ThreadTeam* team)
+      : offsets_(offsets), costs_(rule), before_block_((rows() + kBlock - 1) / kBlock + 1, 0.0) {
+    const auto sum = [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t block = begin; block < end; ++block) before_block_[block + 1] = own(block);
+    };
+    const std::int64_t blocks = std::ssize(before_block_) - 1;
+    team != nullptr ? team->for_chunks(blocks, 1, sum) : sum(0, blocks);
+    for (std::int64_t block = 0; block < blocks; ++block)
+      before_block_[block + 1] += before_block_[block];
   }
-  while (std::ssize(cuts) < parts + 1) cuts.push_back(rows);
-  return cuts;
-}
+
+  std::int64_t rows() const { return offsets_.size() - 1; }
+
+  // Cuts the rows by these shares of their work. A row goes to the part in whose share its middle
+  // lies.
+  RowCuts cut(RowRange all, const PartShares& shares) const {
+    const double first = before(all.begin);
+    const double work = before(all.end) - first;
+    RowCuts cuts = {all.begin};
+    double share = 0;
+    for (std::size_t part = 0; part + 1 < shares.size(); ++part) {
+      share += shares[part];
+      const RowRange left = {cuts.back(), all.end};
+      cuts.push_back(work > 0 ? first_beyond(first + work * share, left) : all.end);
+    }
+    cuts.push_back(all.end);
+    return cuts;
+  }
+
+ private:
+  static constexpr std::int64_t kBlock = 1 << 12;
+
+  double cost(std::int64_t row) const { return costs_(offsets_[row + 1] - offsets_[row]); }
+  double sum(std::int64_t begin, std::int64_t end) const {
+    double work = 0;
+    for (std::int64_t row = begin; row < end; ++row) work += cost(row);
+    return work;
+  }
+  double own(std::int64_t block) const {
+    return sum(block * kBlock, std::min(rows(), (block + 1) * kBlock));
+  }
+  double before(std::int64_t row) const {
+    const std::int64_t block = row / kBlock;
+    return before_block_[block] + sum(block * kBlock, row);
+  }
+
+  // The first of the rows whose middle lies at `work` or beyond, or their end.
+  std::int64_t first_beyond(double work, RowRange rows) const {
+    const auto next = std::lower_bound(before_block_.begin(), before_block_.end(), work);
+    const std::int64_t block = std::max<std::int64_t>(1, next - before_block_.begin()) - 1;
+    std::int64_t row = std::max(rows.begin, block * kBlock);
+    for (double at = before(row); row < rows.end; ++row) {
+      const double of_row = cost(row);
+      if (at + of_row / 2 >= work) break;
+      at += of_row;
+    }
+    return std::min(row, rows.end);
+  }
+
+  View<const std::int64_t> offsets_;
+  Costs costs_;
+  std::vector<double> before_block_;
+};
 
 }  // namespace
 
 PartShares even_shares(int parts) { return PartShares(parts, 1.0 / parts); }
 
 RowCuts cut_rows(View<const std::int64_t> offsets, const RowCost& cost, int parts) {
-  return cut_by(offsets, Costs(cost), even_shares(parts));
+  const RowWork work(offsets, cost, nullptr);
+  return work.cut({0, work.rows()}, even_shares(parts));
 }
 
 RowCost ratings_and(double row_cost) {
@@ -69,15 +114,12 @@ RowCuts cut_rows(View<const std::int64_t> offsets, double row_cost, int ranks) {
 RowShards one_shard(std::int64_t rows) { return {{{0, rows}}}; }
 
 RowShards shard_rows(View<const std::int64_t> offsets, const RowCost& cost, int ranks,
-                     const PartShares& parts) {
+                     const PartShares& parts, ThreadTeam* team) {
+  const RowWork work(offsets, cost, team);
+  const RowCuts cuts = work.cut({0, work.rows()}, even_shares(ranks));
   RowShards shards;
-  const Costs costs(cost);
-  const RowCuts cuts = cut_by(offsets, costs, even_shares(ranks));
   for (int rank = 0; rank < ranks; ++rank) {
-    const RowRange own = rows_of(cuts, rank);
-    RowCuts inner = cut_by(offsets.part(own.begin, own.end + 1), costs, parts);
-    for (std::int64_t& cut : inner) cut += own.begin;
-    shards.parts.push_back(std::move(inner));
+    shards.parts.push_back(work.cut(rows_of(cuts, rank), parts));
   }
   return shards;
 }

@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "base/threads.hpp"
 #include "base/view.hpp"
 
 namespace mf {
@@ -48,12 +49,12 @@ struct RowShards {
 // All rows in the one part of one rank.
 RowShards one_shard(std::int64_t rows);
 
-// Both cuts by the cost, even ones among ranks.
+// Both cuts by the cost, even ones among ranks: the same for any threads, or none.
 RowShards shard_rows(View<const std::int64_t> offsets, const RowCost& cost, int ranks,
-                     const PartShares& parts);
+                     const PartShares& parts, ThreadTeam* team = nullptr);
 inline RowShards shard_rows(View<const std::int64_t> offsets, const RowCost& cost, int ranks,
-                            int parts) {
-  return shard_rows(offsets, cost, ranks, even_shares(parts));
+                            int parts, ThreadTeam* team = nullptr) {
+  return shard_rows(offsets, cost, ranks, even_shares(parts), team);
 }
 
 }  // namespace mf

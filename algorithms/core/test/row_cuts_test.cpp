@@ -129,6 +129,34 @@ TEST(RowShards, EachRowIsInOnePartOfOneRank) {
   }
 }
 
+// Blocks of rows end within parts, and the longest ratings beside rows without any.
+TEST(RowShards, AreThoseOfARowByRowCutByAnyThreads) {
+  std::vector<std::int64_t> lengths(30'011);
+  Rng rng(6);
+  for (auto& length : lengths)
+    length = rng.uniform() < .2 ? 0 : static_cast<std::int64_t>(20 / (.001 + rng.uniform()));
+  std::fill(lengths.begin() + 9000, lengths.begin() + 14'000, 0);
+  const auto offsets = offsets_of(lengths);
+  const auto cost = [](std::int64_t count) { return static_cast<double>(count); };
+  const PartShares shares = {.5, .25, .25};
+  const RowShards alone = shard_rows(offsets, cost, 4, shares);
+  ThreadTeam team(3);
+  EXPECT_EQ(shard_rows(offsets, cost, 4, shares, &team).parts, alone.parts);
+
+  std::vector<std::int64_t> expected = {0};
+  const auto quarter = static_cast<double>(offsets.back()) / 4;
+  for (std::int64_t row = 0; row < std::ssize(lengths); ++row) {
+    const double middle = static_cast<double>(offsets[row] + offsets[row + 1]) / 2;
+    if (std::ssize(expected) < 4 && middle >= quarter * static_cast<double>(std::ssize(expected)))
+      expected.push_back(row);
+  }
+  expected.push_back(std::ssize(lengths));
+  for (int rank = 0; rank < 4; ++rank) {
+    EXPECT_EQ(alone.own(rank).begin, expected[rank]);
+    EXPECT_EQ(alone.own(rank).end, expected[rank + 1]);
+  }
+}
+
 TEST(RowShards, OfOneRankAreAllRows) {
   const auto offsets = offsets_of({3, 0, 2});
   const RowShards one = one_shard(3);

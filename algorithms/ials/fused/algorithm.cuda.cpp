@@ -71,7 +71,7 @@ class IalsFused : public Algorithm, public OnRanks {
     const Common& common = settings_.common;
     auto& devices = cuda::DeviceCommunicator::of(*context.ranks->group);
     const auto shard = [&](View<const std::int64_t> offsets) {
-      return FusedSteps::shard(settings_, offsets, *context.ranks->group);
+      return FusedSteps::shard(settings_, offsets, *context.ranks->group, *context.team);
     };
     std::int64_t filled = 0;
     devices.guarded([&] {

@@ -24,7 +24,7 @@ als::AppliedChoice applied_choice(const FusedSettings& settings, bool group) {
 
 // By the rows of als_fused: whether A is formed by its kernel of warpgroups is not known yet.
 RowShards FusedSteps::shard(const FusedSettings& settings, View<const std::int64_t> offsets,
-                            Communicator& ranks) {
+                            Communicator& ranks, ThreadTeam& team) {
   std::int64_t up_to = als::longest_applied(applied_choice(settings, false), als::applied_limits());
   ranks.broadcast(up_to);  // devices may differ, the cuts may not
   const Common& common = settings.common;
@@ -34,7 +34,7 @@ RowShards FusedSteps::shard(const FusedSettings& settings, View<const std::int64
       [&](std::int64_t count) {
         return als::row_cycles(count, common.factors, common.cg.steps, false, up_to, words);
       },
-      ranks.size(), 1);
+      ranks.size(), 1, &team);
 }
 
 FusedSteps::FusedSteps(const FusedSettings& settings, DevicePairs& pairs, const Model& initial,

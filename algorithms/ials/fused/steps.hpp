@@ -40,7 +40,7 @@ class FusedSteps {
 
   // How the rows of a side are cut among ranks: the same on all.
   static RowShards shard(const FusedSettings& settings, View<const std::int64_t> offsets,
-                         Communicator& ranks);
+                         Communicator& ranks, ThreadTeam& team);
 
   // X from Y; Y from X. Queued on the stream of the context, by two calls: the phases `gram` and
   // `update_x` or `update_y`.
