@@ -24,6 +24,7 @@
 #include "harness/results/files/result_file.hpp"
 #include "harness/results/files/standing_names.hpp"
 #include "harness/results/meaning/stats.hpp"
+#include "harness/results/scaling.hpp"
 #include "harness/spec/differences.hpp"
 #include "harness/spec/frozen_targets.hpp"
 
@@ -411,7 +412,8 @@ std::string summary_table(const std::string& folder, const Spec& given, std::siz
   const Spec spec = named_as_in(folder, given);
   const auto target = target_of(spec);
   const std::vector<Row> rows = rows_of(folder, spec, target);
-  std::string text = answers_table(rows, target, room) + frozen_table(rows, room);
+  std::string text = answers_table(rows, target, room) + frozen_table(rows, room) +
+                     scaling_table(folder, spec, room);
   for (const auto& method : kMethods.table) text += rates_table(rows, method.value, target, room);
   std::string notes = kReading;
   if (any_earlier(rows)) notes += "last epoch: of the model that --save-model keeps\n";

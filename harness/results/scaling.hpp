@@ -1,0 +1,16 @@
+// What more ranks or devices are worth: the times of a configuration on several beside those on
+// one.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "harness/spec/spec.hpp"
+
+namespace mf {
+
+// Of training, and of what a user waits for, which more of them may hardly shorten. Empty where no
+// configuration of the spec has run on one and on several.
+std::string scaling_table(const std::string& folder, const Spec& spec, std::size_t room);
+
+}  // namespace mf
