@@ -1,4 +1,4 @@
-// A warp a row: 8 bytes of a rating read and 8 written.
+// 8 bytes of a rating read and 8 written.
 #include "algorithms/als/cumf/split_side.hpp"
 
 #include <utility>

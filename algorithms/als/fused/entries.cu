@@ -1,4 +1,4 @@
-// A warp a row: 8 bytes of a rating read and 8 written, and where biases are removed one gathered.
+// 8 bytes of a rating read and 8 written, and where biases are removed one gathered.
 #include "algorithms/als/fused/entries.hpp"
 
 #include <cmath>

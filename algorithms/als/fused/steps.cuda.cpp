@@ -105,10 +105,14 @@ void FusedSteps::make(RatingsOnDevice& ratings, const DeviceResidual& center, co
   const DeviceResidual of_users = center.from(own(users_).begin, 0);
   const DeviceResidual of_items = center.from(0, own(items_).begin);
   set_rule(largest_of_all(largest_rating(ratings.rows(), true, of_users, stream), devices_));
-  make_side(items_, ratings.columns(stream), cuda::RowsOf::items, of_items, stream);
-  ratings.release_columns();
-  make_side(users_, ratings.rows(), cuda::RowsOf::users, of_users, stream);
-  ratings.release_rows();
+  const cuda::RatingsOfRows columns = ratings.columns(stream);
+  {
+    const PhaseScope phase(context.phases, "sides");
+    make_side(items_, columns, cuda::RowsOf::items, of_items, stream);
+    ratings.release_columns();
+    make_side(users_, ratings.rows(), cuda::RowsOf::users, of_users, stream);
+    ratings.release_rows();
+  }
   cuda::Uploader uploader(*context.team, stream);
   start(users_, cuda::RowsOf::users, initial, uploader);
   start(items_, cuda::RowsOf::items, initial, uploader);

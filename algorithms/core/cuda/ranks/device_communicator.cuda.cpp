@@ -85,9 +85,10 @@ void DeviceCommunicator::be_connected() {
 }
 
 // NCCL connects two ranks, and loads its kernels, within the first message between them: .1 s a
-// rank, which would be the first epoch's.
+// rank, which would be the first epoch's. The message is as long as those that take all its
+// channels.
 void DeviceCommunicator::connect() {
-  constexpr std::int64_t kNumbers = 16;
+  constexpr std::int64_t kNumbers = std::int64_t{1} << 19;
   auto numbers = zeros<double>(kNumbers * size(), stream_);
   PartOffsets bytes;
   for (int rank = 0; rank <= size(); ++rank) {

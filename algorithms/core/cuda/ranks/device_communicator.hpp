@@ -42,7 +42,7 @@ class DeviceCommunicator {
  public:
   // Of these ranks, on the device that is current in each: made by the first call, which all make,
   // and used again by later ones. It does not wait for NCCL, which takes a second or two by a
-  // thread of its own: the first operation does, and connects all. Throws Error(unsupported) in a
+  // thread of its own: be_connected() does. Throws Error(unsupported) in a
   // build without NCCL or where the library is missing, on all ranks alike; RankFault.
   static DeviceCommunicator& of(Communicator& ranks);
 
@@ -50,6 +50,10 @@ class DeviceCommunicator {
   ~DeviceCommunicator();
   DeviceCommunicator(const DeviceCommunicator&) = delete;
   DeviceCommunicator& operator=(const DeviceCommunicator&) = delete;
+
+  // Waits for NCCL, and connects all to all; the first operation does so where it was not called.
+  // All ranks; throws RankFault, Error(device).
+  void be_connected();
 
   int rank() const { return ranks_.rank(); }
   int size() const { return ranks_.size(); }
@@ -107,7 +111,6 @@ class DeviceCommunicator {
   struct Timed {
     Event begin, end;
   };
-  void be_connected();
   void connect();
   template <class PieceOf>
   void gather_pieces(const PieceOf& piece_of, cudaStream_t stream);

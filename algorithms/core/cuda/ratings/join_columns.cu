@@ -1,4 +1,4 @@
-// A warp a column: 8 bytes of a rating read and written.
+// 8 bytes of a rating read and written.
 #include "algorithms/core/cuda/ratings/join_columns.hpp"
 
 #include "algorithms/core/cuda/launch.hpp"
@@ -16,7 +16,9 @@ struct Append : RowVisitor {
   RowRating* columns;
 
   __device__ void operator()(std::int64_t column, std::int64_t i, RowRating rating) {
-    columns[next[column] + i - offsets[column]] = {rating.other + first_user, rating.value};
+    // Read once a column: neither changes within the walk.
+    const std::int64_t moved = __ldg(next + column) - __ldg(offsets + column);
+    columns[i + moved] = {rating.other + first_user, rating.value};
   }
 };
 

@@ -104,10 +104,21 @@ Pieces exchange_pieces(DeviceColumns& sorted, const RowShards& items, const Begi
 
 RankRatings::RankRatings(const Ratings& train, const Context& context, const ShardRule& cut_users,
                          const ShardRule& cut_items, DeviceCommunicator& devices)
-    : devices_(&devices), n_items_(train.n_items()), nnz_(all_ratings(train, context)) {
-  users_ = cut_users(all_user_offsets(train, context));
+    : devices_(&devices),
+      phases_(context.phases),
+      n_items_(train.n_items()),
+      nnz_(all_ratings(train, context)) {
+  {
+    const PhaseScope phase(context.phases, "cut_rows");
+    users_ = cut_users(all_user_offsets(train, context));
+  }
   upload(train, context);
-  count_all_items(context.stream);
+  if (const RatingSlice* const slice = lent_slice(context)) {
+    item_offsets_ = slice->item_offsets;
+  } else {
+    count_all_items(context.stream);
+  }
+  const PhaseScope phase(context.phases, "cut_rows");
   items_ = cut_items(View<const std::int64_t>(item_offsets_));
 }
 
@@ -131,7 +142,10 @@ void RankRatings::upload(const Ratings& train, const Context& context) {
   const View<const std::int64_t> offsets = all_user_offsets(train, context);
   const std::int64_t first = offsets[own.begin];
   const std::int64_t last = offsets[own.end];
-  const RowPieces rows = own_pieces(train, context);
+  const RowPieces rows = [&] {
+    const PhaseScope moved(context.phases, "move_rows");
+    return own_pieces(train, context);
+  }();
   Uploader uploader(*context.team, context.stream);
   user_offsets_ = uploader.filled<std::int64_t>(
       own.size() + 1, [&](std::int64_t begin, std::int64_t end, std::int64_t* out) {
@@ -154,6 +168,7 @@ void RankRatings::count_all_items(cudaStream_t stream) {
 
 RatingsOfRows RankRatings::columns(cudaStream_t stream) {
   if (own_columns_.offsets != nullptr) return own_columns_;
+  const PhaseScope phase(phases_, "columns");
   const RowRange own = own_items();
   DeviceColumns sorted = make_columns(own_rows_, n_items_, kSortAtOnce, stream);
   AlignedVector<std::int64_t> sorted_offsets(std::int64_t{n_items_} + 1);

@@ -11,6 +11,7 @@
 
 #include "algorithms/core/cuda/ranks/device_communicator.hpp"
 #include "algorithms/core/cuda/ratings/device_ratings.hpp"
+#include "algorithms/core/phases.hpp"
 #include "algorithms/core/ranks/row_cuts.hpp"
 #include "base/aligned.hpp"
 #include "datasets/ratings/rating_slice.hpp"
@@ -22,8 +23,8 @@ using ShardRule = std::function<RowShards(View<const std::int64_t> offsets)>;
 
 class RankRatings {
  public:
-  // Uploads the rows of this rank's users (the phase "transfer"), and counts the ratings of all
-  // items. All ranks together; throws RankFault.
+  // Uploads the rows of this rank's users (the phase "transfer"), and, where `train` is whole,
+  // counts the ratings of all items. All ranks together; throws RankFault.
   RankRatings(const Ratings& train, const Context& context, const ShardRule& cut_users,
               const ShardRule& cut_items, DeviceCommunicator& devices);
 
@@ -52,6 +53,7 @@ class RankRatings {
   void count_all_items(cudaStream_t stream);
 
   DeviceCommunicator* devices_;
+  PhaseSink* phases_;  // outlives the columns
   RowShards users_, items_;
   std::int32_t n_items_;
   std::int64_t nnz_;
