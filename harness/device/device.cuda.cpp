@@ -118,6 +118,8 @@ void connect_devices(Communicator& ranks) {
   static_cast<void>(cuda::DeviceCommunicator::of(ranks));
 }
 
+void await_devices(Communicator& ranks) { cuda::DeviceCommunicator::of(ranks).be_connected(); }
+
 void start_profiler() { static_cast<void>(cudaProfilerStart()); }
 void stop_profiler() { static_cast<void>(cudaProfilerStop()); }
 

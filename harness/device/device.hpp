@@ -50,9 +50,11 @@ void use_device(int number);
 // "2.28.9", by which several devices work on a case; empty: none, and `why` says why.
 std::string nccl_version_text(std::string* why = nullptr);
 
-// Begins to connect the devices of these ranks, which all call, and does not wait until they are:
-// what they first do together does. Throws Error, on all alike; RankFault.
+// Begins to connect the devices of these ranks, which all call, and does not wait until they are.
+// Throws Error, on all alike; RankFault.
 void connect_devices(Communicator& ranks);
+// Waits until they are. All of these ranks; throws Error(device), RankFault.
+void await_devices(Communicator& ranks);
 
 // Begin and end of what a profiler records (cudaProfilerStart and -Stop); nothing where there is no
 // profiler, no device or no CUDA.

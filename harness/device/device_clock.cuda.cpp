@@ -86,6 +86,8 @@ class CudaDeviceClock : public DeviceClock {
 
   void expect_memory(std::int64_t bytes) override { cuda::reserve(bytes); }
 
+  bool begins_cold() const override { return true; }
+
   std::int64_t free_bytes() override { return cuda::available_bytes(); }
 
   std::int64_t peak_bytes() override { return cuda::peak_allocated_bytes(); }

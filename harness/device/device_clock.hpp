@@ -48,6 +48,9 @@ class DeviceClock {
   // The same of memory of the device that a case takes.
   virtual void expect_memory(std::int64_t) {}
 
+  // What is called first takes longer, since its kernels are loaded then.
+  virtual bool begins_cold() const { return false; }
+
   virtual std::int64_t free_bytes() = 0;
   virtual std::int64_t peak_bytes() = 0;  // of this case, without the context
 

@@ -54,6 +54,7 @@ class FakeDevice : public DeviceClock {
   double seconds(std::int64_t from, std::int64_t to) override { return marks_[to] - marks_[from]; }
   void clear_marks(std::int64_t) override { marks_.clear(); }
   void expect_memory(std::int64_t bytes) override { expected = bytes; }
+  bool begins_cold() const override { return cold; }
   std::int64_t free_bytes() override { return free; }
   std::int64_t peak_bytes() override { return 12345; }
   DeviceReading reading() noexcept override {
@@ -74,6 +75,7 @@ class FakeDevice : public DeviceClock {
   bool pending = false;  // work was queued since the last synchronize()
   bool fails = false;
   bool has_nvml = true;
+  bool cold = false;
   std::atomic<int> readings = 0;  // asked for by the sampler's thread, too
   double joules = 0;
   std::int64_t waits = 0;
@@ -221,6 +223,28 @@ TEST(DeviceCase, TheDeviceKnowsWhatMemoryIsToComeBeforeTheCaseIsPrepared) {
   const double planned = number(done.file.footer, "planned_device_bytes");
   EXPECT_GT(planned, 1e6);
   EXPECT_EQ(expected_memory, static_cast<std::int64_t>(planned));
+}
+
+// What is called first pays for the kernels that it loads.
+TEST(DeviceCase, ACallOfAKindIsMadeOnceBeforeItIsTimed) {
+  const auto epochs = [](const char* params, bool cold) {
+    const Done done = run({.algorithm = std::string(R"({"name": "fake_device", )") + params + "}",
+                           .rest = R"(, "stop": {"epochs": 2})",
+                           .open = [=] {
+                             auto device = std::make_unique<FakeDevice>();
+                             device->cold = cold;
+                             return device;
+                           }});
+    EXPECT_EQ(done.result.status, Status::completed) << done.result.reason;
+    EXPECT_EQ(count_of(done.ranges, "<epoch"), 2) << "none of it is on the clocks of the case";
+    std::int64_t count = 0;
+    for (const Group& group : groups) count += group.count;
+    return count;
+  };
+  EXPECT_EQ(epochs(R"("factors": 5)", false), 2);
+  EXPECT_EQ(epochs(R"("factors": 5)", true), 3);
+  EXPECT_EQ(epochs(R"("factors": 5)", true), 2) << "the process has called it";
+  EXPECT_EQ(epochs(R"("factors": 6)", true), 3);
 }
 
 TEST(DeviceCase, ShortEpochsRunInGroupsThatEndAtEvaluations) {

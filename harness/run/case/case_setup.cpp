@@ -5,6 +5,7 @@
 
 #include "algorithms/core/registry.hpp"
 #include "base/error.hpp"
+#include "harness/run/case/warm_up.hpp"
 #include "harness/run/ranks/rank_load.hpp"
 
 namespace mf {
@@ -16,7 +17,6 @@ void CaseSetup::load() {
     store_.make_cache(item_);
     ranks_.load_slices([&](Communicator& ranks) {
       data_ = store_.get_slice(item_, ranks, ranks_.on_these_cpus());
-      ranks.agree([] {});  // with the others' devices
     });
   } else {
     ranks_.load([&] { data_ = store_.get(item_, task_.keep_ratings); },
@@ -33,7 +33,24 @@ std::optional<Refusal> CaseSetup::open_or_refuse(CaseMeasures& measures) {
     fail(ErrorKind::usage, "{}", *why);
   const PhaseScope range(&ranges_, kStartRange);
   if (!is_built(item_.algorithm)) return Refusal{Status::skipped, *why_no_implementation(item_)};
-  if (const auto why = device_.why_not_opened(item_, shape_.nnz))
+  std::optional<Refusal> refusal;
+  try {
+    ranks_.open([&] {
+      refusal = open(measures);
+      // The others leave the case.
+      if (refusal) fail(ErrorKind::unsupported, "{}", refusal->reason);
+    });
+  } catch (const Error&) {
+    if (!refusal) throw;
+    return refusal;
+  }
+  if (DeviceClock* const device = device_.get())
+    ranks_.warm_up([&] { warm_up(item_, *device, ranks_.group()); });
+  return std::nullopt;
+}
+
+std::optional<Refusal> CaseSetup::open(CaseMeasures& measures) {
+  if (const auto why = device_.why_not_opened(item_, shape_.nnz / ranks_.count()))
     return Refusal{Status::skipped, *why};
   const PartSizes sizes = evaluation_.sizes();
   const std::int64_t others = sizes.all() - sizes.train;

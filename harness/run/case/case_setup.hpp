@@ -50,6 +50,7 @@ class CaseSetup {
   void report(CaseMeasures& measures);
 
  private:
+  std::optional<Refusal> open(CaseMeasures& measures);
   std::int64_t bytes_to_come(const DevicePlace& place, DeviceClock& device) const;
   ForeignLoan foreign_loan(CaseMeasures& measures);
 

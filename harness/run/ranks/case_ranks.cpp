@@ -119,6 +119,22 @@ void CaseRanks::load_slices(const std::function<void(Communicator&)>& action) {
   begun_ = true;
 }
 
+void CaseRanks::open(const std::function<void()>& action) {
+  if (count_ == 1) return action();
+  begun_ = false;
+  order_agreed(Order::What::open, [&] { group_.agree(action); });
+  begun_ = true;
+}
+
+void CaseRanks::warm_up(const std::function<void()>& action) {
+  if (count_ == 1) return action();
+  together([&] {
+    order({.what = Order::What::warm_up});
+    await_devices(group_);
+    action();
+  });
+}
+
 void CaseRanks::evaluate(std::int64_t epoch, const std::function<void()>& action) {
   together([&] {
     order({.what = Order::What::evaluate, .first_epoch = epoch});

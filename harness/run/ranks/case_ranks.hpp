@@ -27,6 +27,11 @@ class CaseRanks {
   // A case on several devices: they begin to be connected, which goes on while all load. Throws as
   // load() does.
   void connect();
+  // After load(): each opens its device and looks whether it has room. Throws as load() does.
+  void open(const std::function<void()>& action);
+  // Of a case on several devices: all are connected, and each calls for the first time what it will
+  // call.
+  void warm_up(const std::function<void()>& action);
 
   // Calls the action of this rank, and has the others do theirs beside it; load() after it, unless
   // what is loaded `is_cached`: else they find what it has written to the cache. load() throws what

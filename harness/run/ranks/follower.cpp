@@ -1,3 +1,5 @@
+#include <functional>
+
 #include "algorithms/core/registry.hpp"
 #include "base/clock.hpp"
 #include "base/error.hpp"
@@ -8,6 +10,7 @@
 #include "harness/results/meaning/ranges.hpp"
 #include "harness/run/case/case_device.hpp"
 #include "harness/run/case/case_evaluation.hpp"
+#include "harness/run/case/warm_up.hpp"
 #include "harness/run/data/data_store.hpp"
 #include "harness/run/plan/preflight.hpp"
 #include "harness/run/prepared.hpp"
@@ -30,6 +33,15 @@ class FollowedCase {
     while (true) {
       const Order order = world_.await_order();
       switch (order.what) {
+        case Order::What::open:
+          if (!open()) return;
+          break;
+        case Order::What::warm_up:
+          start([&] {
+            await_devices(group_);
+            warm_up(item_, *device_.get(), &group_);
+          });
+          break;
         case Order::What::prepare:
           prepare();
           break;
@@ -65,12 +77,9 @@ class FollowedCase {
     try {
       if (slices) {
         data_ = store_.get_slice(item_, group_, world_.ranks_on_these_cpus(group_.size()));
+      } else {
+        group_.agree([&] { data_ = store_.get(item_); });
       }
-      group_.agree([&] {
-        if (!slices) data_ = store_.get(item_);
-        open_device();
-        refuse_here();
-      });
     } catch (const RankFault&) {
       throw;
     } catch (const Error&) {
@@ -78,6 +87,28 @@ class FollowedCase {
     }
     load_s_ = seconds_since(start);
     return true;
+  }
+
+  bool open() {
+    try {
+      start([&] {
+        group_.agree([&] {
+          open_device();
+          refuse_here();
+        });
+      });
+    } catch (const RankFault&) {
+      throw;
+    } catch (const Error&) {
+      return false;
+    }
+    return true;
+  }
+
+  void start(const std::function<void()>& action) {
+    const auto start = Clock::now();
+    action();
+    start_s_ += seconds_since(start);
   }
 
   // Of a case on devices, where the case is built at all: rank 0 says where it is not.
@@ -106,12 +137,12 @@ class FollowedCase {
     lent.ranks_on_these_cpus = world_.ranks_on_these_cpus(group_.size());
     prepared_ =
         std::make_unique<PreparedCase>(item_, data_.split->train, *data_.facts, std::move(lent));
+    prepare_s_ = seconds_since(start);
+    group_.send_text(0, to_json(own_use() - before).dump());
     store_.clear();  // the algorithm has its share
     drop_training(data_);
     if (data_.ranks.all_evaluate) evaluation_.set_data(data_);
     data_ = {};
-    prepare_s_ = seconds_since(start);
-    group_.send_text(0, to_json(own_use() - before).dump());
   }
 
   void run_epochs(const Order& order) {
@@ -167,7 +198,8 @@ class FollowedCase {
             {"threads", prepared_ ? Json(prepared_->team().size()) : Json()},
             {"facts", prepared_ ? prepared_->algorithm().facts() : Json::object()},
             {"clocks",
-             {{"load_s", load_s_},
+             {{"start_s", start_s_},
+              {"load_s", load_s_},
               {"prepare_s", prepare_s_},
               {"train_s", train_s_},
               {"evaluate_s", evaluate_s_}}},
@@ -188,7 +220,7 @@ class FollowedCase {
   std::unique_ptr<PreparedCase> prepared_;
   CaseEvaluation evaluation_{item_};  // of this rank's blocks
   bool evaluates_ = false;
-  double load_s_ = 0, prepare_s_ = 0, train_s_ = 0, evaluate_s_ = 0;
+  double start_s_ = 0, load_s_ = 0, prepare_s_ = 0, train_s_ = 0, evaluate_s_ = 0;
   OwnUse use_;  // within epochs
 };
 

@@ -27,6 +27,8 @@ struct Order {
     leave,
     connect,
     load,
+    open,
+    warm_up,
     prepare,
     epochs,
     gather,
@@ -35,7 +37,7 @@ struct Order {
     end
   };
   What what = What::leave;
-  std::array<char, 64> case_hash = {};       // connect, load
+  std::array<char, 64> case_hash = {};       // connect, load, open
   std::int64_t slices = 0;                   // load: each its share of the ratings
   std::int64_t first_epoch = 0, epochs = 0;  // evaluate: after epoch `first_epoch`
   double learning_rate = 0;
