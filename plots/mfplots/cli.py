@@ -111,6 +111,11 @@ def _sources(paths: Sequence[str]) -> Sources:
     return {False: load(of_cases) if of_cases else None, True: load_benchmarks(files) if files else None}
 
 
+def source_of(paths: Sequence[str], recipe: Recipe) -> figures.Source:
+    """What one recipe draws of these results."""
+    return _source(_sources(paths), recipe, None)
+
+
 def _has_cases(path: Path) -> bool:
     return any(line["type"] == "left_out" or line["algorithm"]
                for line in program.lines("summarize", "--json", path))

@@ -12,7 +12,7 @@ import pytest
 from mfplots import metrics
 from mfplots.metrics import Target
 from mfplots.errors import PlotError
-from mfplots.site import cli, panels
+from mfplots.site import cli, figures, panels
 from mfplots.site.assets import find_libraries
 from mfplots.site.gather import gather
 from mfplots.site.groups import make_groups
@@ -153,5 +153,6 @@ def test_a_report_of_one_run_shows_its_own_data_only(tmp_path):
         assert set(re.findall(r'href="([\w.]+\.html)"', text)) <= pages
     assert '"ceilings":[]' in (tmp_path / "site/data/speed.js").read_text()
     write_cases(tmp_path / "results/cumf_als/fig5", made("fpsgd", 0.1))
-    claims = cli.claims_of_runs(gather([tmp_path / "results"])[0])
+    runs, _ = gather([tmp_path / "results"])
+    claims = cli.claims_of(figures.sources([tmp_path / "results"], runs), runs)
     assert claims and all("cumf_als/fig5" in claim.exhibits for claim in claims)

@@ -18,7 +18,7 @@ from mfplots.load import load
 from mfplots.metrics import Target
 from mfplots.palette import COLOURS, BLACK, on_dark
 from mfplots.series import make_view
-from mfplots.site import assets, cli, write
+from mfplots.site import assets, cli, figures, pages, write
 from mfplots.site.board import board, case_rows, failures, with_ceilings
 from mfplots.site.case_page import case_data, experiment_files, repeat_lines
 from mfplots.site.ceilings import Ceilings, read_ceilings
@@ -356,6 +356,29 @@ def test_a_claim_has_its_parts():
     assert verdict_kind("for 64 blocks: does not hold") == "does not hold"
     assert verdict_kind("holds") == "holds" and verdict_kind("holds for fp16") == "holds in part"
     assert verdict_kind("19 times from LU") == OTHER
+
+
+def test_a_claim_has_the_picture_of_its_exhibit(tmp_path):
+    made = [Made(name, {"factors": 100, **params}, "netflix look-alike", seed=seed, trace=descent(seed, 1.0, 0.9))
+            for seed in (1, 2, 3) for name, params in (("als_cpu", {}), ("fpsgd", {}))]
+    write_cases(tmp_path / "h200/cumf_als/fig6", made)
+    write_cases(tmp_path / "h200/cumf_als/fig6.cpu", [Made("fpsgd", {"factors": 100}, "netflix look-alike", seed=4)])
+    write_cases(tmp_path / "h200/other-host/cumf_als/fig6", made[:1])
+    write_cases(tmp_path / "own", [Made()])
+    runs, _ = gather([tmp_path])
+    found = figures.sources([tmp_path], runs)
+    assert {name: [path.name for path in paths] for name, paths in found.items()} == {"cumf_als/fig6": ["fig6", "fig6.cpu"]}
+    picture = figures.draw(found, tmp_path / "figures")["cumf_als/fig6"]
+    assert picture.title.startswith("cuMF_ALS, figure 6") and "<svg" in (tmp_path / picture.file).read_text()
+    assert f'<img src="{picture.file}"' in pages._figure(picture)
+    claims = cli.claims_of(found, runs)
+    assert claims and all("cumf_als/fig6" in claim.exhibits for claim in claims)
+
+
+def test_an_exhibit_that_cannot_be_drawn_is_said(tmp_path, capsys):
+    write_cases(tmp_path / "ccd/speed", [Made(status="skipped", trace=())])
+    assert figures.draw(figures.sources([tmp_path], gather([tmp_path])[0]), tmp_path / "figures") == {}
+    assert "no figure of ccd/speed" in capsys.readouterr().err
 
 
 # ---- two runs -------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -12,12 +12,13 @@ import pandas as pd
 from mfplots import metrics
 from mfplots.errors import PlotError
 from mfplots.printable import say
-from mfplots.site import pages, panels, write
+from mfplots.site import figures, pages, panels, write
 from mfplots.site.assets import find_libraries
 from mfplots.site.board import board, case_rows, failures, with_ceilings
 from mfplots.site.case_page import case_data, experiment_files
 from mfplots.site.ceilings import read_ceilings
 from mfplots.site.exhibits import Claim, counts_of, read_claims
+from mfplots.site.figures import Picture, exhibit_of
 from mfplots.site.gather import Damaged, Run, case_key, gather
 from mfplots.site.groups import Group, group_data, make_groups
 from mfplots.site.pairs import pair_data
@@ -67,7 +68,9 @@ def make_site(options: argparse.Namespace) -> None:
     rows, cases = board(groups), case_rows(runs)
     damaged += _cases(out, runs)
     _groups(out, groups, runs, damaged)
-    shown, claims = panels.panels(groups, panels.read_published(ROOT / PUBLISHED)), claims_of_runs(runs)
+    shown = panels.panels(groups, panels.read_published(ROOT / PUBLISHED))
+    exhibits = figures.sources(options.results, runs)
+    claims = claims_of(exhibits, runs)
     write.data(out / "data/results.js", "results", {
         "panels": shown, "losses": panels.losses(shown), "machines": panels.machines(shown), "claims": counts_of(claims)})
     write.data(out / "data/board.js", "board", rows)
@@ -77,7 +80,9 @@ def make_site(options: argparse.Namespace) -> None:
     write.data(out / "data/cases.js", "cases", cases)
     write.data(out / "data/pairs.js", "pairs", pairs)
     write.data(out / "data/failures.js", "failures", failures(cases, damaged))
-    _pages(out, runs, claims)
+    shown_of = {name for claim in claims for name in claim.exhibits}
+    pictures = figures.draw({name: own for name, own in exhibits.items() if name in shown_of}, out / "figures")
+    _pages(out, runs, claims, pictures)
     for item in damaged:
         say(f"left out: {item.why}", sys.stderr)
     say(f"{len(cases)} cases of {len(runs)} folders: {out / 'index.html'}")
@@ -115,15 +120,14 @@ def _groups(out: Path, groups: Sequence[Group], runs: Sequence[Run], damaged: Se
                 "runs": len(runs), "damaged": len(damaged)})
 
 
-def claims_of_runs(runs: Sequence[Run]) -> list[Claim]:
+def claims_of(exhibits: Mapping[str, Sequence[Path]], runs: Sequence[Run]) -> list[Claim]:
     """Of papers' exhibits that are among these results: a report of other runs shows none."""
-    known = exhibit_runs(runs)
-    names = {name.split(".")[0] for run in runs for name in [run.path.name]}
-    return [claim for claim in read_claims(ROOT / "docs/reproduction") if any(name in known for name in claim.exhibits)
-            or (not claim.exhibits and any(f"experiments/{name}" in claim.other for name in names))]
+    specs = {run.path.name.split(".")[0] for run in runs}
+    return [claim for claim in read_claims(ROOT / "docs/reproduction") if any(name in exhibits for name in claim.exhibits)
+            or (not claim.exhibits and any(f"experiments/{name}" in claim.other for name in specs))]
 
 
-def _pages(out: Path, runs: Sequence[Run], claims: Sequence[Claim]) -> None:
+def _pages(out: Path, runs: Sequence[Run], claims: Sequence[Claim], pictures: Mapping[str, Picture]) -> None:
     cases = pd.concat([run.view.cases for run in runs])
     made = (f"{len(cases)} cases begun of {len(runs)} folders. {_short(revisions(cases))} "
             f"{_short(machines(cases))}")
@@ -137,7 +141,7 @@ def _pages(out: Path, runs: Sequence[Run], claims: Sequence[Claim]) -> None:
         "compare.html": (pages.COMPARE, ("data/pairs.js", "assets/compare.js")),
         "failures.html": (pages.FAILURES, ("data/failures.js", "assets/failures.js"))}
     if claims:
-        files["papers.html"] = (pages.papers(claims, exhibit_runs(runs)), ("assets/papers.js",))
+        files["papers.html"] = (pages.papers(claims, exhibit_runs(runs), pictures), ("assets/papers.js",))
     for file, (body, scripts) in files.items():
         (out / file).write_text(pages.page(file, body, scripts, made, files), encoding="utf-8")
 
@@ -147,9 +151,8 @@ def _short(text: str, most: int = 400) -> str:
 
 
 def exhibit_runs(runs: Sequence[Run]) -> dict[str, list[str]]:
-    """The folders of an exhibit and its parts: .../cumf_als/fig6.cpu is of cumf_als/fig6."""
+    """The folders of an exhibit and its parts."""
     found: dict[str, list[str]] = {}
     for run in runs:
-        paper, name = run.path.resolve().parts[-2:]
-        found.setdefault(f"{paper}/{name.split('.')[0]}", []).append(run.name)
+        found.setdefault(exhibit_of(run.path), []).append(run.name)
     return found

@@ -66,7 +66,7 @@ def _claims(paper: str, title: str, ours: bool, body: str) -> list[Claim]:
     pieces = _PART.split(_COMMAND.sub("", body))
     texts[""].append(pieces[0])
     for kind, words, after in zip(pieces[1::3], pieces[2::3], pieces[3::3]):
-        label = words.strip(" .:")
+        label = words.strip(" .:,")
         if kind == "Verdict":
             verdicts.append((label, after))
         else:

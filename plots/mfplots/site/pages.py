@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from html import escape as escape_markup
 from urllib.parse import quote
 
 from mfplots.printable import one_line
 from mfplots.site.exhibits import Claim, counts_of, prose
+from mfplots.site.figures import Picture
 
 NAVIGATION = (("index.html", "Results"), ("explore.html", "Explore"), ("papers.html", "Papers"),
               ("machines.html", "Machines and roofline"), ("runs.html", "All runs"))
@@ -112,16 +113,18 @@ work, too. &Dagger;: each evaluated point is a run of its own from the start, so
 taken less. Hardware goes by its name; machines of one name may differ.</p>
 <div id="filters" class="controls"></div><div id="board"></div>"""
 
-MACHINES = """<p>Bytes and operations are those that an algorithm declares as compulsory for an epoch, over the
-training clock: what caches save and what is read twice is not in them, so a share of bytes may be above 100 %. The
-ceiling of operations is fp32 outside of tensor cores, or, of an algorithm on tensor cores, products of fp16 on them; where those
-were not measured it has no share and no point in the figure. Of random rows:
-updates of SGD over what reading and writing rows of that size at random allows, where that was measured. A case of
-several GPUs has the rates of all; its shares, and its point in the figure, are of one of them. Open points
-are of CPUs, to which a ceiling of a GPU says nothing.</p>
-<div id="ceilings"></div><div id="filters" class="controls"></div>
+MACHINES = """<p class="method">The work that an algorithm declares, over its training clock, under what the machine was measured to
+do.</p>
+<div id="filters" class="controls"></div>
 <div id="figure" class="figure" role="img" aria-label="Roofline; the table below has its numbers"
  aria-describedby="rates-h"></div>
+<div id="ceilings"></div>
+<details><summary>How to read it</summary><p>Bytes and operations are those that an algorithm declares as compulsory for an
+epoch: what caches save and what is read twice is not in them, so a share of bytes may be above 100 %. The ceiling of
+operations is fp32 outside of tensor cores, or, of an algorithm on tensor cores, products of fp16 on them; where those were
+not measured it has no share and no point in the figure. Of random rows: updates of SGD over what reading and writing rows
+of that size at random allows, where that was measured. A case of several GPUs has the rates of all; its shares, and its
+point in the figure, are of one of them. Open points are of CPUs, to which a ceiling of a GPU says nothing.</p></details>
 <h2 id="rates-h">Rates, and shares of what the machine was measured to do</h2><div id="rates"></div>"""
 
 CASES = """<p>Every case of the results; its name leads to its trace, clocks, parameters and provenance.</p>
@@ -143,18 +146,18 @@ theirs alone; files that could not be read. A failure is a result: it stays in e
 <div id="filters" class="controls"></div><div id="failures"></div>"""
 
 
-def papers(claims: Sequence[Claim], runs: dict[str, list[str]]) -> str:
-    """Of each claim an article; filters show and hide them. `runs`: folders by exhibit."""
+def papers(claims: Sequence[Claim], runs: dict[str, list[str]], pictures: Mapping[str, Picture]) -> str:
+    """Of each claim an article; filters show and hide them. `runs` and `pictures` by exhibit."""
     counts = counts_of(claims)
     summary = "".join(f"<li><b>{n}</b> {kind}</li>" for kind, n in counts.items())
     names = list(dict.fromkeys(c.paper for c in claims))
-    return ("<p>What papers claim, what they published, what was measured here, and why. Numbers are "
-            "medians over seeds on the committed results; a test recomputes each from its file.</p>"
+    return ("<p>Each claim with what the paper published, our figure and the verdict. Published numbers are open markers or lines "
+            "in the figures. Numbers are medians over seeds; a test recomputes each from its file.</p>"
             f'<ul class="counts">{summary}</ul><div class="controls">'
             f'<label>Paper <select id="paper">{_options(names)}</select></label>'
             f'<label>Verdict <select id="verdict">{_options(list(counts))}</select></label></div>'
             '<p id="shown" class="note" aria-live="polite"></p>'
-            + "".join(_article(claim, runs) for claim in claims))
+            + "".join(_article(claim, runs, pictures) for claim in claims))
 
 
 def _options(values: Sequence[str]) -> str:
@@ -162,20 +165,33 @@ def _options(values: Sequence[str]) -> str:
         f'<option value="{escape(v)}">{escape(v)}</option>' for v in values)
 
 
-def _article(claim: Claim, runs: dict[str, list[str]]) -> str:
+def _article(claim: Claim, runs: dict[str, list[str]], pictures: Mapping[str, Picture]) -> str:
     asked = "Asked" if claim.ours else "Published"
-    parts = [(asked, claim.published), ("", claim.other), ("Measured", claim.measured),
-             ("Why", claim.why)]
-    body = "".join(f"<dt>{name}</dt><dd>{prose(text)}</dd>" if name else f"<dd>{prose(text)}</dd>"
-                   for name, text in parts if text.strip())
     commands = "".join(f"<li><code>./dev reproduce {escape(name)}</code>{_folders(runs.get(name, []))}</li>"
                        for name in claim.exhibits)
-    title = prose(claim.claim).strip().removeprefix("<p>").removesuffix("</p>")
-    verdict = prose(claim.verdict).strip().removeprefix("<p>").removesuffix("</p>")
+    picture = next((pictures[name] for name in claim.exhibits if name in pictures), None)
     return (f'<article class="claim" data-paper="{escape(claim.paper)}" data-verdict="{claim.kind}">'
-            f'<h2>{title}</h2><p><span class="tag">{escape(claim.paper)}{", ours" if claim.ours else ""}'
-            f'</span> <span class="tag verdict {claim.kind.replace(" ", "-")}">{verdict}</span></p>'
-            f'<dl>{body}</dl><ul class="commands">{commands}</ul></article>')
+            f'<h2>{_words(claim.claim)}</h2><p><span class="tag">{escape(claim.paper)}{", ours" if claim.ours else ""}'
+            f'</span> <span class="tag verdict {claim.kind.replace(" ", "-")}">{_words(claim.verdict)}</span></p>'
+            f'<div class="sides">{_terms([(asked, claim.published), ("", claim.other)])}{_figure(picture)}</div>'
+            f'<details><summary>What was measured, and why</summary>{_terms([("Measured", claim.measured), ("Why", claim.why)])}'
+            f'<ul class="commands">{commands}</ul></details></article>')
+
+
+def _words(markdown: str) -> str:
+    return prose(markdown).strip().removeprefix("<p>").removesuffix("</p>")
+
+
+def _terms(parts: Sequence[tuple[str, str]]) -> str:
+    return "<dl>" + "".join((f"<dt>{name}</dt>" if name else "") + f"<dd>{prose(text)}</dd>"
+                            for name, text in parts if text.strip()) + "</dl>"
+
+
+def _figure(picture: Picture | None) -> str:
+    if picture is None:
+        return ""
+    return (f'<figure><a href="{escape(picture.file)}"><img src="{escape(picture.file)}" loading="lazy" '
+            f'alt="{escape(picture.title)}; the text has its numbers"></a></figure>')
 
 
 def _folders(names: Sequence[str]) -> str:

@@ -171,8 +171,11 @@ mf.results = (() => {
     const { claims } = mf.store.results;
     const total = Object.values(claims).reduce((a, b) => a + b, 0);
     if (!total) return [];
+    const said = [["holds", "hold"], ["holds in part", "hold in part"], ["does not hold", "do not hold"]]
+      .map(([kind, words]) => [claims[kind] || 0, words]);
+    const parts = [...said, [total - said.reduce((sum, [n]) => sum + n, 0), "other"]].filter(([n]) => n);
     return [mf.el("section", { class: "panel" }, mf.el("h2", {}, `Papers: ${total} claims looked at`),
-      mf.el("p", {}, Object.entries(claims).map(([kind, n]) => `${n} ${kind}`).join(" · "), ". ",
+      mf.el("p", {}, `${parts.map(([n, words]) => `${n} ${words}`).join(" · ")}. `,
         mf.el("a", { href: "papers.html" }, "Claim by claim")))];
   }
 

@@ -1,0 +1,69 @@
+"""A picture of each exhibit: the first of its recipe, or the first with published numbers beside ours."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mfplots import cli, figures
+from mfplots.errors import PlotError
+from mfplots.printable import say
+from mfplots.recipes import Recipe, read_recipes
+from mfplots.site.gather import Run
+
+RECIPES = Path(__file__).resolve().parents[2] / "recipes"
+
+
+@dataclass(frozen=True)
+class Picture:
+    file: str
+    title: str
+
+
+def sources(paths: Sequence[Path], runs: Sequence[Run]) -> dict[str, list[Path]]:
+    """Of each exhibit that has a recipe the folders of its parts, .../cumf_als/fig6 and fig6.cpu: of one machine, the
+    one with most of them."""
+    folders = [*(run.path for run in runs), *(file.parent for path in paths for file in sorted(path.rglob("benchmark.json")))]
+    found: dict[str, dict[Path, list[Path]]] = defaultdict(lambda: defaultdict(list))
+    for folder in dict.fromkeys(folder.resolve() for folder in folders):
+        exhibit = exhibit_of(folder)
+        if (RECIPES / f"{exhibit}.json").is_file():
+            found[exhibit][folder.parents[1]].append(folder)
+    return {exhibit: max(places.values(), key=len) for exhibit, places in found.items()}
+
+
+def exhibit_of(folder: Path) -> str:
+    """.../cumf_als/fig6.cpu is of cumf_als/fig6."""
+    paper, name = folder.resolve().parts[-2:]
+    return f"{paper}/{name.split('.')[0]}"
+
+
+def draw(folders: Mapping[str, Sequence[Path]], out: Path) -> dict[str, Picture]:
+    """Of each exhibit an SVG in `out`; what cannot be drawn is said, and left out."""
+    found = {}
+    for exhibit, own in folders.items():
+        recipe = _chosen(read_recipes(RECIPES / f"{exhibit}.json"))
+        try:
+            found[exhibit] = Picture(_drawn(recipe, own, out, exhibit.replace("/", "-")), recipe.title or exhibit)
+        except (PlotError, OSError) as error:
+            say(f"no figure of {exhibit}: {error}", sys.stderr)
+    return found
+
+
+def _chosen(recipes: Sequence[Recipe]) -> Recipe:
+    alone = [recipe for recipe in recipes if recipe.figure not in figures.NEED_VERSUS] or recipes
+    return next((recipe for recipe in alone if recipe.published), alone[0])
+
+
+def _drawn(recipe: Recipe, folders: Sequence[Path], out: Path, name: str) -> str:
+    with tempfile.TemporaryDirectory() as made:
+        picture, _ = figures.write(cli.source_of([str(folder) for folder in folders], recipe), recipe, Path(made), ["svg"],
+                                   small_print=False)
+        out.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(picture, out / f"{name}.svg")
+    return f"{out.name}/{name}.svg"
