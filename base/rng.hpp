@@ -56,7 +56,7 @@ class Rng {
     return static_cast<std::uint64_t>((static_cast<Wide>((*this)()) * n) >> 64);
   }
 
-  // N(0, 1), Box-Muller; one of the pair is dropped so that a draw depends on its position alone.
+  // N(0, 1), Box-Muller; one of the pair is dropped so that a draw depends only on its position.
   MF_HD double normal() {
     const double u = 1.0 - uniform();
     const double v = uniform();

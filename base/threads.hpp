@@ -41,7 +41,7 @@ class ThreadTeam {
   void run(const std::function<void(int)>& body);
 
   // Calls body(begin, end) over chunks of [0, count) taken in order by free threads. The cut into
-  // chunks depends on `chunk` alone, never on the number of threads.
+  // chunks depends only on `chunk`, never on the number of threads.
   void for_chunks(std::int64_t count, std::int64_t chunk,
                   const std::function<void(std::int64_t, std::int64_t)>& body);
 

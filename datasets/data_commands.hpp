@@ -24,14 +24,14 @@ struct DataStatsOptions {
   int threads = 1;
 };
 void data_stats(std::ostream& out, const DataStatsOptions& options);
-Json dataset_stats(const Dataset& data, int threads);  // the numbers alone
+Json dataset_stats(const Dataset& data, int threads);  // only the numbers
 
 // Reads files of one's own and keeps them in the cache under a name, which specs can use from then
 // on:
 // {"name": NAME}. Parts given as train and test are kept as the split "imported".
 struct DataImportOptions {
   std::string name;                           // letters, digits, . _ -; not one of the catalog's
-  std::string path, train, test, validation;  // path alone, or train and test
+  std::string path, train, test, validation;  // only path, or train and test
   std::string format = "auto";
   std::string ids = "auto";  // kIdKindNames
   ColumnNames columns;

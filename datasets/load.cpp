@@ -271,7 +271,7 @@ std::vector<std::string> own_files(const DatasetRequest& request) {
 
 namespace {
 
-// An imported set lives in its cache alone: nothing can build it again.
+// An imported set lives only in its cache: nothing can build it again.
 template <class Read>
 auto of_imported(const std::string& name, const Read& read) {
   try {

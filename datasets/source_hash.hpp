@@ -30,7 +30,7 @@ std::string own_content_hash(std::string_view content, int threads = 1);
 bool is_compressed(const std::string& path);
 
 // The hash of several files: of the lines "<sha256>  <name>" in the given order, as sha256sum
-// prints them. One file alone keeps its own hash; empty where one of the hashes is.
+// prints them. A single file keeps its own hash; empty where one of the hashes is.
 std::string combined_sha256(
     const std::vector<std::pair<std::string, std::string>>& names_and_hashes);
 

@@ -1,7 +1,7 @@
 """What the numbers of the documents follow from: result files, benchmarks, logs, published numbers.
 
 `Files` has the functions that an expression behind a number may call (tests/doc_numbers.py). They
-take an algorithm and what else selects its cases, which may then differ in their seed alone, and
+take an algorithm and what else selects its cases, which may then differ only in their seed, and
 return a number a seed.
 """
 

@@ -174,7 +174,7 @@ def ninja_block(text, output):
 
 
 def ninja_inputs(text, output):
-    """What one build statement makes its output from, less what that waits for alone."""
+    """What one build statement makes its output from, less what that only waits for."""
     found = re.search(rf"^build {re.escape(output)}: \S+ ([^|\n]*)", text, re.M)
     assert found, f"build.ninja does not build {output}"
     return found[1].split()
@@ -208,7 +208,7 @@ class Example:
 
     def compile_command(self, ninja, output):
         """As the build compiles this object, but quickly, and for one of its architectures. Without
-        its precompiled header, which fits optimized code alone and would hide a missing include."""
+        its precompiled header, which fits only optimized code and would hide a missing include."""
         block = ninja_block(ninja, output)
         flags = re.sub(r"-Winvalid-pch|-include \S+", "", block["FLAGS"]).split()
         architectures = [word for word in flags if word.startswith("--generate-code")]

@@ -49,7 +49,7 @@ def paths_of(calls):
 
 
 def main_paths(calls):
-    """Those of the thread that runs the cases, alone."""
+    """Only those of the thread that runs the cases."""
     first = next(call.thread for call in calls if call.name == "case")
     paths = paths_of(calls)
     for thread, own in paths.items():

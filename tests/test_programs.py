@@ -86,7 +86,7 @@ def test_what_was_printed_when_they_were_measured(mfprogram, monkeypatch, name, 
             found = progress.after(epoch)
             if same:
                 assert found == (seconds, rmse)
-            elif name == "cumf_als":  # as it comes: the whole time alone
+            elif name == "cumf_als":  # as it comes: only the whole time
                 assert found == (pytest.approx(3.627 * epoch / 2), rmse)
             elif name == "cu2rec":
                 assert found == (9.767571 if epoch == 5000 else None, rmse)

@@ -259,7 +259,7 @@ def test_mpi_has_the_same_numbers(mpirun, tmp_path, alone, count):
     assert done.returncode == 0, done.stderr
     for lines in cases_in(tmp_path):
         assert [line["test_rmse"] for line in lines if line["type"] == "trace"] == alone
-    assert done.stdout.count("results in") == 1  # rank 0 alone tells
+    assert done.stdout.count("results in") == 1  # only rank 0 tells
 
 
 def test_ranks_of_mpi_read_their_shares(mpirun, tmp_path):

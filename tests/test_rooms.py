@@ -33,7 +33,7 @@ LEVELS = [
     ["harness/race"],
     ["harness"],
 ]
-# The families that share code, which a level alone does not say: the other families stay unknown.
+# The families that share code, which a level by itself does not say: the other families stay unknown.
 BUILDS_ON = {"algorithms/ials": {"algorithms/als"}, "algorithms/bpmf": {"algorithms/als"}}
 # What only tests and benchmarks include. It may include anything, and they may include anything.
 TESTING = "testing"

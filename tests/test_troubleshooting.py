@@ -80,7 +80,7 @@ def plain(message):
 
 
 def fits(message, code):
-    """Its rows. One that says no more than "found ..., expected ..." is of such messages alone."""
+    """Its rows. One that says no more than "found ..., expected ..." is only of such messages."""
     general = {"found", "expected", "known"}
     return [one for one in SECTIONS[code] if pattern(one).search(plain(message))
             and (words_of(one) - general or not words_of(message) - general)]

@@ -83,7 +83,7 @@ def test_a_trial_says_nothing_of_the_test_part(whole):
 
 
 def parts(folder, seed):
-    """Ratings of three parts; those of the test part alone depend on the seed."""
+    """Ratings of three parts; only those of the test part depend on the seed."""
     rng = random.Random(7)
     pairs = [(u, i) for u in range(40) for i in range(30) if rng.random() < 0.5]
     rng.shuffle(pairs)
@@ -153,7 +153,7 @@ def test_more_trials_use_those_that_are_there(mfbench, tmp_path):
     assert mfbench("tune", write(tmp_path, one), "--out", "out", cwd=tmp_path).returncode == 0
     more = {**one, "algorithms": [{**one["algorithms"][0], "tune": {**TUNE, "trials": 18}}]}
     done = mfbench("tune", write(tmp_path, more), "--out", "out", cwd=tmp_path, code=0)
-    assert not list((tmp_path / "out").glob("*.jsonl")), "trials alone"
+    assert not list((tmp_path / "out").glob("*.jsonl")), "only trials"
     before = int(done.stdout.split(" finished before")[0].split()[-1])
     assert before >= 9
     assert len(trials_of(tmp_path / "out")) < 9 + 3 + 1 + 18 + 6 + 2

@@ -41,7 +41,7 @@ struct BiasExchange {
   std::function<void(AlignedVector<float>&)> users, items;
 };
 
-// The same where `users` and `items` have the ratings of some of the rows alone, those of this
+// The same where `users` and `items` have the ratings of only some of the rows, those of this
 // rank; `mean` is that of all.
 Center make_center(CenterKind kind, double mean, const Side& users, const Side& items, RowReg reg,
                    ThreadTeam& team, const BiasExchange& exchange);

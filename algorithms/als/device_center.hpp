@@ -27,7 +27,7 @@ struct DeviceResidual {
 class DeviceCenter {
  public:
   DeviceCenter() = default;
-  // `plain`: of the factors alone.
+  // `plain`: only of the factors.
   DeviceCenter(const ModelShape& plain, const Center& center, cuda::Uploader& uploader)
       : shape_(with_center(plain, center)),
         user_bias_(uploader.array(View<const float>(center.user_bias))),

@@ -4,7 +4,7 @@
 // segment. Segments begin and end on whole units of ratings, the rest of a unit is padding.
 //
 // A task is a segment or a part of one, and the smallest thing that is summed by itself. Tasks are
-// cut by the ratings alone, and the sums of a row are added in the order of its slots; so whoever
+// cut only by the ratings, and the sums of a row are added in the order of its slots; so whoever
 // does which task when, the result is the same.
 #pragma once
 
@@ -48,7 +48,7 @@ struct SideRows {
 
 struct Layout {
   LayoutRule rule;
-  SideRows from;  // borrowed: needed by fill alone
+  SideRows from;  // borrowed: only fill needs it
   std::int64_t tiles = 0;
   std::int64_t tile_width = 0;           // others of a tile; the last one may have fewer
   AlignedVector<std::int64_t> segments;  // tiles x rows + 1: where each begins, in units

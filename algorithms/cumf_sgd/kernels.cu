@@ -201,7 +201,7 @@ struct Made {
   Pair<Share> rows;
 };
 
-// The updates of a block, one after another, by a warp that alone has its rows. Rows are fetched
+// The updates of a block, one after another, by the only warp that has its rows. Rows are fetched
 // kDepth - 1 updates ahead; where one of those updates changes a row that was fetched before, what
 // it made of the row is used instead: the result is that of a serial pass. `own` is the first 32
 // ratings.

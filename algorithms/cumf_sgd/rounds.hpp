@@ -47,7 +47,7 @@ struct SegmentShape {
   std::int64_t items = 0;
   std::int64_t nnz = 0;      // of all ranks
   double row_bytes = 0;      // of an item
-  std::int64_t workers = 0;  // of one device alone
+  std::int64_t workers = 0;  // of one device
 };
 
 // 1 or 2: segments of a rank. Two hide the transfer and leave half as many workers; they are taken

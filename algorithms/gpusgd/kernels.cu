@@ -1,4 +1,4 @@
-// The update of a rating r of user u and item i; `biased` alone has mu, b_u and c_i:
+// The update of a rating r of user u and item i; only `biased` has mu, b_u and c_i:
 //
 //   e    = r - p_u . q_i                 (biased: r - (mu + b_u + c_i + p_u . q_i))
 //   p_u += rate (e q_i - reg_p p_u)      q_i += rate (e p_u - reg_q q_i)

@@ -41,7 +41,7 @@ Solver read_solver(const Params& params);
 // room's.
 AlgorithmInfo shared_info(const std::string& name);
 
-// How A_u comes into a solver: `formed` from the row's pairs, or `applied` to vectors (CG alone).
+// How A_u comes into a solver: `formed` from the row's pairs, or `applied` to vectors (only CG).
 enum class Normal { formed, applied };
 
 // Compulsory work of an iteration (X, then Y); NOTES.md derives it. Each half-step visits every

@@ -54,7 +54,7 @@ std::optional<std::int32_t> BlockScheduler::take() {
       const std::lock_guard lock(mutex_);
       if (stopped_ || pending_.empty()) return std::nullopt;
       if (const auto block = pick()) return block;
-      seen = releases_.load(std::memory_order_relaxed);  // changes under the lock alone
+      seen = releases_.load(std::memory_order_relaxed);  // changes only under the lock
     }
     releases_.wait(seen);
   }

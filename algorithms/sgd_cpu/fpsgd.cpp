@@ -118,7 +118,7 @@ bool Fpsgd::run_part(RingPart& part, const Step& step, Context& context, std::in
   const RunKernel kernel = settings_.kernels().runs;
   const Rows rows = rows_.rows();
   std::atomic<std::int64_t> done{0};
-  bool stopped = false;  // thread 0 alone writes it
+  bool stopped = false;  // only thread 0 writes it
   team_->run([&](int thread) {
     std::int64_t own = 0;
     std::int64_t since_poll = 0;

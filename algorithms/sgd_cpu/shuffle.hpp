@@ -2,7 +2,7 @@
 // element draws a bucket, elements are scattered into the buckets, and each bucket, which fits the
 // cache, is put into random order by itself (Fisher-Yates). Given the buckets' sizes every
 // arrangement is equally likely, and the random numbers belong to places, not to threads: the order
-// depends on (count, seed, stream) alone.
+// depends only on (count, seed, stream).
 #pragma once
 
 #include <algorithm>

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
   fail(ErrorKind::io, "{}: cannot be written: {}", path, last_cause());
 }
 
-// What a killed run has left goes first: of a link, the link alone.
+// What a killed run has left goes first: of a link, only the link.
 FileHandle new_file(const std::string& path) {
   ::unlink(path.c_str());
   return FileHandle(

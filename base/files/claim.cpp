@@ -167,7 +167,7 @@ std::unique_ptr<Claim> ClaimFolder::take_file(const std::string& name) const {
     const auto held = read(name);
     if (!held) continue;  // it was released between the two
     if (!held->ended) return nullptr;
-    // One process alone succeeds to this token, and one that ended while it did has an heir, too.
+    // Only one process succeeds to this token, and one that ended while it did has an heir, too.
     auto heir = take_file(name + "~" + held->token);
     if (!heir) return nullptr;
     const auto still = read(name);

@@ -1,5 +1,5 @@
 // Who of several processes does a piece of work: a file ".claim-<key>" in the folder of the work,
-// made by one of them alone, with the name of that process, and touched while it works. This needs
+// made by only one of them, with the name of that process, and touched while it works. This needs
 // of a file system that a file can be made exclusively (O_EXCL) and that times of change come from
 // one clock, its server's. Locks are not used: of a network file system they often hold within a
 // machine only.

@@ -24,7 +24,7 @@ inline constexpr Names kPins{std::to_array<Named<Pin>>({{"none", Pin::none},
 enum class MemoryPolicy {
   first_touch,  // on the node of the thread that writes a page first
   interleave,   // page by page over all nodes
-  node,         // on one node alone
+  node,         // on only one node
 };
 
 struct Placement {

@@ -23,7 +23,7 @@ using PartOffsets = std::vector<std::int64_t>;
 
 class Communicator {
  public:
-  Communicator() = default;  // one process alone
+  Communicator() = default;  // a single process
   explicit Communicator(std::shared_ptr<RankLinks> links);
 
   int rank() const { return links_ ? links_->rank() : 0; }
@@ -31,7 +31,7 @@ class Communicator {
   bool leads() const { return rank() == 0; }
   std::string backend() const { return links_ ? links_->name() : "none"; }
 
-  // Its first `count` ranks. To be used by these alone.
+  // Its first `count` ranks. Only these use it.
   Communicator first(int count) const;
 
   void barrier();
@@ -68,7 +68,7 @@ class Communicator {
   // that of the rank before.
   void shift(const void* out, std::int64_t bytes_out, void* in, std::int64_t bytes_in);
 
-  // From the others to rank 0 alone, and from it to one of them.
+  // From the others only to rank 0, and from it to one of them.
   void send(int to, std::span<const std::byte> bytes);
   void receive(int from, std::span<std::byte> bytes);
   // Waits as long as it takes: a rank that has nothing to do until rank 0 says so.
@@ -89,7 +89,7 @@ class Communicator {
   // The same ranks for what is kept() by their links: it does not keep them alive.
   Communicator borrowed() const;
 
-  // RankLinks::kept of these ranks. Not of one process alone.
+  // RankLinks::kept of these ranks. Not of a single process.
   std::shared_ptr<void>& kept() { return links_->kept(size_); }
 
  private:
@@ -97,7 +97,7 @@ class Communicator {
   template <class T>
   void sum(std::span<T> values);
 
-  std::shared_ptr<RankLinks> links_;  // null: alone
+  std::shared_ptr<RankLinks> links_;  // null: a single process
   int size_ = 1;
 };
 

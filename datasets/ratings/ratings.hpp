@@ -25,7 +25,7 @@ struct PackedRatings;
 
 class Ratings {
  public:
-  // The owned form. Every array must be canonical already; the constructor checks sizes alone.
+  // The owned form. Every array must be canonical already; the constructor checks only sizes.
   struct Arrays {
     AlignedVector<std::int32_t> users;         // nnz
     AlignedVector<std::int32_t> items;         // nnz

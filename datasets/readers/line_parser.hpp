@@ -11,7 +11,7 @@
 //                            parses one line, '\n' included, or throws LineError
 //   void finish(const State&, const char* end) const     called after the last line
 //   State next(State, const ChunkScan&) const            the state after a chunk, from its scan
-//   static constexpr char kHeaderMark                    a byte of header lines alone, 0: no
+//   static constexpr char kHeaderMark                    a byte of only header lines, 0: no
 //   headers
 //   NamedColumns named() const                           which columns of ids are names; with
 //   static constexpr bool kNames                         true; their numbers go to RatingSink

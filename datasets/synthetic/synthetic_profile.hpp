@@ -44,7 +44,7 @@ struct PlantedModel {
 
 // How users differ in what they take (synthetic_tastes.hpp).
 struct TasteLaw {
-  double global = 1;                     // share drawn by popularity alone; 1: no tastes
+  double global = 1;                     // share drawn only by popularity; 1: no tastes
   std::array<std::int32_t, 3> niches{};  // of each partition of the items
   std::int64_t items_a_favourite = 40;   // a favourite more for each so many of a user's items
 };

@@ -58,7 +58,7 @@ class Tastes {
   bool any() const { return law_.global < 1; }
   // Of a user with that many items: the more, the more favourites.
   Taste draw(std::int64_t items, Rng& rng) const;
-  // An item for this user; `all` draws by popularity alone.
+  // An item for this user; `all` draws only by popularity.
   std::int32_t draw_item(const Taste& taste, const AliasTable& all, Rng& rng) const;
   int matches(const Taste& taste, std::int32_t item) const {
     return taste.matches(niche_of_, item);

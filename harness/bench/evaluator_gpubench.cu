@@ -1,8 +1,8 @@
-// The evaluator on the device; times by CUDA events, the kernels alone.
+// The evaluator on the device; times by CUDA events, only the kernels.
 //   fused/<shape>/<f>     ours: errors and sums in one kernel
 //   paper/<shape>/<f>     cu2rec's: a thread per user writes errors, then the reduction
 //   evaluate/<shape>/<f>  ours as a run calls it: launch, copy of the partial sums, host additions
-//   reduction/<block>     the reduction alone, 99 M errors; floor: 4 bytes each from device memory
+//   reduction/<block>     only the reduction, 99 M errors; floor: 4 bytes each from device memory
 // items_per_second is ratings a second. bytes_per_second counts what a rating needs: its triple (12
 // bytes) and a row of q, and every row of p once; most of it comes from the L2 cache, so it may be
 // above the bandwidth of the device memory.

@@ -1,4 +1,4 @@
-// Factors from device memory to the host, for what works on the host alone.
+// Factors from device memory to the host, for what works only on the host.
 #pragma once
 
 #include "algorithms/core/device_stream.hpp"

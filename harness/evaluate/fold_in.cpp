@@ -22,7 +22,7 @@ struct System {
 };
 
 // Where nothing is regularized and the items span too little, the shortest of the solutions.
-// `a` has its lower triangle alone.
+// `a` has only its lower triangle.
 Vector solve_system(const System& system) {
   constexpr double kSingular = 1e-14;  // of the pivots' range
   const Eigen::LLT<Matrix> factored(system.a);

@@ -31,7 +31,7 @@ struct PredictionRule {
   float clip_max = 0;
 };
 
-// What is known of the two sides of a rating. Biases count in a biased model alone.
+// What is known of the two sides of a rating. Biases count only in a biased model.
 struct RatingSides {
   bool user_known = false;
   bool item_known = false;

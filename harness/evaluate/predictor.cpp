@@ -36,7 +36,7 @@ Predictor::Predictor(const Ratings& train)
 
 PredictionRule Predictor::rule(const FactorView& model) const {
   PredictionRule rule;
-  rule.biased = model.item_bias != nullptr;  // a view of items alone has no user's
+  rule.biased = model.item_bias != nullptr;  // a view of only items has no user's
   rule.mean = static_cast<float>(model.mean);
   rule.train_mean = static_cast<float>(train_mean_);
   if (clip_) {

@@ -112,7 +112,7 @@ void refuse_to_profile_trials(const Spec& spec, bool profile) {
        spec.studies.front().path);
 }
 
-// Trials are those of the first process alone.
+// Only the first process has trials.
 RunOptions options_of_trials(RunOptions options) {
   if (options.only && *options.only != RunOptions::kTrials) options.rerun = options.retry = false;
   return options;

@@ -46,7 +46,7 @@ class Schedule {
   double rate(std::int64_t epoch) const;  // of epoch 1, 2, ...
   void observe(double monitored);         // after each evaluation; less is better
 
-  // The rate changes, if at all, by observe() alone.
+  // The rate changes, if at all, only by observe().
   bool constant_between_evaluations() const {
     return spec_.kind == ScheduleSpec::Kind::constant || spec_.kind == ScheduleSpec::Kind::plateau;
   }

@@ -10,7 +10,7 @@
 namespace mf {
 
 // The case of a trial (its index among the points) in a rung: trained for the rung's epochs and
-// judged by the validation part alone, where no rule asks for more after its last epoch.
+// judged only by the validation part, where no rule asks for more after its last epoch.
 Case trial_case(const Study& study, std::size_t trial, std::size_t rung);
 
 // What a study came to: the values of its best trial with what the header of its cases says of

@@ -14,7 +14,7 @@
 
 namespace mf {
 
-// Who draws the points: the seed alone, or, from the first few on, what the trials before gave.
+// Who draws the points: only the seed, or, from the first few on, what the trials before gave.
 enum class TuneSampler { random, optuna };
 inline constexpr Names kTuneSamplers{std::to_array<Named<TuneSampler>>(
     {{"random", TuneSampler::random}, {"optuna", TuneSampler::optuna}})};

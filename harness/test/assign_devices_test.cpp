@@ -12,7 +12,7 @@ TEST(AssignDevices, InTheirOrderWhereAllSeeAll) {
   EXPECT_EQ(assign_devices({{0, four}, {0, four}, {0, four}}), (Given{0, 1, 2}));
 }
 
-// Two machines whose devices cannot be told apart by their names alone.
+// Two machines whose devices cannot be told apart by their names.
 TEST(AssignDevices, OfEachMachineItsOwn) {
   const std::vector<std::string> two = {"a", "b"};
   EXPECT_EQ(assign_devices({{0, two}, {0, two}, {1, two}, {1, two}}), (Given{0, 1, 0, 1}));

@@ -166,7 +166,7 @@ TEST(Compare, IsByTheMetricOfRunsThatCompleted) {
   write(f.a, {.seed = 1, .status = "timeout"});
   write_runs(f.a, {1, 1.1, 0.9}, {.seed = 2});
   write_runs(f.b, {1, 1.1, 0.9}, {.seed = 2});
-  // The one that was stopped had the RMSE alone; the others are judged by NDCG.
+  // The one that was stopped had only the RMSE; the others are judged by NDCG.
   for (const auto& name : {f.a, f.b}) {
     for (const auto& entry : std::filesystem::directory_iterator(name)) {
       ResultFile file = *read_result_file(entry.path());
@@ -391,7 +391,7 @@ TEST(Between, ComparesTwoAlgorithmsOfOneFolder) {
   EXPECT_EQ(row.label, "fpsgd -> hogwild factors=50 on ml");
   EXPECT_EQ(row.epoch_time.verdict, Verdict::slower);
   EXPECT_EQ(row.epoch_time.pairs, 3) << "by seed";
-  EXPECT_EQ(row.differs, "params.reg 0.05, there 0.1") << "what one alone has is its own";
+  EXPECT_EQ(row.differs, "params.reg 0.05, there 0.1") << "what only one has is its own";
   EXPECT_TRUE(report.only_first.empty() && report.only_second.empty());
   EXPECT_EQ(report.first.files, 3) << "the third algorithm is on no side";
   EXPECT_TRUE(contains(to_text(report), ", hogwild: 3 files")) << to_text(report);

@@ -76,7 +76,7 @@ TEST(Evaluator, IsTheSameToTheBitForAnyNumberOfThreads) {
   EXPECT_EQ(evaluator.evaluate(m.view(), r, one).rmse, evaluator.evaluate(m.view(), r, three).rmse);
 }
 
-// Users 0, 1, items 0, 1; trained on (0, 0) alone, so user 1 and item 1 are cold.
+// Users 0, 1, items 0, 1; trained only on (0, 0), so user 1 and item 1 are cold.
 TEST(Evaluator, ColdPairsArePredictedByWhatIsKnown) {
   Ratings::Arrays a;
   a.users = {0};

@@ -342,7 +342,7 @@ TEST(Ranking, OfExplicitModelsIsByTheirPredictions) {
       ndcg += testing::reference_ndcg(testing::ranked_list(scores, users.seen[r], users.tie_key(r)),
                                       users.held_out[r], 100);
     }
-    // The mean of training is no whole number, but compared with whole numbers alone.
+    // The mean of training is no whole number, but compared only with whole numbers.
     EXPECT_NEAR(*found[kNdcg100], ndcg / static_cast<double>(warm_count(users)), 1e-12);
   }
 }

@@ -168,7 +168,7 @@ TEST(Session, AFailedCaseStandsAndCountsUntilItIsRetried) {
   EXPECT_EQ(again.failed, 1);
   options.retry = true;
   const SessionSummary retried = run_session(spec, options, *progress);
-  EXPECT_EQ(retried.run, 1) << "the failed one alone";
+  EXPECT_EQ(retried.run, 1) << "only the failed one";
   EXPECT_EQ(retried.failed, 1);
 }
 

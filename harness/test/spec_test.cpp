@@ -499,7 +499,7 @@ TEST(Spec, ConditionsNameChoicesOfTheSameAlgorithm) {
         const auto at =
             std::find_if(info->params.begin(), info->params.end(),
                          [&, &name = other](const auto& one) { return one.name == name; });
-        if (at == info->params.end()) continue;  // als_fused solves by CG alone
+        if (at == info->params.end()) continue;  // als_fused solves only by CG
         ++conditions;
         for (const auto& value : values) {
           EXPECT_EQ(std::count(at->choices.begin(), at->choices.end(), value), 1)

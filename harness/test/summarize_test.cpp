@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 using Record = std::map<std::string, std::string>;
 
-// RFC 4180, written for these tests alone: cells as they stand, with their quotes' meaning undone.
+// RFC 4180, written only for these tests: cells as they stand, with their quotes' meaning undone.
 std::vector<std::vector<std::string>> parse_csv(const std::string& text) {
   std::vector<std::vector<std::string>> lines = {{""}};
   bool inside = false;

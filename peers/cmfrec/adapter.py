@@ -15,7 +15,7 @@ import numpy
 
 
 class Als:
-    each_epoch = False  # fit() alone
+    each_epoch = False  # only fit()
     starts_from = "library"
 
     def __init__(self, task):

@@ -31,7 +31,7 @@ def how_compiled():
 
 
 class Sgd:
-    each_epoch = False  # fit() alone
+    each_epoch = False  # only fit()
     starts_from = "library"
 
     def __init__(self, task):

@@ -42,7 +42,7 @@ class Surprise:
         self.train_set = self.library.Trainset(
             by_user, by_item, len(self.users), len(self.items), len(value), (value.min(), value.max()),
             {u: u for u in by_user}, {i: i for i in by_item})
-        self.train_set.global_mean  # kept: else the first fit alone would pay for it
+        self.train_set.global_mean  # kept: else only the first fit would pay for it
         self.initial = float(numpy.mean(task.initial_p)), float(numpy.std(task.initial_p))
 
     def train(self, epoch, learning_rate):

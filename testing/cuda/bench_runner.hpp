@@ -78,7 +78,7 @@ struct BenchRunner {
   }
 
  private:
-  // Near the mean rating, as the experiments begin: by P and Q alone, or by the mean of the model.
+  // Near the mean rating, as the experiments begin: only by P and Q, or by the mean of the model.
   Model initial(const Params& params) const {
     InitSpec init;
     if (model_kind(params) == ModelKind::plain) init.kind = InitKind::uniform;
@@ -119,7 +119,7 @@ inline const Algorithm& time_epochs(benchmark::State& state, const BenchCase& wh
 
 // Registers "<prefix>/<key>:<value>/..." over the changed parameters, in their order; unit and
 // iterations are the caller's to set. `finish` may add counters. What the device cannot run becomes
-// an error of that benchmark alone.
+// an error of only that benchmark.
 inline benchmark::internal::Benchmark* add_epochs(
     const std::string& prefix, const BenchCase& what,
     const std::function<void(benchmark::State&, const Algorithm&)>& finish = {}) {

@@ -1,4 +1,4 @@
-// GFLOP/s of forming A_u and b_u, counting f (f + 1) operations a rating: the symmetric half alone.
+// GFLOP/s of forming A_u and b_u, counting f (f + 1) operations a rating: only the symmetric half.
 //
 //   sgemm/<isa>/<threads>                  C += A B of 1024 x 1024 matrices by Eigen, one product a
 //                                          thread: what the machine reaches on dense matrices

@@ -146,7 +146,7 @@ void gemm(benchmark::State& state, Which which, int factors) {
   cublasDestroy(handle);
 }
 
-// Figure 5: the solver alone, both half-steps of one iteration. CG takes all its steps: repeated
+// Figure 5: only the solver, both half-steps of one iteration. CG takes all its steps: repeated
 // from its own solution it would soon end early.
 void solver(benchmark::State& state, const Json& changes, bool cg_through_l1) {
   Json exact = changes;

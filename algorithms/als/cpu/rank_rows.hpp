@@ -16,7 +16,7 @@ class RankRows {
   // What this rank keeps of the ratings: its rows and columns, from whoever has loaded them.
   Sides sides(const RatingSlice& slice, const Common& common, ThreadTeam& team);
 
-  // Rows of all ranks with their lengths alone: for tables of factors.
+  // Rows of all ranks with only their lengths: for tables of factors.
   Side all_users() const { return {user_offsets_, {}, {}}; }
   Side all_items() const { return {item_offsets_, {}, {}}; }
 

@@ -30,7 +30,7 @@ struct BiasArgs {
 
 void launch_bias(const BiasArgs& args, cudaStream_t stream);
 
-// Adds the parts of split rows alone, which launch_bias does last.
+// Adds only the parts of split rows, which launch_bias does last.
 void launch_add_parts(const BiasArgs& args, cudaStream_t stream);
 
 }  // namespace mf::als

@@ -34,7 +34,7 @@ struct FormedSide {
 // Of rows of X or Theta: floats from one to the next.
 std::int64_t factor_stride(const AlsSettings& settings);
 
-// Matrices and vectors that `rows` systems are formed in; the scale is of fp16 alone.
+// Matrices and vectors that `rows` systems are formed in; only fp16 has the scale.
 struct SystemBuffers {
   SystemBuffers() = default;
   SystemBuffers(const AlsSettings& settings, AStorage as, std::int64_t rows);

@@ -87,7 +87,7 @@ struct Group {
   }
 };
 
-// Dynamic shared memory of a block, in this order; of streamed rows `parts` alone.
+// Dynamic shared memory of a block, in this order; streamed rows have only `parts`.
 template <int Lanes, int Words>
 struct Shared {
   float4* parts;        // [2][warps][2 Words][Lanes]: each warp's part of a product

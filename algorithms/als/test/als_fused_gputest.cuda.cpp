@@ -292,7 +292,7 @@ Ratings uneven(std::int32_t users) {
   return test::ratings_of(users, even.n_items(), list);
 }
 
-// `count` users alone.
+// Only `count` users.
 Ratings slice_of(const Ratings& train, std::int32_t first, std::int32_t count) {
   std::vector<Rating> list;
   for (std::int64_t k = 0; k < train.nnz(); ++k) {

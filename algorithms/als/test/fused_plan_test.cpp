@@ -87,7 +87,7 @@ TEST(FusedPlan, EveryBlockOfAHasAPlaceOfItsOwn) {
           EXPECT_TRUE(places.insert({map.warp[row], slot}).second);
         }
       }
-      // No warp has many more blocks than its share, unless it has the longest row alone.
+      // No warp has many more blocks than its share, unless it has only the longest row.
       EXPECT_LE(map.slots * warps, std::max(tiles * (tiles + 1) / 2 + 3 * warps, tiles * warps));
     }
   }

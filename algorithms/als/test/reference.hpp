@@ -1,4 +1,4 @@
-// ALS in double precision, written from the equations alone, and small matrices to run it on.
+// ALS in double precision, written only from the equations, and small matrices to run it on.
 #pragma once
 
 #include <algorithm>

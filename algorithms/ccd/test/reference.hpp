@@ -1,4 +1,4 @@
-// CCD++ in double precision, written from the equations of the paper alone, and matrices for it.
+// CCD++ in double precision, written only from the equations of the paper, and matrices for it.
 #pragma once
 
 #include <cmath>

@@ -19,7 +19,7 @@ enum class RowsOf { users, items };
 template <class Real>
 DeviceBuffer<Real> initial_rows(const Model& initial, RowsOf side, std::int64_t stride,
                                 Uploader& uploader, Real times = 1);
-// Some of them alone.
+// Only some of them.
 template <class Real>
 DeviceBuffer<Real> initial_rows(const Model& initial, RowsOf side, RowRange rows,
                                 std::int64_t stride, Uploader& uploader, Real times = 1);

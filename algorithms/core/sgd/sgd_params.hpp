@@ -20,13 +20,13 @@ struct Regularizers {
   double item_bias = 0;
 };
 
-// `factors` and `model`, which every SGD family has. A family of one kind of model names it alone.
+// `factors` and `model`, which every SGD family has. A family of one kind of model names only that.
 ParamSpec factors_param(std::int64_t fallback, std::int64_t most);
 ParamSpec model_param(ModelKind fallback);
 ParamSpec only_model_param(ModelKind kind, std::string help);
 
 // reg, and reg_p, reg_q, reg_user_bias, reg_item_bias, which take its value where negative. Those
-// of biases are left out for a family that has the plain model alone, and then read as 0.
+// of biases are left out for a family that has only the plain model, and then read as 0.
 std::vector<ParamSpec> regularizer_params(double default_reg = 0.02, bool of_biases = true);
 Regularizers read_regularizers(const Params& params);
 

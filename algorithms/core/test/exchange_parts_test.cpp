@@ -44,7 +44,7 @@ TEST(ExchangeParts, ShrinkAndAreAll) {
   }
 }
 
-// What is waited for is the last part alone; without the margin of the estimate, too.
+// Only the last part is waited for; without the margin of the estimate, too.
 TEST(ExchangeParts, EachHidesTheExchangeOfTheOneBefore) {
   for (const HalfStep& of : {kNetflixX64, kNetflixX128, four(8e-3, 1'000'990 * 256.0)}) {
     const PartShares shares = parts_to_exchange(of);

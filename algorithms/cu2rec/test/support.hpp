@@ -36,7 +36,7 @@ inline Ratings disjoint_matrix(std::int32_t m) {
   return make_matrix(m, 4 * m + 5, items);
 }
 
-// All users rate item 0 alone.
+// All users rate only item 0.
 inline Ratings one_item_matrix(std::int32_t m) {
   return make_matrix(m, 2, std::vector<std::vector<std::int32_t>>(m, {0}));
 }

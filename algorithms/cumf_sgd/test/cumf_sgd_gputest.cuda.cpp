@@ -45,7 +45,7 @@ double tolerance_of(const std::string& storage) {
   return storage == "fp16" ? 4e-3 : 3e-2;
 }
 
-// User u rates item u alone: any order of a pass gives the same.
+// User u rates only item u: any order of a pass gives the same.
 Ratings matching(std::int32_t m) {
   Ratings::Arrays arrays;
   arrays.user_offsets.push_back(0);

@@ -21,7 +21,7 @@ struct Size {
 const std::vector<Size> kSizes = {{1, 1}, {2, 1}, {2, 2}, {3, 1}, {3, 2}, {4, 1}, {4, 2}, {7, 3}};
 
 // A block is the users of a rank by the items of a segment: each is met once an epoch, so each
-// rating is. The rows of P are the rank's; those of Q are of one rank alone in a round.
+// rating is. The rows of P are the rank's; those of Q are of only one rank in a round.
 TEST(Rounds, EveryBlockIsMetOnceAnEpochAndNoTwoRanksShareRows) {
   for (const Size size : kSizes) {
     Rounds rounds(size.ranks, size.per_rank, 5);
@@ -38,7 +38,7 @@ TEST(Rounds, EveryBlockIsMetOnceAnEpochAndNoTwoRanksShareRows) {
   }
 }
 
-// Transfers alone, from where segments are at first: each is where it is worked on, with what all
+// Only transfers, from where segments are at first: each is where it is worked on, with what all
 // before have made of it, and none moves while it is worked on.
 TEST(Rounds, SegmentsAreWhereTheyAreWorkedOn) {
   for (const Size size : kSizes) {

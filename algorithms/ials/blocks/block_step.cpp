@@ -82,7 +82,7 @@ BlockStep::BlockStep(const BlockShape& shape, Isa isa, ThreadTeam& team)
 
 BlockStep::~BlockStep() = default;
 
-// So that G x of a block reads rows of its own columns alone.
+// So that G x of a block reads only rows of its own columns.
 void BlockStep::cut_gram(const Gram& gram) {
   for (std::int64_t block = 0; block < shape_.count(); ++block) {
     const std::int64_t stride = shape_.stride(block);

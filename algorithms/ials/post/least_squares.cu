@@ -44,7 +44,7 @@ __device__ __forceinline__ float block_sum(float value, bool owner, float* share
   } else {
     const int lane = static_cast<int>(threadIdx.x) % kWarp;
     const int warp = static_cast<int>(threadIdx.x) / kWarp;
-    const int warps = static_cast<int>(blockDim.x) / kWarp;  // whole ones alone
+    const int warps = static_cast<int>(blockDim.x) / kWarp;  // only whole ones
     value = warp_reduce_sum(value);
     if (lane == 0) shared[warp] = value;
     __syncthreads();

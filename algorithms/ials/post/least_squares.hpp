@@ -29,7 +29,7 @@ struct LeastSquaresArgs {
 void launch_least_squares(const LeastSquaresArgs& args, const LeastSquaresVariant& variant,
                           cudaStream_t stream);
 
-// Dot::warp alone (warp_kernel.cu).
+// Only Dot::warp (warp_kernel.cu).
 void launch_warp_least_squares(const LeastSquaresArgs& args, std::int64_t blocks,
                                cudaStream_t stream);
 

@@ -154,7 +154,7 @@ TEST(IalsCpu, RowsWithoutPairsAreZeroAndZerosAreNoPairs) {
     EXPECT_EQ(model.p, without.model().p);
     EXPECT_EQ(model.q, without.model().q);
     for (int k = 0; k < 3; ++k) {
-      EXPECT_EQ(model.p[2 * 3 + k], 0);  // user 2 has a value of 0 alone
+      EXPECT_EQ(model.p[2 * 3 + k], 0);  // user 2 has only a value of 0
       EXPECT_EQ(model.q[1 * 3 + k], 0);
     }
     EXPECT_NE(model.p[0], 0);

@@ -1,4 +1,4 @@
-// Implicit ALS in double precision from equation (1) alone: dense, over all pairs, no Gram trick.
+// Implicit ALS in double precision only from equation (1): dense, over all pairs, no Gram trick.
 #pragma once
 
 #include <Eigen/Core>

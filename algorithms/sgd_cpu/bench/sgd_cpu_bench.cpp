@@ -1,5 +1,5 @@
 // items_per_second is rating updates a second.
-//   kernel/<loop>/<isa>/<f>          the inner loop alone, one thread, 1024 rows of Q (512 KiB at
+//   kernel/<loop>/<isa>/<f>          only the inner loop, one thread, 1024 rows of Q (512 KiB at
 //                                    f = 128)
 //   epoch/<algorithm>/<threads>/<f>  whole epochs on a look-alike of ml-1m
 //   sharing/<what>/<model>/pad:<n>/<threads>/<f>  the loop of hogwild on a look-alike of ml-1m, by

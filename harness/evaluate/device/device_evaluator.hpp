@@ -37,7 +37,7 @@ class DeviceEvaluator {
   // where there were none. Waits for the stream.
   AlignedVector<float> mean_of_draws(const Ratings& part, DeviceStream stream) const;
 
-  // The two halves of evaluate, for benchmarks: launch queues the kernels alone once the part is
+  // The two halves of evaluate, for benchmarks: launch queues only the kernels once the part is
   // there; sums waits for the last launch. The part must not be empty.
   void launch(const FactorView& model, const PredictionRule& rule, const Ratings& part,
               DeviceStream stream, LossMethod method);

@@ -17,7 +17,7 @@
 namespace mf {
 
 // The same sum as ImplicitObjective::evaluate, but the products of the observed pairs are rounded
-// to single precision; what is added up is double, in an order that depends on the sizes alone.
+// to single precision; what is added up is double, in an order that depends only on the sizes.
 //
 // Work at m = 138,000, n = 26,744, f = 128, nnz = 20 M: the Grams 5.4 GFLOP in double by cuBLAS,
 // 0.1 ms; the pairs read 10 GB of rows of Y from the L2 cache, 1.2 ms at 8.7 TB/s.
@@ -60,7 +60,7 @@ struct DeviceScores {
 // once and read twice at 4.24 TB/s, 10.5 ms.
 class DeviceRanking {
  public:
-  // `rows` and `extra`: for each ranked user; `extra` is empty where rows are the factors alone.
+  // `rows` and `extra`: for each ranked user; `extra` is empty where rows are only the factors.
   DeviceRanking(const RankedUsers& users, View<const std::int32_t> rows, View<const float> extra,
                 DeviceStream stream);
   ~DeviceRanking();

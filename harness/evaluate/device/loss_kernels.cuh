@@ -9,7 +9,7 @@
 // butterfly, which leaves every lane with the product of the rating it loaded: the prediction and
 // its error are then computed once per rating, in parallel. Batches in which the user changes take
 // a path of their own. Chunks are cut by ratings, so a user
-// with many makes no tail; the cut depends on the number of ratings alone, so the sums are the same
+// with many makes no tail; the cut depends only on the number of ratings, so the sums are the same
 // on every run and every device.
 //
 // Traffic of a rating: 12 bytes of its triple from device memory, 4f bytes of q from the L2 cache
@@ -322,7 +322,7 @@ __global__ void __launch_bounds__(kLossThreads)
   store_block_sum<kLossThreads>(sums, partial);
 }
 
-// Ratings of a warp's chunk: by their number alone, so that the sums are the same on every device.
+// Ratings of a warp's chunk: only by their number, so that the sums are the same on every device.
 // Small parts are spread over many warps; large ones come in chunks small enough that the last
 // blocks to end are a small share of the whole.
 inline std::int64_t loss_chunk(std::int64_t count) {

@@ -40,11 +40,11 @@ struct Comparison {
   Metric metric;                     // NDCG@100 or the objective for implicit feedback
   Compared epoch_time;               // steady training seconds of an epoch, completed runs
   Compared answer_time;              // prepare, transfer and training until the answer
-  Compared target_time;              // training alone until the target: no verdict of its own
+  Compared target_time;              // only training until the target: no verdict of its own
   Compared quality;                  // the headline of the metric, completed runs
 };
 
-// A configuration that one folder alone has.
+// A configuration that only one folder has.
 struct Alone {
   std::string label;
   StatusCounts runs;

@@ -94,7 +94,7 @@ void take_stated_target(const Json& stated, std::vector<ComparedCase>& cases) {
   for (auto& one : cases) one.target = target;
 }
 
-// Runs that failed before their data were loaded: their headers name the data set alone.
+// Runs that failed before their data were loaded: their headers name only the data set.
 constexpr const char* kContent = "dataset.content_hash";
 
 bool is_unloaded(const ComparedCase& one) {

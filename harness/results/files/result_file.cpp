@@ -72,7 +72,7 @@ std::optional<std::string> expected_instead(const Json& line) {
   return std::nullopt;
 }
 
-// The same for its place: a header alone on line 1, nothing after the footer.
+// The same for its place: a header only on line 1, nothing after the footer.
 std::optional<std::string> expected_here(const Json& line, const ResultFile& before) {
   const bool header = text_at(line, {"type"}) == "header";
   if (before.footer.is_object()) return "nothing after the footer";

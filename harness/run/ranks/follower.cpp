@@ -27,7 +27,7 @@ class FollowedCase {
   FollowedCase(const Case& item, const RunOptions& options, RankWorld& world)
       : item_(item), options_(options), world_(world), group_(world.all().first(ranks_of(item))) {}
 
-  // `slices`: this rank loads its share of the ratings alone.
+  // `slices`: this rank loads only its share of the ratings.
   void run(bool slices) {
     if (!load(slices)) return;
     while (true) {

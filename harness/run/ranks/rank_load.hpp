@@ -1,4 +1,4 @@
-// The data of a case of several ranks, where each reads and keeps its share of the ratings alone.
+// The data of a case of several ranks, where each reads and keeps only its share of the ratings.
 #pragma once
 
 #include <string>

@@ -108,7 +108,7 @@ def _matched_note(view: View, versus: View, rivals: dict[str, pd.DataFrame]) -> 
 
 
 def _nothing_matches(view: View, versus: View, ours: str, theirs: str) -> str:
-    """Which of the properties keep the two folders apart, as far as one alone does."""
+    """Which of the properties keep the two folders apart, as far as a single one does."""
     apart = [name for name in MATCHED_BY
              if not _values(view.cases, name) & _values(versus.cases, name)]
     return (f"no case of {ours} has a partner on {theirs}: equal {', '.join(MATCHED_BY)}, "

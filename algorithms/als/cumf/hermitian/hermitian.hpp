@@ -30,7 +30,7 @@ struct HermitianArgs {
   float* scale = nullptr;      // fp16: A = scale[slot] * what is stored; a power of two
   float* parts = nullptr;      // of split rows, fp32 matrices
   std::int64_t part_step = 1;  // matrices from one part of a row to the next
-  // Both or none; fp32 alone, and rows are then loaded as noncoalesced_l1 does.
+  // Both or neither; only fp32, and rows are then loaded as noncoalesced_l1 does.
   const float* weights = nullptr;  // of all ratings of the side, not negative
   const float* base = nullptr;     // a matrix stored as A is, added to each
 };
@@ -39,7 +39,7 @@ struct HermitianArgs {
 // kMostTiledFactors.
 enum class HermitianPart {
   all,
-  load,          // into shared memory alone
+  load,          // only into shared memory
   load_compute,  // without writing A
 };
 
@@ -47,10 +47,10 @@ enum class HermitianPart {
 void launch_hermitian(const HermitianArgs& args, Load load, cudaStream_t stream,
                       HermitianPart part = HermitianPart::all);
 
-// Adds the parts of split rows alone, which launch_hermitian does last.
+// Adds only the parts of split rows, which launch_hermitian does last.
 void launch_add_parts(const HermitianArgs& args, cudaStream_t stream);
 
-// The tasks alone, without adding parts: a source each, which CMakeLists.txt makes of
+// Only the tasks, without adding parts: a source each, which CMakeLists.txt makes of
 // hermitian_load.cu.in.
 template <Load kLoad>
 void launch_load(const HermitianArgs& args, HermitianPart part, cudaStream_t stream);

@@ -1,5 +1,5 @@
 // What the solvers share: pointers to the systems of a batch, their solutions to the rows of x,
-// rows without ratings. Copies alone: a warp a row of 4 f bytes, a lane 16-byte words.
+// rows without ratings. Only copies: a warp a row of 4 f bytes, a lane 16-byte words.
 #include "algorithms/als/cumf/solver/batch_solver.hpp"
 
 #include <cuda_runtime.h>

@@ -60,7 +60,7 @@ DeviceCommunicator::DeviceCommunicator(Communicator& ranks) : ranks_(ranks.borro
     if (ranks_.leads()) check(nccl().ncclGetUniqueId(&id), "ncclGetUniqueId");
   });
   ranks_.broadcast(id);
-  // What fails from here on is this rank's alone: the others learn of it at the first use.
+  // What fails from here on fails only this rank: the others learn of it at the first use.
   try {
     int least = 0;
     int greatest = 0;

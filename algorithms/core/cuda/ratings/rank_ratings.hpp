@@ -1,5 +1,5 @@
 // R over the devices of several ranks: each has the rows of its users and the columns of its items,
-// and uploads its rows alone; of those near a cut that another has loaded it gets them from it. The
+// and uploads only its rows; of those near a cut that another has loaded it gets them from it. The
 // columns are made of what all ranks have uploaded: each sorts its
 // rows by item, and sends every other what is in that one's columns.
 #pragma once
