@@ -3,6 +3,8 @@ driver, selenium or the report's libraries are not installed: ./dev deps report 
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import math
 import os
@@ -11,10 +13,10 @@ import shutil
 import subprocess
 import time
 from pathlib import Path
-from urllib.parse import quote_plus
+from urllib.parse import quote_plus, urlencode
 
 import pytest
-from mfplots import metrics
+from mfplots import metrics, program
 from mfplots.errors import PlotError
 from mfplots.metrics import Target
 from mfplots.site.assets import find_libraries
@@ -25,7 +27,7 @@ from mfplots.style import duration, si
 from synthetic import Made, descent, lines, rich_cases, write as write_cases, write_lines
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("index", "explore", "papers", "machines", "runs", "cases", "compare", "failures")
+PAGES = ("index", "explore", "papers", "machines", "runs", "cases", "compare", "tuning", "failures")
 HOSTILE = '<img src=x onerror="window.pwned=1">&amp;</script><script>window.pwned=1</script>'
 
 
@@ -55,6 +57,7 @@ def made_up(folder: Path) -> Path:
              gpu="NVIDIA H200", implicit=True, target=None, goal={"metric": "ndcg_100", "value": 0.3},
              content_hash="3" * 16, trace=[(e, 0.1 * e, 0.05 * e + 0.01 * s) for e in range(9)])
         for s in (1, 2, 3)])
+    search(folder / "searched")
     names = dict(algorithm=HOSTILE, params={"factors": 8, HOSTILE: HOSTILE}, dataset=HOSTILE, content_hash="4" * 16)
     bad = Made(**names, status="error", reason=HOSTILE)
     write_cases(folder / "names", [Made("fpsgd", dataset="plain", content_hash="5" * 16)])
@@ -64,6 +67,16 @@ def made_up(folder: Path) -> Path:
     write_lines(folder / "names" / "hostile2.jsonl", lines(Made(**names, seed=2)))  # that has rates
     (folder / "names" / "damaged.jsonl").write_text('{"type": "header"\n')
     return folder
+
+
+def search(out: Path) -> None:
+    """A study of three trials and the cases that it leads to, by mfbench."""
+    spec = out.parent.parent / "searched.json"
+    spec.write_text(json.dumps({
+        "name": "searched", "datasets": [{"like": "ml-100k", "scale": 0.05, "seed": 3}], "split": {"holdout": 0.2, "validation": 0.1},
+        "seeds": [1], "stop": {"epochs": 2}, "algorithms": [{"name": "sgd_serial", "factors": 4, "tune": {
+            "trials": 3, "eta": 1, "over": {"reg": [0.01, 0.2, "log"]}}}]}))
+    subprocess.run([program.find(), "run", spec, "--out", out, "--quiet"], check=True, capture_output=True, timeout=120)
 
 
 @pytest.fixture(scope="module")
@@ -443,18 +456,62 @@ def test_filters_narrow_the_leaderboard_and_stand_in_the_address(browser, groups
     total = browser.js("return mf.store.board.length")
     assert total == sum(len(group.members) for group in groups)
     browser.choose("filter-algorithm", "hogwild")
-    want = sum(m.series.algorithm == "hogwild" for group in groups for m in group.members)
+    want = sum(any(m.series.algorithm == "hogwild" for m in group.members) for group in groups)
     rows = browser.column("board", "Algorithm")
-    assert len(rows) == want < total and set(rows) == {"hogwild"}
+    assert len(rows) == want < total and {row.split(" +")[0] for row in rows} == {"hogwild (CPU)"}
     address = browser.js("return location.hash")
     assert address == "#algorithm=hogwild"
     browser.open(f"runs.html{address}")
     assert len(browser.rows("board")) == want
     browser.choose("filter-algorithm", "")
     browser.choose("filter-hardware", "cuda")
+    browser.js("mf.by('more').click()")
     assert set(browser.column("board", "Device")) == {"cuda"}
     browser.choose("filter-hardware", "")
     assert browser.js("return location.hash") == "" and browser.errors() == []
+
+
+def test_the_leaderboard_has_a_row_an_algorithm_which_unfolds(browser, groups):
+    browser.look(1600, False)
+    group = next(g for g in groups if g.key[0] == "toy")
+    browser.open(f"runs.html#{urlencode({'dataset': group.title})}", drawn=False)
+    assert len(browser.js("return [...document.querySelectorAll('#board thead th')].map((h) => h.innerText.trim())")) == 8
+    rows = browser.rows("board")
+    names = [row[0].split(" +")[0] for row in rows]
+    assert sorted(names) == sorted({m.about["name"] for m in group.members})
+    own = [m for m in group.members if m.series.algorithm == "hogwild"]
+    times = [metrics.censored_median(m.series.at_target(group.target[0], "answer_s")) for m in own]
+    place = names.index("hogwild (CPU)")
+    assert rows[place][2] == duration(min(t for t in times if math.isfinite(t))).strip()
+    browser.js("document.querySelectorAll('#board tbody tr')[arguments[0]].querySelector('.fold').click()", place)
+    inner = browser.js("return [...document.querySelectorAll('#board td[colspan] tbody tr')].map((r) => r.cells[0].innerText)")
+    assert len(inner) == len(own) - 1
+    browser.js("document.querySelector('.fold[aria-expanded=true]').click()")
+    assert browser.js("return document.querySelectorAll('#board td[colspan]').length") == 0
+    browser.js("window.got = []; URL.createObjectURL = (b) => { b.text().then((t) => window.got.push(t)); return 'blob:none'; };"
+               "HTMLAnchorElement.prototype.click = () => {}; mf.by('csv').click();")
+    table = list(csv.DictReader(io.StringIO(browser.wait("return window.got[0]"))))
+    assert len(table) == len(group.members), "all of its configurations"
+    assert {row["name"] for row in table} == set(names) and "quality" in table[0]
+
+
+def test_the_name_stays_where_the_leaderboard_scrolls(browser):
+    browser.look(400, False)
+    browser.open("runs.html", drawn=False)
+    left = "return document.querySelector('#board tbody td').getBoundingClientRect().left"
+    before = browser.js(left)
+    browser.js("document.querySelector('#board .scroll').scrollLeft = 150")
+    assert browser.js("return document.querySelector('#board .scroll').scrollLeft") > 0 and browser.js(left) == before
+    browser.look(1600, False)
+
+
+def test_trials_of_a_search_are_listed(browser):
+    browser.open("tuning.html", drawn=False)
+    (study,) = browser.js("return mf.store.tuning")
+    assert study["runs"] == 3 and study["chosen"].startswith("reg = ")
+    trials = browser.column("trials", "Validation")
+    assert trials == [f"{t['score']:.4f}" for t in sorted(study["trials"], key=lambda t: t["score"])]
+    assert browser.column("trials", "Parameters")[0] == study["chosen"]
 
 
 def test_tables_sort_by_numbers_with_the_keyboard(browser):
@@ -502,7 +559,7 @@ def skip(browser) -> None:
 
 
 def test_the_skip_link_keeps_the_view(browser, site):
-    address = f"case.html#{a_case(site, 'sgd_serial')}"
+    address = f"case.html#{a_case(site, '"algorithm":"sgd_serial"')}"
     browser.open(address)
     skip(browser)
     assert browser.js("return location.href").endswith(address)
@@ -554,7 +611,11 @@ def test_a_case_gives_its_file_back(browser, site):
         values = dict(zip(names, line.split(",")))
         assert float(values["train_s"]) == point["train_s"] and float(values["test_rmse"]) == point["test_rmse"]
     clocks = browser.js("return mf.by('clocks').data.map((b) => [b.name, b.x[0]])")
-    assert ["prepare_s", 0.2] in clocks and ["load_s", 0.1] in clocks
+    assert ["prepare", 0.2] in clocks and ["load", 0.1] in clocks
+    heads = browser.js("return [...document.querySelectorAll('#case h2')].map((h) => h.innerText)")
+    assert heads == ["Curve", "Where the time went", "Parameters", "Repeat it"]
+    assert browser.js("return [...document.querySelectorAll('#case details.folded')].every((d) => !d.open)")
+    assert browser.js("return mf.by('figure').layout.yaxis.title.text") == metrics.row("test_rmse").axis
 
 
 def test_a_case_that_is_not_there_is_said(browser):

@@ -39,7 +39,7 @@ def _row(index: int, group: Group, member: Member) -> Json:
     return {**member.about, "group": index, "dataset": group.title,
             "device": member.device, "gpus": member.gpus, "seeds": len(series.cases),
             "status": status_text(series.cases), "contended": int((contended(series.cases) | contended(series.cases, "host_contended")).sum()),
-            "metric": metrics.row(metric).title, "quality": plain(quality.median),
+            "metric": metrics.row(metric).title, "less": metrics.row(metric).less, "quality": plain(quality.median),
             "low": plain(quality.low), "high": plain(quality.high),
             "best": plain(metrics.spread(bests(series, metric)).median), "on_test": on_test(series.cases),
             **{f"at_{level}": plain(answer) for level, (_, answer) in zip(LEVELS, levels)},

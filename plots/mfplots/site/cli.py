@@ -22,6 +22,7 @@ from mfplots.site.figures import Picture, exhibit_of
 from mfplots.site.gather import Damaged, Run, case_key, gather
 from mfplots.site.groups import Group, group_data, make_groups
 from mfplots.site.pairs import pair_data
+from mfplots.site.tuning import studies
 from mfplots.smallprint import machines, revisions
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -79,10 +80,13 @@ def make_site(options: argparse.Namespace) -> None:
                 "ceilings": list(map(vars, ceilings))})
     write.data(out / "data/cases.js", "cases", cases)
     write.data(out / "data/pairs.js", "pairs", pairs)
+    searched, unread = studies(runs)
+    damaged += unread
+    write.data(out / "data/tuning.js", "tuning", searched)
     write.data(out / "data/failures.js", "failures", failures(cases, damaged))
     shown_of = {name for claim in claims for name in claim.exhibits}
     pictures = figures.draw({name: own for name, own in exhibits.items() if name in shown_of}, out / "figures")
-    _pages(out, runs, claims, pictures)
+    _pages(out, runs, claims, pictures, bool(searched))
     for item in damaged:
         say(f"left out: {item.why}", sys.stderr)
     say(f"{len(cases)} cases of {len(runs)} folders: {out / 'index.html'}")
@@ -127,7 +131,8 @@ def claims_of(exhibits: Mapping[str, Sequence[Path]], runs: Sequence[Run]) -> li
             or (not claim.exhibits and any(f"experiments/{name}" in claim.other for name in specs))]
 
 
-def _pages(out: Path, runs: Sequence[Run], claims: Sequence[Claim], pictures: Mapping[str, Picture]) -> None:
+def _pages(out: Path, runs: Sequence[Run], claims: Sequence[Claim], pictures: Mapping[str, Picture],
+           searched: bool) -> None:
     cases = pd.concat([run.view.cases for run in runs])
     made = (f"{len(cases)} cases begun of {len(runs)} folders. {_short(revisions(cases))} "
             f"{_short(machines(cases))}")
@@ -140,6 +145,8 @@ def _pages(out: Path, runs: Sequence[Run], claims: Sequence[Claim], pictures: Ma
         "case.html": (pages.CASE, ("assets/case.js",)),
         "compare.html": (pages.COMPARE, ("data/pairs.js", "assets/compare.js")),
         "failures.html": (pages.FAILURES, ("data/failures.js", "assets/failures.js"))}
+    if searched:
+        files["tuning.html"] = (pages.TUNING, ("data/tuning.js", "assets/tuning.js"))
     if claims:
         files["papers.html"] = (pages.papers(claims, exhibit_runs(runs), pictures), ("assets/papers.js",))
     for file, (body, scripts) in files.items():

@@ -12,8 +12,9 @@ from mfplots.site.figures import Picture
 
 NAVIGATION = (("index.html", "Results"), ("explore.html", "Explore"), ("papers.html", "Papers"),
               ("machines.html", "Machines and roofline"), ("runs.html", "All runs"))
-ALL_RUNS = (("runs.html", "Leaderboard"), ("cases.html", "Cases"), ("compare.html", "Compare"), ("failures.html", "Failures"))
-TITLES = {**dict(NAVIGATION), **dict(ALL_RUNS), "case.html": "Case", "papers.html": "What papers claim", "compare.html": "Compare two runs"}
+ALL_RUNS = (("runs.html", "Leaderboard"), ("cases.html", "Cases"), ("compare.html", "Compare"), ("tuning.html", "Tuning"), ("failures.html", "Failures"))
+TITLES = {**dict(NAVIGATION), **dict(ALL_RUNS), "case.html": "Case", "papers.html": "What papers claim", "compare.html": "Compare two runs",
+          "tuning.html": "Trials of searches"}
 HEADINGS = {"index.html": "How long until the model is good enough?"}
 # Nothing from elsewhere, no script but the files beside the page, and nothing is sent.
 POLICY = ("default-src 'none'; script-src 'self' file:; style-src 'self' file: 'unsafe-inline'; "
@@ -104,14 +105,16 @@ EXPLORE = """<p class="note" id="counts"></p>
 <h2 id="series-h">The series, with their times to the target</h2>
 <div id="series"></div>"""
 
-RUNS = """<p>One row a configuration in one folder of results, medians over its seeds. The target is the
-one that most results of a data set name, or else 1 % short of the best; the
-<a href="explore.html">curves</a> let you move it. Rates of different methods do not compare: an
-update of ALS is other work than one of SGD. Quality is at the epoch that the validation part chose, or at the last; best on
-test is chosen on what it is measured on, and no result. &dagger;: for some of its seeds the machine had other
-work, too. &Dagger;: each evaluated point is a run of its own from the start, so that a later one may have
-taken less. Hardware goes by its name; machines of one name may differ.</p>
-<div id="filters" class="controls"></div><div id="board"></div>"""
+RUNS = """<div id="filters" class="controls"></div>
+<p class="buttons"><label><input type="checkbox" id="more"> all columns</label>
+<button type="button" id="csv">CSV</button></p><div id="board"></div>
+<p class="note">One row an algorithm, by its configuration that is first at the target; its other configurations unfold. Numbers are
+medians over the seeds of one folder of results. The target is the one that most results of a data set name, or else 1 %
+short of the best; the <a href="explore.html">curves</a> let you move it. Rates of different methods do not compare: an update of
+ALS is other work than one of SGD. Quality is at the epoch that the validation part chose, or at the last; best on test is
+chosen on what it is measured on, and no result. &dagger;: for some of its seeds the machine had other work, too. &Dagger;:
+each evaluated point is a run of its own from the start, so that a later one may have taken less. Hardware goes by its name;
+machines of one name may differ.</p>"""
 
 MACHINES = """<p class="method">The work that an algorithm declares, over its training clock, under what the machine was measured to
 do.</p>
@@ -140,6 +143,10 @@ Student's t on logarithms over runs, verdicts with Holm's correction over all ro
 <div id="figure" class="figure" role="img"
  aria-label="Ratios with their intervals; the table below has the numbers" aria-describedby="rows-h"></div>
 <h2 id="rows-h">Configurations of both</h2><div id="rows"></div>"""
+
+TUNING = """<p>What the search of parameters tried on the validation part, the same effort for every program: its studies, and the
+trials of the one that is chosen.</p>
+<div id="studies"></div><h2 id="trials-h">Trials</h2><div id="filters" class="controls"></div><div id="trials"></div>"""
 
 FAILURES = """<p>Cases that diverged, ran out of memory or time, were skipped or cut off; cases whose machine was not
 theirs alone; files that could not be read. A failure is a result: it stays in every count.</p>

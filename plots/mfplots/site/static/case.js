@@ -38,19 +38,24 @@
         download("csv", "Trace (CSV)", () => csv(shown.trace)),
         mf.el("a", { href: `cases.html#${new URLSearchParams({ run: shown.run })}` },
           `All of ${shown.run}`)),
-      part("Repeat it", mf.el("pre", { tabindex: "0" }, shown.repeat.join("\n"))),
-      part("Trace", mf.el("label", { class: "note" }, mf.el("input", { type: "checkbox", id: "logx",
+      part("Curve", mf.el("label", { class: "note" }, mf.el("input", { type: "checkbox", id: "logx",
           onchange: draw }), " log time"), mf.el("div", { id: "figure", class: "figure",
-        role: "img", "aria-label": "Trace; the table below has its numbers" }),
+        role: "img", "aria-label": "Curve; the table below has its numbers" }),
         ...(rowsOf(shown.trace).length ? [mf.el("details", {}, mf.el("summary", {}, "Its numbers"),
           traceTable())] : [])),
       part("Where the time went", mf.el("div", { id: "clocks", class: "figure",
       role: "img", "aria-label": "Clocks; the table below has the numbers" }), clockTable()),
-      ...(shown.phases.length ? [part("Phases", phaseTable())] : []),
-      ...shown.sections.map((section) => part(section.title, pairs(section.rows))));
+      ...shown.sections.filter((section) => section.title === "Parameters").map((section) => part(section.title,
+        pairs(section.rows))),
+      part("Repeat it", mf.el("pre", { tabindex: "0" }, shown.repeat.join("\n"))),
+      ...(shown.phases.length ? [folded("Phases", phaseTable())] : []),
+      ...shown.sections.filter((section) => section.title !== "Parameters").map((section) => folded(section.title,
+        pairs(section.rows))));
     draw();
   }
   const part = (title, ...children) => mf.el("section", {}, mf.el("h2", {}, title), ...children);
+  const folded = (title, ...children) => mf.el("details", { class: "folded" }, mf.el("summary", {}, title), ...children);
+  const words = (clock) => clock.replace(/_s$/, "").replaceAll("_", " ");
   const pairs = (rows) => mf.scroll("", mf.el("table", { class: "plain" }, mf.el("tbody", {}, ...rows
     .map(([name, value]) =>
       mf.el("tr", {}, mf.el("th", { scope: "row" }, name), mf.el("td", {}, value))))));
@@ -63,11 +68,11 @@
     key) => trace[key][i]));
   const traceTable = () => grid(Object.keys(shown.trace), rowsOf(shown.trace));
   const clockTable = () => grid(["clock", "time", "share of the wall clock"], [...shown.clocks
-    .filter(([, s]) => s !== null).map(([name, s]) => [name, mf.duration(s), shown.wall ? mf
+    .filter(([, s]) => s !== null).map(([name, s]) => [words(name), mf.duration(s), shown.wall ? mf
       .percent(s / shown.wall) : "–"
-    ]), ["wall_s", mf.duration(shown.wall), ""],
+    ]), ["wall", mf.duration(shown.wall), ""],
     ...shown.shared.map(([clock, what, s]) => [
-      `${clock}, of an earlier case that shares it: ${what}`, mf.duration(s), ""
+      `${words(clock)}, of an earlier case that shares it: ${what}`, mf.duration(s), ""
     ])
   ]);
   const phaseTable = () => grid(["phase", "host", "by the device's events", "count"], shown.phases
@@ -83,13 +88,7 @@
     return mf.el("button", {
       type: "button",
       id: `download-${kind}`,
-      onclick: () => {
-        const address = URL.createObjectURL(new Blob([content()], { type: "text/plain" }));
-        const link = mf.el("a", { href: address, download: shown.file.replace(/\.jsonl$/,
-            `.${kind}`) });
-        link.click();
-        setTimeout(() => URL.revokeObjectURL(address), 10000);
-      }
+      onclick: () => mf.download(shown.file.replace(/\.jsonl$/, `.${kind}`), content())
     }, text);
   }
 
@@ -102,13 +101,13 @@
     const traces = names.map((name, i) => ({
       type: "scatter",
       mode: shown.restarts ? "markers" : "lines+markers",  // each point is a run of its own
-      name,
+      name: shown.titles[name],
       x: t[seconds],
       y: t[name],
       line: { color: colour, width: 2, dash: mf.dash(i) },
       marker: { color: colour, size: 6, symbol: mf.symbol("o", i) },
       customdata: t.epoch,
-      hovertemplate: `epoch %{customdata}<br>%{x:.4g} s, ${name} %{y:.5g}<extra></extra>`
+      hovertemplate: `epoch %{customdata}<br>%{x:.4g} s, ${shown.titles[name]} %{y:.5g}<extra></extra>`
     }));
     if (traces.length) mf.draw(mf.by("figure"), traces, mf.layout({
       height: 380,
@@ -116,26 +115,26 @@
       legend: { orientation: "h", y: 1.12 },
       xaxis: mf.axis(seconds === "answer_s" ? "prepare + transfer + training (s)" :
         "training (s)", { type: mf.by("logx").checked ? "log" : "linear" }),
-      yaxis: mf.axis(names[0] || "")
+      yaxis: mf.axis(names.length ? shown.titles[names[0]] : "")
     }));
     else mf.nothing(mf.by("figure"), "It has no trace.");
     const bars = shown.clocks.map(([name, s], i) => ({
       type: "bar",
       orientation: "h",
-      name,
+      name: words(name),
       x: [s || 0],
       y: [""],
       marker: { color: COLOURS[i % COLOURS.length], line: { color: mf.style("--page"),
           width: 1 } },
-      hovertemplate: `${name} %{x:.4g} s<extra></extra>`
+      hovertemplate: `${words(name)} %{x:.4g} s<extra></extra>`
     }));
     mf.draw(mf.by("clocks"), bars.filter((bar) => bar.x[0] > 0), mf.layout({
       barmode: "stack",
-      height: innerWidth < 700 ? 300 : 190,
+      height: innerWidth < 700 ? 260 : 200,
       showlegend: true,
-      legend: { orientation: "h", y: innerWidth < 700 ? -0.2 : -0.35, yanchor: "top",
-        traceorder: "normal" },
-      xaxis: mf.axis("", { ticksuffix: " s", nticks: 6 }),
+      margin: { l: 12, r: 12, t: innerWidth < 700 ? 110 : 70, b: 48 },
+      legend: { orientation: "h", x: 0, y: 1.05, yanchor: "bottom", traceorder: "normal" },
+      xaxis: mf.axis("seconds of the wall clock", { nticks: 6 }),
       yaxis: { visible: false }
     }));
   }

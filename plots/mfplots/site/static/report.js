@@ -83,7 +83,8 @@ mf.table = (host, columns, rows, options = {}) => {
       title: mf.escape(column.title),
       type: column.number ? "known" : "string",
       name: column.key,
-      orderable: column.node === undefined,
+      orderable: column.node === undefined || column.sortable === true,
+      visible: !column.hidden,
       className: column.number ? "number" : column.wide ? "wide" : column.link ? "mid" :
         "",
       data: null,
@@ -152,6 +153,15 @@ mf.filters = (host, table, columns, rows, keys, then = () => {}, first = {}) => 
   }
   table.draw();
   then(rows.filter(fits));
+};
+mf.csvCell = (value) => {
+  const text = value === null || value === undefined ? "" : String(value);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+};
+mf.download = (name, text) => {
+  const address = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
+  mf.el("a", { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 10000);
 };
 mf.address = () => new URLSearchParams(location.hash.slice(1));
 mf.option = (value, text) => mf.el("option", { value }, text);

@@ -9,21 +9,20 @@
   const marked = (value, row) => mf.duration(value) + (value === null ? "" :
     `${row.contended ? " †" : ""}${row.restarts ? " ‡" : ""}`);
   const columns = [
-    { key: "algorithm", title: "Algorithm" },
+    { key: "name", title: "Algorithm", node: nameOf, sortable: true },
     { key: "configuration", title: "Configuration", wide: true },
-    { key: "factors", title: "f", number: true },
     { key: "answer_to_target", title: "Answer to target", number: true, show: marked },
     { key: "train_to_target", title: "Training to target", number: true, show: marked },
+    { key: "quality", title: "Quality [min, max]", number: true, show: spread },
+    { key: "reached", title: "Got there", number: true, show: (value, row) => `${value} of ${row.finished}` },
+    { key: "machine", title: "Hardware" },
+    mf.RUN,
+    ...[{ key: "factors", title: "f", number: true },
     { key: "target", title: "Target", number: true, show: mf.plain },
-    { key: "reached", title: "Got there", number: true, show: (value, row) =>
-        `${value} of ${row.finished}` },
     { key: "met_epoch", title: "At epoch", number: true, show: (value, row) =>
         mf.atEpoch(value, row.looked_before) },
-    { key: "quality", title: "Quality [min, max]", number: true, show: spread },
     { key: "metric", title: "Value" },
-    { key: "machine", title: "Hardware" },
     { key: "dataset", title: "Data", link: (row) => `explore.html#${new URLSearchParams({ data: row.dataset })}` },
-    mf.RUN,
     { key: "answer", title: "Answer, to the end", number: true, show: marked },
     { key: "train", title: "Training, to the end", number: true, show: marked },
     { key: "updates_per_s", title: "Updates", number: true, show: (value) => mf.si(value,
@@ -40,15 +39,74 @@
         "0") },
     { key: "contended", title: "Contended", number: true, show: (value) => (value ? `${value} †` :
         "0") },
-    { key: "status", title: "Status" },
+    { key: "status", title: "Status" }, { key: "algorithm", title: "Name in specs" }]
+      .map((column) => ({ ...column, hidden: true })),
   ];
+  const FIRST = columns.filter((column) => !column.hidden);
+  let [shown, folded] = [rows, new Map()];
+
+  // ---- a row an algorithm, its best; the others of its configurations unfold below it ----
+  const keyOf = (row) => `${row.group} ${row.name}`;
+  const ahead = (a, b) => (a.answer_to_target ?? Infinity) < (b.answer_to_target ?? Infinity) ||
+    (a.answer_to_target === b.answer_to_target && better(a, b));
+  const better = (a, b) => a.quality !== null && (b.quality === null || (a.less ? a.quality < b.quality : a.quality > b.quality));
+
+  function nameOf(row) {
+    const others = (folded.get(keyOf(row)) || []).length - 1;
+    if (others < 1) return mf.el("span", {}, row.name);
+    return mf.el("span", { class: "nowrap" }, `${row.name} `, mf.el("button", { type: "button", class: "fold", "aria-expanded": "false",
+      "aria-label": `${others} more of ${row.name}`, onclick: (event) => unfold(event.currentTarget, row) }, `+${others}`));
+  }
+
+  function unfold(button, row) {
+    const line = table.row(button.closest("tr"));
+    const open = line.child.isShown();
+    if (open) line.child.hide();
+    else line.child(others(row)).show();
+    button.setAttribute("aria-expanded", String(!open));
+  }
+
+  function others(best) {
+    const parts = FIRST.slice(1);
+    const own = folded.get(keyOf(best)).filter((row) => row !== best).sort((a, b) => (ahead(a, b) ? -1 : ahead(b, a) ? 1 : 0));
+    const cell = (column, row) => mf.el("td", { class: column.number ? "number" : null }, column.show ?
+      column.show(row[column.key], row) : mf.plain(row[column.key]));
+    return mf.scroll(`more of ${best.name}`, mf.el("table", { class: "plain" },
+      mf.el("thead", {}, mf.el("tr", {}, ...parts.map((column) => mf.el("th", { scope: "col", class: column.number ? "number" : null },
+        column.title)))),
+      mf.el("tbody", {}, ...own.map((row) => mf.el("tr", {}, ...parts.map((column) => cell(column, row)))))));
+  }
+
+  function fold(fitting) {
+    shown = fitting;
+    folded = new Map();
+    for (const row of fitting) folded.set(keyOf(row), [...(folded.get(keyOf(row)) || []), row]);
+    for (const own of folded.values()) own.sort((a, b) => (ahead(a, b) ? -1 : ahead(b, a) ? 1 : 0));
+    table.rows().every(function() { this.child.remove(); });
+    table.rows().invalidate().draw();
+    showColumns();
+  }
+
+  // Data and metric where they differ among what is shown; the others as the box says.
+  function showColumns() {
+    const several = (key) => new Set(shown.map((row) => row[key])).size > 1;
+    for (const { key, hidden } of columns) {
+      table.column(`${key}:name`).visible(!hidden || mf.by("more").checked || (["dataset", "metric"].includes(key) && several(key)));
+    }
+  }
+
+  const csv = () => [columns.map((column) => column.key), ...shown.map((row) => columns.map((column) => row[column.key]))]
+    .map((cells) => cells.map(mf.csvCell).join(",")).join("\r\n") + "\r\n";
+
   const table = mf.table(mf.by("board"), columns, rows, { label: "Leaderboard", order: [
-      [11, "asc"],
-      [3, "asc"]
+      [columns.findIndex((column) => column.key === "dataset"), "asc"],
+      [2, "asc"]
     ] });
+  table.search.fixed("folded", (text, row) => (folded.get(keyOf(row)) || [])[0] === row);
+  mf.by("more").addEventListener("change", showColumns);
+  mf.by("csv").addEventListener("click", () => mf.download("leaderboard.csv", csv()));
   mf.filters(mf.by("filters"), table, columns, rows,
     ["dataset", "machine", "hardware", "family", "algorithm", "factors", "precision", "method"],
-    (shown) => ["dataset", "metric"].forEach((key) => table.column(`${key}:name`).visible(new Set(
-      shown.map((row) => row[key])).size > 1)), { dataset: (rows.find((row) => row.group === 0) || {}).dataset });
+    fold, { dataset: (rows.find((row) => row.group === 0) || {}).dataset });
   mf.ready();
 })();
