@@ -559,7 +559,8 @@ def skip(browser) -> None:
 
 
 def test_the_skip_link_keeps_the_view(browser, site):
-    address = f"case.html#{a_case(site, '"algorithm":"sgd_serial"')}"
+    key = a_case(site, '"algorithm":"sgd_serial"')
+    address = f"case.html#{key}"
     browser.open(address)
     skip(browser)
     assert browser.js("return location.href").endswith(address)
