@@ -266,15 +266,15 @@ class Cli {
   }
 
   void add_information() {
-    auto* list = app_.add_subcommand("list", "the algorithms");
+    auto* list = app_.add_subcommand("list", "list the algorithms");
     list->add_flag("--json", json_, "as JSON");
     list->callback([this] { list_command(json_); });
-    auto* describe = app_.add_subcommand("describe", "one algorithm and its parameters");
+    auto* describe = app_.add_subcommand("describe", "show one algorithm and its parameters");
     describe->add_option("algorithm", name_, "its name; peer:LIBRARY: all of that library")
         ->required();
     describe->add_flag("--json", json_, "as JSON");
     describe->callback([this] { describe_command(name_, json_); });
-    auto* doctor = app_.add_subcommand("doctor", "what this machine and this build can do");
+    auto* doctor = app_.add_subcommand("doctor", "show what this machine and this build can do");
     doctor->add_flag("--json", json_, "as JSON");
     doctor->add_flag("-v,--verbose", verbose_, "also each algorithm, library and data set");
     doctor->callback([this] {
@@ -283,9 +283,8 @@ class Cli {
                  json_ ? json_text(report, 2) + "\n" : printable(format_doctor(report, verbose_)));
     });
     auto* schema = app_.add_subcommand("schema",
-                                       "the JSON Schema of specs, the table of metrics, the frozen "
-                                       "targets, or the fields of results, "
-                                       "from the code");
+                                       "print the JSON Schema of specs, the metrics, the frozen "
+                                       "targets, or the fields of results");
     schema->add_option("what", name_, "specs, metrics, targets, or results")
         ->check(CLI::IsMember({"specs", "metrics", "targets", "results"}));
     schema->callback([this] {
@@ -317,14 +316,14 @@ class Cli {
 
   void add_plan() {
     auto* plan =
-        app_.add_subcommand("plan", "cases, memory and time of a spec, without running it");
+        app_.add_subcommand("plan", "estimate cases, memory and time of a spec without running it");
     plan->add_option("spec", spec_, "JSON file")->required();
     plan->add_flag("--json", json_, "as JSON");
-    plan->add_flag("!--no-measure", plan_.measure, "leave the time estimate out");
-    plan->add_flag("!--no-share", plan_.share, "as of run: each case has all of its ratings anew");
-    auto* device = plan->add_option("--device-memory", device_gib_,
-                                    "GiB: as if so much were free on the device")
-                       ->check(number_above_zero());
+    plan->add_flag("!--no-measure", plan_.measure, "leave out the time estimate");
+    plan->add_flag("!--no-share", plan_.share, "as of run: each case loads its ratings anew");
+    auto* device =
+        plan->add_option("--device-memory", device_gib_, "plan for so many GiB free on the device")
+            ->check(number_above_zero());
     plan->callback([this, device] {
       const Spec spec = read_and_warn(spec_);
       if (device->count() > 0)
@@ -342,11 +341,11 @@ class Cli {
     run->add_option("--save-model", options_.model_folder, "folder for the trained models");
     run->add_flag("--json", json_, "JSON lines instead of a table");
     run->add_flag("--quiet", quiet_, "only the table at the end");
-    run->add_flag("-v,--verbose", verbose_, "whole lines: file names, rates, who else was there");
+    run->add_flag("-v,--verbose", verbose_, "print whole lines: file names, rates, other programs");
     run->add_flag("--retry", options_.retry, "run failed cases again (old files are set aside)");
     run->add_flag("--rerun", options_.rerun, "run all cases again (old files are set aside)");
     run->add_flag("!--no-share", options_.share,
-                  "each case loads, cuts and uploads its ratings anew, also what another had");
+                  "each case loads, cuts and uploads its ratings anew");
     run->add_flag("--apart", options_.apart, "a process of its own for each case");
     run->add_option_function<std::string>(
            "--shard", [this](const std::string& text) { options_.shard = parse_shard(text); },
@@ -380,7 +379,8 @@ class Cli {
   }
 
   void add_compare() {
-    auto* compare = app_.add_subcommand("compare", "is the second run faster, slower or the same?");
+    auto* compare =
+        app_.add_subcommand("compare", "say whether the second run is faster, slower or the same");
     compare->add_option("first", first_, "folder of results")->required();
     compare->add_option("second", second_, "folder of results; with --between it may be the first");
     compare
@@ -448,7 +448,8 @@ class Cli {
     tune->add_option("--out", options_.folder, "folder of the results [results/runs/NAME]");
     tune->add_flag("--json", json_, "the studies with all their trials as JSON");
     tune->add_flag("--quiet", quiet_, "only the tables at the end");
-    tune->add_flag("-v,--verbose", verbose_, "whole lines: file names, rates, who else was there");
+    tune->add_flag("-v,--verbose", verbose_,
+                   "print whole lines: file names, rates, other programs");
     tune->add_flag("--retry", options_.retry, "run failed trials again (old files are set aside)");
     tune->add_flag("--rerun", options_.rerun, "run all trials again (old files are set aside)");
     add_placement(tune);
@@ -461,7 +462,7 @@ class Cli {
 
   void add_summarize() {
     auto* command = app_.add_subcommand(
-        "summarize", "results with what follows from them, for figures and other programs");
+        "summarize", "export results, and what follows from them, as CSV or JSON");
     command->add_option("results", summarize_.paths, "folders of results, .jsonl files")
         ->required();
     auto* json = command->add_flag("--json", json_, "a line of JSON a case");
@@ -469,7 +470,8 @@ class Cli {
                     ->expected(2)
                     ->type_name("CASES.csv TRACE.csv")
                     ->excludes(json);
-    command->add_flag("--unlisted", summarize_.unlisted, "also cases that spec.json lists no more");
+    command->add_flag("--unlisted", summarize_.unlisted,
+                      "also cases that spec.json no longer lists");
     command->add_flag("--lines", summarize_.with_lines, "JSON: with the lines of each file")
         ->needs(json);
     command->callback([this, out] {
@@ -478,7 +480,7 @@ class Cli {
       }
       code_ = summarize_command(summarize_, tables_);
     });
-    app_.add_subcommand("ask", "rules for numbers of your own, a line of JSON a question")
+    app_.add_subcommand("ask", "answer questions about numbers of your own, one line of JSON each")
         ->callback([] { answer_questions(std::cin, std::cout); });
   }
 

@@ -81,13 +81,13 @@ DatasetRequest request_of(const DataOptions& options) {
 }
 
 void add_list(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
-  auto* list = data.add_subcommand("list", "real data sets, imported ones and look-alikes");
+  auto* list = data.add_subcommand("list", "list real data sets, imported ones and look-alikes");
   list->add_flag("--json", o->json, "as JSON");
   list->callback([o] { data_list(std::cout, {o->json}); });
 }
 
 void add_stats(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
-  auto* stats = data.add_subcommand("stats", "what the ratings of a set look like");
+  auto* stats = data.add_subcommand("stats", "show what the ratings of a set look like");
   stats
       ->add_option("set", o->what,
                    "NAME[@SPLIT], like:NAME[:FACTOR], expand:NAME:USERS:ITEMS, or a file")
@@ -139,7 +139,7 @@ void add_import(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
 
 void add_remove(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
   auto* command =
-      data.add_subcommand("remove", "an imported set; the files that it came from stay");
+      data.add_subcommand("remove", "remove an imported set; the files that it came from stay");
   command->add_option("name", o->own.name, "its name")->required();
   command->callback([o] { data_remove(std::cout, o->own.name); });
 }
@@ -158,7 +158,7 @@ void add_fetch(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
 }  // namespace
 
 void add_data_commands(CLI::App& app) {
-  auto* data = app.add_subcommand("data", "data sets: list, stats, import, remove, fetch");
+  auto* data = app.add_subcommand("data", "manage data sets: list, stats, import, remove, fetch");
   data->require_subcommand(1);
   const auto options = std::make_shared<DataOptions>();
   add_list(*data, options);

@@ -174,7 +174,7 @@ std::vector<std::int32_t> read_users(const std::string& path, const SavedModel& 
 
 CLI::Option* add_history(CLI::App* command, std::string& path) {
   return command->add_option("--history", path,
-                             "of a user of its own: file of lines \"item value\" or \"item\"");
+                             "a new user: file of lines \"item value\" or \"item\"");
 }
 
 // Between the columns of what is printed: text may have blanks in it.
@@ -214,7 +214,7 @@ struct PredictOptions {
 using Given = std::shared_ptr<PredictOptions>;
 
 void add_predict(CLI::App& app, const Given& o) {
-  auto* predict = app.add_subcommand("predict", "ratings predicted by an exported model");
+  auto* predict = app.add_subcommand("predict", "predict ratings with an exported model");
   predict->add_option("model", o->model, "folder of the model")->required();
   auto* user = predict->add_option("--user", o->user, "id of a user");
   auto* item = predict->add_option("--item", o->item, "id of an item");

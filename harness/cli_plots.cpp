@@ -18,8 +18,8 @@ void add(CLI::App& app, const char* name, const char* help, const char* module) 
 }  // namespace
 
 void add_plot_commands(CLI::App& app) {
-  add(app, "plot", "figures of results, or a table (plot table)", kFigures);
-  add(app, "report", "results as pages for a browser", kReport);
+  add(app, "plot", "draw figures of results, or print a table (plot table)", kFigures);
+  add(app, "report", "make pages for a browser from results", kReport);
   add(app, "publish", "check a folder of results and pack it, to hand it in", kPublish);
 }
 

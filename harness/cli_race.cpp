@@ -200,16 +200,17 @@ int race_command(const RaceOptions& asked, RunOptions options) {
 
 void add_race_command(CLI::App& app, const std::string& program, RunOptions& options, int& code) {
   auto* race = app.add_subcommand(
-      "race", "algorithms on your own ratings, or those of a spec: run, drawn, and who was first");
+      "race", "race algorithms on your own ratings, or those of a spec, and say who was first");
   const auto asked = std::make_shared<RaceOptions>();
   asked->program = program;
   race->add_option("what", asked->what, "ratings: a file, or a data set as in a spec; or a spec")
       ->required();
-  race->add_option("--time", asked->seconds, "seconds of training, of all together, about")
+  race->add_option("--time", asked->seconds, "about how many seconds all training takes together")
       ->check(number_above_zero())
       ->capture_default_str();
-  race->add_option("--feedback", asked->feedback,
-                   "what the values are, where they look otherwise: " + join(kFeedbackNames.all()))
+  race->add_option(
+          "--feedback", asked->feedback,
+          "what the values are, instead of what they look like: " + join(kFeedbackNames.all()))
       ->check(CLI::IsMember(kFeedbackNames.all()));
   race->add_option("--out", options.folder, "folder of the results [results/runs/race-FILE]");
   race->callback([asked, &options, &code] {

@@ -163,7 +163,7 @@ void recommend_command(const RecommendOptions& o) {
 void add_recommend(CLI::App& app) {
   const auto o = std::make_shared<RecommendOptions>();
   auto* recommend =
-      app.add_subcommand("recommend", "the best items for users by an exported model");
+      app.add_subcommand("recommend", "recommend items to users with an exported model");
   recommend->add_option("model", o->model, "folder of the model")->required();
   auto* user = recommend->add_option("--user", o->user, "id of a user");
   auto* users =
