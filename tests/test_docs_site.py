@@ -87,6 +87,11 @@ def test_nothing_is_loaded_from_a_network(site):
         assert "@import url(http" not in path.read_text(encoding="utf-8"), path
 
 
+def test_the_search_fetches_nothing_which_pages_from_disk_may_not(site):
+    options = (site / "_static/documentation_options.js").read_text(encoding="utf-8")
+    assert re.search(r"SHOW_SEARCH_SUMMARY:\s*false", options)
+
+
 def test_the_search_knows_the_documents(site):
     text = (site / "searchindex.js").read_text(encoding="utf-8")
     index = json.loads(text[text.index("(") + 1:text.rindex(")")])

@@ -646,6 +646,9 @@ def test_claims_are_filtered(browser):
     few = browser.js(shown)
     assert 0 < few < total
     assert f"{few} of {total} claims" in browser.js("return mf.by('shown').textContent")
+    assert browser.js("return location.hash") == "#verdict=does+not+hold"
+    browser.open("papers.html#verdict=does+not+hold&paper=none")
+    assert browser.js(shown) == few
 
 
 def test_failures_name_the_damaged_file(browser):

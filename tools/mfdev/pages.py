@@ -42,6 +42,8 @@ html_show_sphinx = False
 html_show_copyright = False
 html_copy_source = False
 html_show_sourcelink = False
+# A summary is fetched, which a browser refuses on a page from disk.
+html_show_search_summary = False
 master_doc = "README"
 myst_heading_anchors = 6
 myst_enable_extensions = []
