@@ -137,6 +137,20 @@ void check_roles(const Roles& roles, const Fields& fields, const ColumnNames& na
   }
 }
 
+// A first line of numbers is no header, and no rating either.
+void refuse_numbers(const Fields& fields) {
+  if (!std::all_of(fields.words.begin(), fields.words.end(),
+                   [](const std::string& word) { return is_plain_number(word); }))
+    return;
+  const char* const begin = fields.begins.front();
+  const bool commas = fields.separator == ',' && fields.words.size() == 4;
+  throw LineError{
+      begin, "the first line " + in_quotes({begin, fields.end}),
+      "a header, or the values of user, item and perhaps rating and time",
+      std::string(commas ? "write decimals with a point, as in 3.5, or say" : "say") +
+          R"( with columns where each is, as in "columns": {"user": "#1", "item": "#3"})"};
+}
+
 // `line` ends in '\n'.
 Header read_header(const std::string& line, const ColumnNames& names, const Wanted& wanted) {
   const bool pairs = !wanted.ratings;
@@ -157,6 +171,7 @@ Header read_header(const std::string& line, const ColumnNames& names, const Want
   } else if (!names.any() && is_csv_values(line, pairs)) {
     header.roles = roles_by_place(fields.words.size());
   } else {
+    if (!names.any()) refuse_numbers(fields);
     header.roles = roles_of(fields.words, names);
     check_roles(header.roles, fields, names, wanted);
     header.bytes = line.size();

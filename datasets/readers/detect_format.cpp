@@ -93,6 +93,27 @@ std::string by_first_line(std::string_view line, const ColumnNames& columns) {
   return named || is_csv_values(std::string(line) + '\n') ? "csv" : "";
 }
 
+std::string_view without_return(std::string_view line) {
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
+// Throws Error(data) where the first line fits no format, the second one does, and the first has
+// no digits: it is a header, of names that are not the usual ones.
+void refuse_header(const Text& text, std::string_view first, const ColumnNames& columns) {
+  if (first.find_first_of("0123456789") != first.npos) return;
+  const std::size_t begin = std::min(text.view().find('\n'), text.view().size() - 1) + 1;
+  const std::string_view rest = text.view().substr(begin);
+  const std::string format =
+      by_first_line(without_return(rest.substr(0, rest.find('\n'))), columns);
+  if (format.empty()) return;
+  fail_in_file(
+      text.path + ":1",
+      "what seems to be a header of a file of the format " + format + ", " + in_quotes(first),
+      "names such as user, item and rating, or no header",
+      "take the line out, or say with columns which is which");
+}
+
 struct BinaryFormat {
   std::string_view begin;  // its first bytes
   const char* what;
@@ -146,10 +167,10 @@ std::string detect_text_format(const Text& text, const ColumnNames& columns) {
   const std::string extension = extension_of(text.path);
   if (extension == ".csv" || columns.by_place()) return "csv";
   if (extension == ".mtx" || extension == ".mm") return "matrix-market";
-  std::string_view line = text.view().substr(0, text.view().find('\n'));
-  if (line.ends_with('\r')) line.remove_suffix(1);
+  const std::string_view line = without_return(text.view().substr(0, text.view().find('\n')));
   const std::string format = by_first_line(line, columns);
   if (!format.empty()) return format;
+  refuse_header(text, line, columns);
   std::vector<std::string> names;
   for (const auto& known : reader_formats()) names.push_back(known.name);
   fail_in_file(text.path,

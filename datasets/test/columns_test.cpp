@@ -147,6 +147,19 @@ TEST_F(Columns, AHeaderInTextIsCalledOne) {
   EXPECT_HAS(error("who what much\n1 2 5\n", format("triples")),
              "found what seems to be a header, 'who what much'");
   EXPECT_HAS(error("who::what::much\n1::2::5\n", format("double-colon")), "seems to be a header");
+  EXPECT_HAS(error("who what much\n1 2 5\n"),
+             "ratings.txt:1: found what seems to be a header of a file of the format triples, 'who "
+             "what much'");
+  EXPECT_HAS(error("who::what::much\n1::2::5\n"), "of the format double-colon");
+  EXPECT_HAS(error("who what\n1 2\n"), "of the format pairs");
+  EXPECT_HAS(error("who what\nhow why\n"), "which fit no known format");
+}
+
+TEST_F(Columns, AFirstLineOfNumbersIsNotCalledAHeader) {
+  EXPECT_HAS(error("1,2,3,5\n2,7,4,0\n", format("csv")),
+             "1:1: found the first line '1,2,3,5', expected a header, or the values of user, item "
+             "and perhaps rating and time; write decimals with a point, as in 3.5, or say");
+  EXPECT_HAS(error("1,2,3,5,7\n", format("csv")), "expected a header, or the values");
 }
 
 TEST(ColumnRoles, RolesOfFields) {
