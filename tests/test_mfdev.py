@@ -39,6 +39,16 @@ def test_the_help_names_every_command():
     assert set(re.findall(r"(?:^|, )\./dev ([\w-]+)", USAGE, re.M)) == set(COMMANDS)
 
 
+@pytest.mark.parametrize("command", ["plot", "report", "mfbench"])
+def test_words_name_files_of_the_folder_that_it_is_called_in(tmp_path, command):
+    program = tmp_path / "mfbench"
+    program.write_text("#!/bin/sh\npwd\n")
+    program.chmod(0o755)
+    done = subprocess.run([ROOT / "dev", command], cwd=tmp_path, text=True, capture_output=True,
+                          env={**os.environ, "MFBENCH": str(program)}, check=False)
+    assert done.stdout.strip() == str(tmp_path)
+
+
 @pytest.mark.parametrize("words, said", [
     (["bogus"], "there is no command 'bogus'; known: quickstart test gpu-test build"),
     (["quickstart", "--fast"], "quickstart: unknown argument '--fast'"),

@@ -34,6 +34,7 @@ RC = {
     "svg.fonttype": "none",     # text stays text: searchable, and readable by screen readers
     "svg.hashsalt": "mfbench",  # the same ids, so the same bytes, in every run
     "pdf.fonttype": 42,
+    "text.parse_math": False,   # a $ in a name is one
 }
 
 # A shape that has little area in its square, by how much it is drawn larger.

@@ -85,3 +85,10 @@ def test_the_python_of_the_readme_runs():
                           env={**os.environ, "PYTHONPATH": str(plots)})
     assert done.returncode == 0, done.stderr
     assert re.search(r"^fpsgd +0\.8\d+ +5$", done.stdout, re.M), done.stdout
+
+
+def test_a_folder_that_cannot_be_written_names_out(few, tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    assert main([str(few), "--out", str(tmp_path / "file/figures")]) == 1
+    error = capsys.readouterr().err
+    assert "figures cannot be written there: Not a directory; name another folder with --out" in error

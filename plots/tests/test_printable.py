@@ -59,3 +59,10 @@ def test_errors_about_hostile_files(tmp_path, capsys):
     assert main(["table", str(path)]) == 1
     error = capsys.readouterr().err
     assert error.startswith("error: ") and is_clean(error)
+
+
+def test_dollars_in_a_name_are_no_formula(tmp_path):
+    folder = write(tmp_path / "made", [Made(dataset="$^$ for $_$", seed=seed) for seed in (1, 2)])
+    assert main([str(folder), "--out", str(tmp_path / "figures"), "--format", "svg"]) == 0
+    texts = [path.read_text() for path in (tmp_path / "figures").glob("*.svg")]
+    assert any("$^$ for $_$" in text for text in texts)

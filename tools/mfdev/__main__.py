@@ -24,7 +24,7 @@ USAGE = """\
 ./dev bench [ARGS]      build and run the micro-benchmarks (ARGS go to Google Benchmark)
 ./dev mfbench ARGS      run the program that was built last, in the current folder
 ./dev plot ARGS, ./dev report ARGS
-                        run mfbench plot or mfbench report in the root of the repository
+                        run mfbench plot or mfbench report in the current folder
 ./dev remeasure DIR... [--show] [--seconds N] [--out DIR]
                         measure the results at or below each DIR again, by the spec of each folder's
                         name (--show: only say which, and how long they took; --seconds: stop then; the

@@ -1,11 +1,11 @@
 """What is made of results: figures and the report."""
 
-from mfdev.build import run_mfbench
+from mfdev.build import mfbench
 
 
 def plot(words):
-    run_mfbench(["plot", *words])
+    mfbench(["plot", *words])
 
 
 def report(words):
-    run_mfbench(["report", *words])
+    mfbench(["report", *words])

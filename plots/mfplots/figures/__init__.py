@@ -63,8 +63,16 @@ def write(source: Source, recipe: Recipe, folder: Path, formats: Sequence[str],
     with styled(width):
         drawing = draw(source, recipe)
         drawing.sheet.for_page(width, small_print)
-        folder.mkdir(parents=True, exist_ok=True)
-        paths = drawing.sheet.save(folder / recipe.file_name, formats)
+        try:
+            return _save(drawing, recipe, folder, formats)
+        except OSError as error:
+            raise PlotError(f"{folder}: figures cannot be written there: {error.strerror or error}; "
+                            "name another folder with --out") from error
+
+
+def _save(drawing: Drawing, recipe: Recipe, folder: Path, formats: Sequence[str]) -> list[Path]:
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = drawing.sheet.save(folder / recipe.file_name, formats)
     table = folder / f"{recipe.file_name}.csv"
     drawing.numbers.to_csv(table, index=False, float_format="%.10g")
     return [*paths, table]
