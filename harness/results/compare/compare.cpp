@@ -153,7 +153,7 @@ bool equal_targets(const std::optional<TargetSpec>& x, const std::optional<Targe
 bool was_computed(Metric metric, const Runs& runs) {
   const std::string name = metric.key();
   for (const auto& [repeat, one] : runs) {
-    for (const Json& point : one.result.trace) {
+    for (const Json& point : one.result->trace) {
       if (number_at(point, {name.c_str()})) return true;
     }
   }
@@ -194,7 +194,7 @@ Origins origins_of(const Runs& runs) {
 
 std::string differing_methods(const ComparedCase& first, const ComparedCase& second) {
   const auto method = [](const ComparedCase& one) {
-    return text_at(one.result.header, {"algorithm", "method"}).value_or("");
+    return text_at(one.result->header, {"algorithm", "method"}).value_or("");
   };
   const std::string a = method(first), b = method(second);
   return a == b || a.empty() || b.empty() ? "" : a + " and " + b;
@@ -288,7 +288,7 @@ std::pair<ComparedFolder, ComparedFolder> read_both(const std::string& first,
     keep_side(a, first, options.between->at(0));
     keep_side(b, second, options.between->at(1));
   }
-  std::pair both(compared_folder(first, a), compared_folder(second, b));
+  std::pair both(compared_folder(first, std::move(a)), compared_folder(second, std::move(b)));
   if (options.between) {
     refuse_shared(both.first, both.second, *options.between);
     both.first.summary.side = options.between->at(0).text;

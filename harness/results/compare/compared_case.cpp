@@ -1,5 +1,7 @@
 #include "harness/results/compare/compared_case.hpp"
 
+#include <utility>
+
 #include "base/json/json_values.hpp"
 #include "harness/results/compare/headline.hpp"
 #include "harness/results/files/load_json.hpp"
@@ -59,7 +61,7 @@ Configuration configuration_of(const Json& header) {
   return all;
 }
 
-std::optional<ComparedCase> compared_case(const std::string& path, const ResultFile& file) {
+std::optional<ComparedCase> compared_case(const std::string& path, ResultFile file) {
   const auto seed = integer_at(file.header, {"seed"});
   if (!seed || !file.status()) return std::nullopt;
   ComparedCase one;
@@ -74,13 +76,13 @@ std::optional<ComparedCase> compared_case(const std::string& path, const ResultF
   if (const auto found = headline_of(file, one.metric)) one.quality = found->at.value;
   one.epoch_s = epoch_seconds(file);
   one.contention = contention_in(file.footer);
-  one.result = file;
+  one.result = std::make_shared<const ResultFile>(std::move(file));
   return one;
 }
 
 AnswerTimes answer_times(const ComparedCase& one, const std::optional<TargetSpec>& target) {
   if (!target && one.status != Status::completed) return {};
-  const auto answer = target ? answer_at(one.result, *target) : answer_at_end(one.result);
+  const auto answer = target ? answer_at(*one.result, *target) : answer_at_end(*one.result);
   if (!answer) return {};
   return {answer->train_s, answer->answer_s.value_or(kNever)};
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -44,7 +45,7 @@ struct ComparedCase {
   std::optional<double> quality;  // of it, as headline_of() has it
   std::optional<double> epoch_s;  // steady; of one point only, the mean; unknown if it restarts
   Contention contention;          // with whom it shared the machine; nothing where unknown
-  ResultFile result;
+  std::shared_ptr<const ResultFile> result;  // of all copies
 
   // Whether its times may be those of other programs: of its epochs, and of its answer, which on a
   // device has what the host prepares.
@@ -55,7 +56,7 @@ struct ComparedCase {
 };
 
 // Of a finished result. Nothing where its header names no seed.
-std::optional<ComparedCase> compared_case(const std::string& path, const ResultFile& file);
+std::optional<ComparedCase> compared_case(const std::string& path, ResultFile file);
 
 // Training and answer seconds (prepare, transfer and training) until the target, or to the end
 // without one. kNever: the run has no answer, because it missed the target, diverged or failed.

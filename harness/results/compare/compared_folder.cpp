@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/json/json_values.hpp"
@@ -37,7 +38,7 @@ std::string placement_of(const Json& header) {
 std::string machine_of(const ComparedCase& one) {
   const auto gpu = text_at(one.environment, {"gpu"});
   if (one.gpu && gpu) return *gpu;
-  const std::string placed = placement_of(one.result.header);
+  const std::string placed = placement_of(one.result->header);
   const std::string cpu = text_at(one.environment, {"cpu"}).value_or("?");
   const auto cores = integer_at(one.environment, {"cores"});
   return (cores ? fmt::format("{}, {} cores", cpu, *cores) : cpu) + placed;
@@ -54,19 +55,19 @@ std::optional<std::string> why_left_out(const ResultFile& file) {
   return std::nullopt;
 }
 
-void take_case(const StoredCase& stored, ComparedFolder& folder) {
+void take_case(StoredCase stored, ComparedFolder& folder) {
   ++folder.summary.files;
   warn_of_damage(stored.file, "it is left out");
   if (const auto why = why_left_out(stored.file)) {
     folder.summary.left_out.push_back(stored.name() + ".jsonl: " + *why);
     return;
   }
-  const auto one = compared_case(stored.path, stored.file);
+  auto one = compared_case(stored.path, std::move(stored.file));
   if (!one) return;
   add_once(folder.summary.commits, commit_of(one->environment));
   add_once(folder.summary.machines, machine_of(*one));
   folder.summary.origins.add(one->environment);
-  folder.cases.push_back(*one);
+  folder.cases.push_back(std::move(*one));
 }
 
 bool is_named(const std::string& key, const std::string& name) {
@@ -118,10 +119,10 @@ StoredResults read_listed_results(const std::string& path) {
   return results;
 }
 
-ComparedFolder compared_folder(const std::string& path, const StoredResults& results) {
+ComparedFolder compared_folder(const std::string& path, StoredResults results) {
   ComparedFolder folder;
   folder.summary.folder = path;
-  for (const auto& one : results.cases) take_case(one, folder);
+  for (auto& one : results.cases) take_case(std::move(one), folder);
   take_stated_target(results.spec, folder.cases);
   return folder;
 }

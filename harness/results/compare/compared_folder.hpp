@@ -32,7 +32,7 @@ struct ComparedFolder {
 StoredResults read_listed_results(const std::string& path);
 
 // Damaged, unfinished and profiled files are left out; of damage, a line on standard error says so.
-ComparedFolder compared_folder(const std::string& path, const StoredResults& results);
+ComparedFolder compared_folder(const std::string& path, StoredResults results);
 
 // Gives each run that failed before its data were loaded the configuration, and where there is a
 // run of the same seed the repeat, of the runs that agree with it in everything but what is only
