@@ -15,6 +15,7 @@
 
 #include "base/error.hpp"
 #include "base/files/atomic_file.hpp"
+#include "base/log.hpp"
 #include "base/text.hpp"
 #include "base/threads.hpp"
 #include "harness/cli_model.hpp"
@@ -113,6 +114,17 @@ std::vector<std::int32_t> asked_users(const SavedModel& model, const RecommendOp
   return read_users(o.users, model);
 }
 
+void warn_of_unknown(const SavedModel& model, const std::vector<std::int32_t>& users) {
+  const auto known = [&](std::int32_t user) { return model.has_history(user); };
+  const auto first = std::find_if_not(users.begin(), users.end(), known);
+  if (first == users.end()) return;
+  warn(
+      "{} of {} users have no rating in training, the first is {}: their lists are not their own "
+      "but the same for all such users; --history FILE lists by what a user has seen",
+      users.end() - first - std::count_if(first, users.end(), known), users.size(),
+      model.user_name(*first));
+}
+
 // Returns for how many users.
 std::size_t write_asked(const SavedModel& model, const RecommendOptions& o, ListForm form,
                         const WriteText& write) {
@@ -125,6 +137,7 @@ std::size_t write_asked(const SavedModel& model, const RecommendOptions& o, List
     return 1;
   }
   const auto users = asked_users(model, o);
+  warn_of_unknown(model, users);
   write(writer.head());
   if (o.user.empty()) {
     write_lists(model, users, o, writer, write);

@@ -259,6 +259,45 @@ def test_histories_that_cannot_be_read_say_where(mfbench, trained):
     assert alone.returncode == 2 and "--user" in alone.stderr
 
 
+@pytest.fixture(scope="module")
+def with_strangers(mfbench, tmp_path_factory):
+    """User 9 and item 99 stand in the test part only."""
+    folder = tmp_path_factory.mktemp("strangers")
+    pairs = [(user, item) for user in range(1, 9) for item in range(1, 9) if (user + item) % 3]
+    (folder / "train.txt").write_text("".join(f"{u} {i} {1 + (u * i) % 5}\n" for u, i in pairs))
+    (folder / "test.txt").write_text("1 99 3\n9 99 4\n9 1 4\n")
+    spec = {"datasets": [{"train": "train.txt", "test": "test.txt", "format": "triples"}],
+            "stop": {"epochs": 3}, "algorithms": [{"name": "als_cpu", "factors": 4}]}
+    mfbench("run", "s.json", "--out", "out", "--save-model", "models", cwd=folder, code=0, spec=spec)
+    (model,) = (folder / "models").iterdir()
+    return folder, model
+
+
+def test_rows_that_training_never_saw_are_zeros(with_strangers):
+    _, model = with_strangers
+    for factors, ids, stranger in (("P", "user_ids", 9), ("Q", "item_ids", 99)):
+        rows, known = np.load(model / f"{factors}.npy"), np.load(model / f"{ids}.npy") != stranger
+        assert not rows[~known].any() and rows[known].any(axis=1).all()
+
+
+def test_a_history_of_items_that_training_never_saw_is_refused(mfbench, with_strangers):
+    folder, model = with_strangers
+    (folder / "history.txt").write_text("99 4\n")
+    done = mfbench("recommend", model, "--history", "history.txt", cwd=folder, code=3)
+    assert "the model was trained on no rating of item 99" in done.stderr and done.stdout == ""
+    (folder / "history.txt").write_text("99 4\n1 5\n")
+    done = mfbench("recommend", model, "--history", "history.txt", "-k", "2", cwd=folder, code=0)
+    assert "item 99" in done.stderr and len(done.stdout.splitlines()) == 2
+
+
+def test_a_list_of_a_user_whom_training_never_saw_says_so(mfbench, with_strangers):
+    folder, model = with_strangers
+    for words in (["--user", "9"], ["--all-users"]):
+        done = mfbench("recommend", model, *words, cwd=folder, code=0)
+        assert "users have no rating in training, the first is 9" in done.stderr
+    assert mfbench("recommend", model, "--user", "1", cwd=folder, code=0).stderr == ""
+
+
 def test_every_file_of_a_model_is_documented(trained):
     _, model = trained
     page = (pathlib.Path(__file__).parent.parent / "docs" / "spec.md").read_text(encoding="utf-8")

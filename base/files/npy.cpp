@@ -157,7 +157,7 @@ NpyArray<T> read_npy(const std::string& path) {
 
 template <class T>
 void write_npy(const std::string& path, const T* first, std::int64_t rows, std::int64_t width,
-               std::int64_t stride) {
+               std::int64_t stride, View<const std::uint8_t> kept) {
   const std::string header = header_text(type_of<T>, rows, width);
   errno = 0;
   std::ofstream out(path, std::ios::binary);
@@ -165,13 +165,16 @@ void write_npy(const std::string& path, const T* first, std::int64_t rows, std::
                                         static_cast<char>(header.size() >> 8)};
   out << kMagic << std::string_view(prologue.data(), prologue.size()) << header;
   const std::int64_t row_width = width == 0 ? 1 : width;
-  const bool packed = stride == row_width;
+  const bool packed = stride == row_width && kept.empty();
+  const std::vector<T> zeros(static_cast<std::size_t>(row_width), T{});
   const auto row_bytes = static_cast<std::streamsize>(sizeof(T)) * row_width;
   if (packed && rows > 0) {
     out.write(reinterpret_cast<const char*>(first), row_bytes * rows);
   } else {
     for (std::int64_t row = 0; row < rows; ++row) {
-      out.write(reinterpret_cast<const char*>(first + row * stride), row_bytes);
+      const bool is_kept = kept.empty() || kept[row] != 0;
+      const T* const from = is_kept ? first + row * stride : zeros.data();
+      out.write(reinterpret_cast<const char*>(from), row_bytes);
     }
   }
   out.close();
@@ -181,7 +184,7 @@ void write_npy(const std::string& path, const T* first, std::int64_t rows, std::
 #define MF_NPY(T)                                                                      \
   template NpyArray<T> read_npy<T>(const std::string&);                                \
   template void write_npy<T>(const std::string&, const T*, std::int64_t, std::int64_t, \
-                             std::int64_t);
+                             std::int64_t, View<const std::uint8_t>);
 MF_NPY(float)
 MF_NPY(std::int32_t)
 MF_NPY(std::int64_t)

@@ -33,11 +33,11 @@ struct NpyArray {
 template <class T>
 NpyArray<T> read_npy(const std::string& path);
 
-// Rows of `width` elements that lie `stride` apart; width 0 writes a one-dimensional array. Throws
-// Error(io).
+// Rows of `width` elements that lie `stride` apart; width 0 writes a one-dimensional array. Rows
+// whose flag in `kept` is 0 are written as zeros; without flags, all are kept. Throws Error(io).
 template <class T>
 void write_npy(const std::string& path, const T* first, std::int64_t rows, std::int64_t width,
-               std::int64_t stride);
+               std::int64_t stride, View<const std::uint8_t> kept = {});
 
 template <class T>
 void write_npy(const std::string& path, View<const T> values) {

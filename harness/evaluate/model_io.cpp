@@ -31,9 +31,11 @@ void expect_size(const std::string& path, std::int64_t found, std::int64_t expec
   fail(ErrorKind::data, "{}: holds {} values, expected {} by model.json", path, found, expected);
 }
 
-void write_arrays(const std::string& folder, const FactorView& f, const Ratings& train) {
-  write_npy(folder + "/P.npy", f.p, f.n_users, f.factors, f.p_stride);
-  write_npy(folder + "/Q.npy", f.q, f.n_items, f.factors, f.q_stride);
+// Rows that training never saw are still those that it began with, which are random.
+void write_arrays(const std::string& folder, const FactorView& f, const Ratings& train,
+                  const Predictor& predictor) {
+  write_npy(folder + "/P.npy", f.p, f.n_users, f.factors, f.p_stride, predictor.known_user());
+  write_npy(folder + "/Q.npy", f.q, f.n_items, f.factors, f.q_stride, predictor.known_item());
   if (f.user_bias != nullptr) {
     write_npy(folder + "/user_bias.npy", f.user_bias, f.n_users, 0, f.user_bias_stride);
     write_npy(folder + "/item_bias.npy", f.item_bias, f.n_items, 0, f.item_bias_stride);
@@ -56,7 +58,7 @@ void write_names(const std::string& path, const IdNames& names) {
 void save_model(const std::string& folder, const FactorView& factors, const Ratings& train,
                 const Predictor& predictor, const FoldInLoss& loss, const Json& resolved_case) {
   AtomicFolder fresh(folder);
-  write_arrays(fresh.path(), factors, train);
+  write_arrays(fresh.path(), factors, train, predictor);
   write_names(fresh.path() + "/user_names.txt", train.user_names());
   write_names(fresh.path() + "/item_names.txt", train.item_names());
   const bool named = !train.user_names().empty() || !train.item_names().empty();
@@ -343,6 +345,11 @@ std::vector<std::pair<std::int32_t, float>> SavedModel::recommend(std::int32_t u
       [&](std::int64_t item) { return predict_row(user, item, true); });
 }
 
+bool SavedModel::has_history(std::int32_t user_id) const {
+  const std::int64_t user = row_of(user_ids, user_id);
+  return user >= 0 && predictor.known_user()[user] != 0;
+}
+
 FoldedUser SavedModel::fold_in(const std::vector<HistoryItem>& history) const {
   if (!loss) {
     fail(ErrorKind::data,
@@ -354,6 +361,9 @@ FoldedUser SavedModel::fold_in(const std::vector<HistoryItem>& history) const {
     const std::int64_t row = row_of(item_ids, one.item_id);
     if (row < 0) {
       warn("the model knows no item {}; it is left out of the history", one.item_id);
+    } else if (predictor.known_item()[row] == 0) {
+      warn("the model was trained on no rating of item {}; it is left out of the history",
+           id_text(item_names, item_ids, row));
     } else {
       rows.push_back({static_cast<std::int32_t>(row), one.value});
     }

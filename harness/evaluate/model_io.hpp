@@ -72,9 +72,10 @@ struct SavedModel {
                                                         bool include_seen) const;
 
   // A user whom training has not seen, by a history in original ids. Throws Error(data) for an item
-  // that stands there twice, and for a folder without a loss; items that the model does not know
-  // are left out, with a warning.
+  // that stands there twice, and for a folder without a loss; items that the model does not know or
+  // was not trained on are left out, with a warning.
   FoldedUser fold_in(const std::vector<HistoryItem>& history) const;
+  bool has_history(std::int32_t user_id) const;  // a rating in training
   float predict(const FoldedUser& user, std::int32_t item_id) const;
   std::vector<std::pair<std::int32_t, float>> recommend(const FoldedUser& user, int k,
                                                         bool include_seen) const;
