@@ -59,6 +59,7 @@ Json algorithm_json(const Case& item) {
           {"family", info.family},
           {"method", kMethods.of(info.method)},
           {"hardware", info.hardware == Hardware::cuda ? "cuda" : "cpu"},
+          {"deterministic", info.deterministic},
           {"paper", info.paper},
           {"plugin", info.origin.empty() ? Json() : Json(info.origin)},
           {"params", item.params.to_json()}};
