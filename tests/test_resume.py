@@ -24,6 +24,23 @@ def test_a_file_with_damage_behind_its_end_is_run_again(mfbench, tmp_path):
     assert len(list((tmp_path / "out").glob("*.partial-1"))) == 1
 
 
+def test_specs_whose_names_share_a_folder_are_told(mfbench, tmp_path):
+    spec = {**SPEC, "algorithms": [{"name": "ruler", "sleep_ms": 0}]}
+
+    def run(name):
+        return mfbench("run", "s.json", cwd=tmp_path, code=0, spec={**spec, "name": name}).stderr
+
+    assert run("a b") == "" == run("a b")
+    assert "a-b/spec.json: was written for the spec 'a b', and is now for 'a/b'" in run("a/b")
+    assert run("a/b") == ""
+
+
+def test_no_folder_of_results_is_hidden(mfbench, tmp_path):
+    spec = {**SPEC, "algorithms": [{"name": "ruler", "sleep_ms": 0}], "name": ".hidden"}
+    mfbench("run", "s.json", cwd=tmp_path, code=0, spec=spec)
+    assert [one.name for one in (tmp_path / "results/runs").iterdir()] == ["spec.hidden"]
+
+
 def own_ratings(folder, first=1):
     (folder / "own.csv").write_text(
         "user,item,rating\n" + "".join(f"{k % 9},{k % 7},{(first + k) % 5 + 1}\n" for k in range(63)))

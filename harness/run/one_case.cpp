@@ -44,17 +44,23 @@ bool has_other_files(const ResultFile& file, const Case& item, const std::string
 }
 
 // Of a skipped case, which has measured nothing: each run of the spec would leave one more.
-bool holds_nothing(const std::string& path) {
-  const auto file = read_result_file(path);
-  return file && !file->damage && file->trace.empty() && file->status() == Status::skipped;
+bool holds_nothing(const ResultFile& file) {
+  return !file.damage && file.trace.empty() && file.status() == Status::skipped;
 }
 
 void make_room(const std::string& path) {
   if (!std::filesystem::exists(path)) return;
-  if (holds_nothing(path)) {
+  const auto file = read_result_file(path);
+  if (file && holds_nothing(*file)) {
     std::filesystem::remove(path);
-  } else {
-    set_aside(path);
+    return;
+  }
+  const std::string aside = set_aside(path);
+  if (file && file->status() == Status::interrupted) {
+    note(
+        "{}: was interrupted after {} lines of its trace; the case is run again from its start, "
+        "and what was measured is in {}",
+        path, file->trace.size(), aside);
   }
 }
 

@@ -678,6 +678,7 @@ std::string folder_name(const std::string& name) {
   const auto ascii = [](char c) { return c >= 0x20 && c < 0x7f; };
   const std::string mark = sha256(name).substr(0, 8);
   if (std::none_of(folder.begin(), folder.end(), letter)) return "spec-" + mark;
+  if (folder.front() == '.') return folder_name("spec" + name);  // not a hidden one
   if (std::all_of(name.begin(), name.end(), ascii) && name.size() <= kLongest) return folder;
   return folder.substr(0, kLongest - mark.size() - 1) + "-" + mark;
 }
