@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <cstdint>
 
@@ -22,6 +23,22 @@ Feedback feedback_of(View<const float> values) {
   if (largest > float{kMostStars}) return Feedback::counts;
   const bool mostly_ones = std::max_element(counts.begin(), counts.end()) == counts.begin() + 1;
   return largest > kFewStars && mostly_ones ? Feedback::counts : Feedback::stars;
+}
+
+Signs signs_of(View<const float> values, ThreadTeam& team) {
+  constexpr std::int64_t kChunk = std::int64_t{1} << 16;
+  std::atomic<std::int64_t> zeros{0};
+  std::atomic<std::int64_t> negative{values.size()};
+  team.for_chunks(values.size(), kChunk, [&](std::int64_t begin, std::int64_t end) {
+    const auto first = values.begin() + begin, last = values.begin() + end;
+    zeros += std::count(first, last, 0.0F);
+    if (!(*std::min_element(first, last) < 0)) return;
+    const auto found = std::find_if(first, last, [](float value) { return value < 0; });
+    const std::int64_t at = found - values.begin();
+    for (std::int64_t known = negative; at < known && !negative.compare_exchange_weak(known, at);) {
+    }
+  });
+  return {zeros, negative < values.size() ? negative.load() : -1};
 }
 
 }  // namespace mf

@@ -1,7 +1,10 @@
 // What the values of ratings are.
 #pragma once
 
+#include <cstdint>
+
 #include "base/json/names.hpp"
+#include "base/threads.hpp"
 #include "base/view.hpp"
 
 namespace mf {
@@ -17,5 +20,12 @@ inline constexpr Names kFeedbackNames{std::to_array<Named<Feedback>>(
 // What they look like: pairs if all are equal; counts if they are whole numbers from 0 on and the
 // largest is above 100, or above 10 with 1 as the most frequent; stars otherwise.
 Feedback feedback_of(View<const float> values);
+
+// What implicit feedback cannot have, and what it takes for not observed.
+struct Signs {
+  std::int64_t zeros = 0;
+  std::int64_t first_negative = -1;  // its index; -1: none
+};
+Signs signs_of(View<const float> values, ThreadTeam& team);
 
 }  // namespace mf

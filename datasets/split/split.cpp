@@ -442,7 +442,7 @@ Split cut_parts(const Dataset& data, View<const std::uint8_t> given, const Split
     });
   }
   if (scope.sum(split.train.nnz()) == 0)
-    fail(ErrorKind::usage, "{}: the split leaves no rating to train on", data.info.name);
+    fail(ErrorKind::data, "{}: the split leaves no rating to train on", data.info.name);
   count_cold(split, flags_of_all(item_trained, scope.ranks), flags_of_all(item_tested, scope.ranks),
              scope, team);
   return split;

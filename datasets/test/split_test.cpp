@@ -453,7 +453,6 @@ TEST(Errors, SayWhatIsWrong) {
            {holdout(1.0), "the test fraction is 1"},
            {holdout(std::nan("")), "nan"},
            {holdout(0.2, -1), "the validation fraction is -1"},
-           {holdout(0.9999), "no rating to train on"},
            {leave_out(0), "leave_out is 0"},
            {fold_of(5, 6), "fold 6 of 5"},
            {fold_of(1, 1), "fold 1 of 1"},
@@ -465,7 +464,8 @@ TEST(Errors, SayWhatIsWrong) {
   }
   Dataset one_user;
   one_user.ratings = test::ratings_of(1, 2, {{0, 0, 3}, {0, 1, 4}});
-  EXPECT_EQ(kind_of_error(one_user, users(0.9, 0.5), "no rating to train on"), ErrorKind::usage);
+  EXPECT_EQ(kind_of_error(one_user, users(0.9, 0.5), "no rating to train on"), ErrorKind::data);
+  EXPECT_EQ(kind_of_error(data, holdout(0.9999), "no rating to train on"), ErrorKind::data);
   EXPECT_EQ(kind_of_error(Dataset{}, holdout(0.2), "no ratings"), ErrorKind::data);
   data.parts.assign(3, kTrain);
   EXPECT_EQ(kind_of_error(data, given, "3 labels"), ErrorKind::data);

@@ -106,6 +106,21 @@ void QualityEvaluator::note(const RankedItems& ranked, ThreadTeam& team) {
   for (std::size_t i = 0; i < means.size(); ++i) notes_.cold.set(ranking_->metrics[i], means[i]);
 }
 
+std::optional<std::string> QualityEvaluator::why_unranked() const {
+  if (!ranking_ || ranked_.count() > cold_) return std::nullopt;
+  const char* part = is_on_test(*ranking_) ? "test" : "validation";
+  const std::string whom =
+      cold_ == 0 ? fmt::format("no user has an item to be found in the {} part", part)
+                 : fmt::format(
+                       "none of the {} users with items in the {} part has a history in "
+                       "training",
+                       cold_, part);
+  return fmt::format(
+      "{}: there are no ranking metrics, and rules that stop by one never do; take the split "
+      "\"leave_out\", or \"users\" with a \"fold_in\", which leave every user a history",
+      whom);
+}
+
 std::optional<std::string> QualityEvaluator::why_tied() const {
   if (!ranking_ || 2 * notes_.tied <= ranked_.count()) return std::nullopt;
   return fmt::format(

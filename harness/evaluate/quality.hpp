@@ -47,6 +47,8 @@ class QualityEvaluator {
   MetricValues evaluate(const FactorView& model, ThreadTeam& team);
 
   const RankingNotes& notes() const { return notes_; }
+  // Why there will be no ranking metric, for the user; nothing where a ranked user has a history.
+  std::optional<std::string> why_unranked() const;
   // Why the ranking says little, for the user; nothing where most users have scores that differ.
   std::optional<std::string> why_tied() const;
 

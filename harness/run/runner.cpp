@@ -59,6 +59,7 @@ class CaseRun {
     clock_ = TrainingClock(ranges_, setup_.device().get());
     setup_.prepare([this] { return stop_requested(); }, host_watch_, measures_);
     report_.header(setup_);
+    for (const auto& warning : setup_.warnings()) report_.warn(warning, result_);
     train();
     end_training();
     fail_if_cut();  // the cache file that the ratings lie in
@@ -215,9 +216,10 @@ class CaseRun {
     measures_.train_device_s = clock_.device_seconds();
     if (!repeats_) measures_.epochs = clock_.epoch_times();
     setup_.report(measures_);
-    result_.warnings = setup_.evaluation().warnings();
-    if (result_.status == Status::diverged)
-      result_.reason += setup_.evaluation().hint_of_divergence();
+    for (const auto& warning : setup_.evaluation().warnings()) result_.warnings.push_back(warning);
+    const bool failed = result_.status == Status::error && clock_.seconds() > 0;
+    if (result_.status == Status::diverged || failed)
+      result_.reason += setup_.evaluation().hint_of_failure();
     ranks_.report(setup_.device(), result_, measures_);
     result_.contention = host_watch_.contention(measures_, setup_.device().get() != nullptr);
     report_.footer(result_, measures_);

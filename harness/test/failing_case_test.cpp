@@ -180,7 +180,7 @@ TEST(EmptyPart, IsAnErrorBeforeTraining) {
                    "t.json");
     const SessionSummary summary = run(spec, folder / "r");
     EXPECT_EQ(summary.failed, 1);
-    EXPECT_EQ(summary.bad_data, 0) << "the split is the spec's";
+    EXPECT_EQ(summary.bad_data, 1) << one.reason << ": the ratings are too few for the split";
     const Json footer = result_of(folder / "r", spec.cases[0]).footer;
     EXPECT_EQ(footer["status"], "error");
     EXPECT_EQ(footer["epochs"], 0);

@@ -1,5 +1,8 @@
 #include "harness/run/case/case_evaluation.hpp"
 
+#include <fmt/format.h>
+
+#include <cmath>
 #include <limits>
 
 #include "algorithms/core/registry.hpp"
@@ -22,6 +25,21 @@ RankingSpec ranking_on(const Case& item, MetricPart part) {
   RankingSpec spec = ranking_of(item);
   std::erase_if(spec.metrics, [&](Metric one) { return one->part != part; });
   return spec;
+}
+
+// Where ratings differ by no more than fp32 can tell, an error of 0 is no result.
+std::optional<std::string> why_indistinct(const RatingFacts& facts) {
+  constexpr double kFewSteps = 0x1p-21;  // of fp32
+  const double mean = facts.mean;
+  if (facts.deviation > kFewSteps * std::abs(mean)) return std::nullopt;
+  constexpr double kMostLikelyRating = 1e6;
+  return fmt::format(
+      "the ratings of the training part are all {}{}, so an error says nothing of a model; {}",
+      static_cast<float>(mean),
+      facts.deviation > 0 ? " or so near to it that fp32 cannot tell them apart" : "",
+      std::abs(mean) > kMostLikelyRating
+          ? "is it a column of times or of ids? `columns` says which one has the ratings"
+          : "observed pairs are implicit feedback: take ials_cpu or its like");
 }
 
 std::optional<double> rmse_of(const Accuracy& accuracy) {
@@ -116,8 +134,17 @@ Reference CaseEvaluation::reference(const TracePoint& start) const {
           trivial_error_.value_or(kNotKnown)};
 }
 
-std::string CaseEvaluation::hint_of_divergence() const {
-  if (!parts_ || is_implicit(item_) || data_.info->scale) return "";
+std::string CaseEvaluation::hint_of_failure() const {
+  if (!parts_) return "";
+  constexpr double kLarge = 1e6;
+  const double size = std::hypot(data_.facts->mean, data_.facts->deviation);
+  if (size > kLarge) {
+    return fmt::format(
+        "; its cause may be ratings of about {:.2g}, beside which fp32 (24 bits) loses reg and all "
+        "that is small: divide them, by {:.0e} or so",
+        size, std::pow(10, std::floor(std::log10(size))));
+  }
+  if (is_implicit(item_) || data_.info->scale) return "";
   if (feedback_of(parts_->test.values()) != Feedback::counts) return "";
   return "; the values look like counts, which are implicit feedback: take ials_cpu or its like, "
          "or declare the rating_scale of ratings";
@@ -156,6 +183,16 @@ std::vector<std::string> CaseEvaluation::warnings() const {
   for (const auto& rule : rules_on_test(item_)) {
     all.push_back(rule + " watched the test part: what is measured on it was chosen by it");
   }
+  return all;
+}
+
+std::vector<std::string> CaseEvaluation::warnings_before() const {
+  std::vector<std::string> all;
+  for (const auto* one : {quality_.get(), validation_quality_.get()}) {
+    if (const auto why = one != nullptr ? one->why_unranked() : std::nullopt) all.push_back(*why);
+  }
+  if (is_implicit(item_)) return all;
+  if (const auto why = why_indistinct(*data_.facts)) all.push_back(*why);
   return all;
 }
 

@@ -39,8 +39,9 @@ class CaseEvaluation {
   // Of a model that has learned nothing, once epoch 0 is evaluated.
   std::optional<double> trivial_error() const { return trivial_error_; }
   Reference reference(const TracePoint& start) const;  // epoch 0
-  // Why the error may have diverged, for its reason: values that look like counts; or "".
-  std::string hint_of_divergence() const;
+  // Why training may have failed, for its reason: ratings too large for fp32, or values that look
+  // like counts; or "".
+  std::string hint_of_failure() const;
 
   std::vector<UserGroup> user_groups(PreparedCase& prepared) const;
   void save(const std::string& folder, PreparedCase& prepared) const;
@@ -50,6 +51,8 @@ class CaseEvaluation {
   // Of the last evaluation: what the footer has of it, and why it says little.
   void report(CaseMeasures& measures) const;
   std::vector<std::string> warnings() const;
+  // That nothing will be told apart, as is known before training.
+  std::vector<std::string> warnings_before() const;
 
  private:
   void evaluate_all(const FactorView& model, TracePoint& point);

@@ -118,6 +118,11 @@ void CaseReport::note(Metric metric, double value, std::int64_t epoch, CaseResul
   if (metric == main_metric(item_)) result.best_epoch = epoch;
 }
 
+void CaseReport::warn(const std::string& text, CaseResult& result) {
+  result.warnings.push_back(text);
+  tell([&] { progress_.warning(text); });
+}
+
 void CaseReport::epochs_done(const TracePoint& point) {
   tell([&] { progress_.epochs_done(point); });
 }

@@ -35,6 +35,8 @@ class CaseReport {
   // With the algorithm's own account of its work, for which it may count rows. Once.
   void header(CaseSetup& setup);
   bool has_header() const { return has_header_; }
+  // Before it trains.
+  void warn(const std::string& text, CaseResult& result);
   // Notes in `result` what was best, and what was last.
   void trace(const TracePoint& point, CaseResult& result);
   void epochs_done(const TracePoint& point);

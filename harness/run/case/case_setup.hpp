@@ -44,6 +44,9 @@ class CaseSetup {
   CaseEvaluation& evaluation() { return evaluation_; }
   PreparedCase* prepared() { return prepared_.get(); }  // null before prepare()
 
+  // Why its numbers will say less than they seem to: known before it trains.
+  std::vector<std::string> warnings() const;
+
   // CPU seconds that processes which the algorithm has started have worked.
   double foreign_cpu_s() const;
   // At the end of the case; ends these processes.
@@ -65,6 +68,7 @@ class CaseSetup {
   CaseEvaluation evaluation_;
   std::unique_ptr<PreparedCase> prepared_;
   bool shares_ratings_ = false;
+  std::int64_t zeros_ = 0;  // of implicit feedback: training ratings that say not observed
 };
 
 }  // namespace mf

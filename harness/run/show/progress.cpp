@@ -49,6 +49,7 @@ class TextProgress : public Progress {
     title_ = one_line(item.title);
     widest_ = std::max(widest_, columns_of(title_));
     quality_.reset();
+    told_ = 0;
     last_ = Clock::now();
   }
 
@@ -61,9 +62,14 @@ class TextProgress : public Progress {
     text += "  " + (colour ? in_colour(out_, *colour, ending) : ending);
     if (verbose_) text += "  " + facts_text(id_, result, metric_);
     line(text);
-    for (const auto& warning : result.warnings) {
-      line(folded("  warning: " + one_line(warning), columns(), 4));
+    for (std::size_t k = told_; k < result.warnings.size(); ++k) {
+      line(folded("  warning: " + one_line(result.warnings[k]), columns(), 4));
     }
+  }
+
+  void warning(const std::string& text) override {
+    ++told_;
+    line(folded(count_ + " " + title_ + ": warning: " + one_line(text), columns(), 4));
   }
 
  protected:
@@ -105,6 +111,7 @@ class TextProgress : public Progress {
   }
 
   std::size_t widest_ = 0;
+  std::size_t told_ = 0;  // of the warnings of a case, which begin with these
 };
 
 class LogProgress : public TextProgress {
