@@ -37,7 +37,7 @@ Json histogram(View<const float> values) {
   return bars;
 }
 
-// Of each share, the smallest value with at least so much of all at or below it.
+// For each share, the smallest value with at least so much of all at or below it.
 Json quantiles(View<const float> values) {
   std::vector<float> sorted(values.begin(), values.end());
   std::sort(sorted.begin(), sorted.end());

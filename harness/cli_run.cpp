@@ -246,7 +246,7 @@ Spec read_and_warn(const std::string& path) {
   return spec;
 }
 
-// Of a folder of results, what its studies chose; of a spec, the trials first.
+// For a folder of results, what its studies chose; for a spec, the trials first.
 int tune_command(const std::string& path, RunOptions options, ProgressMode mode, bool json) {
   if (std::filesystem::is_directory(path)) {
     print_studies(read_studies(path), json);

@@ -72,7 +72,7 @@ class Agreement:
         return statistics.fmean(self.above.values())
 
     def deviations(self):
-        """Of each configuration beside that level."""
+        """For each configuration beside that level."""
         return [abs(above - self.level()) for above in self.above.values()]
 
     def within(self, margin):

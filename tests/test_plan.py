@@ -81,7 +81,7 @@ def table_of(page, heading):
     return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
 
 
-# Of an H200, GiB: what is free once the context stands.
+# For an H200, GiB: what is free once the context stands.
 DEVICE = ("--device-memory", "139")
 
 

@@ -22,7 +22,7 @@ class Sides {
   Sides() = default;
   // `reg` is that of the center's biases.
   Sides(const Ratings& train, CenterKind kind, RowReg reg, ThreadTeam& team);
-  // Of a rank: a copy of its rows and columns, which borrows nothing. All ranks together.
+  // For a rank: a copy of its rows and columns, which borrows nothing. All ranks together.
   Sides(const RatingSlice& slice, CenterKind kind, RowReg reg, ThreadTeam& team,
         const RankCuts& cuts, const BiasExchange& exchange, Communicator& ranks);
 

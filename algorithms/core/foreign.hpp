@@ -60,7 +60,7 @@ class Foreign {
   // on no training clock.
   virtual double own_train_s() const = 0;
   virtual double cpu_s() const = 0;  // that its processes have worked
-  // Of a program that leaves no model: its own RMSE of the test part after the last epoch, perhaps
+  // For a program that leaves no model: its own RMSE of the test part after the last epoch, perhaps
   // not finite. It is the only evaluation.
   virtual std::optional<double> reported_rmse() const = 0;
   // Ends the process. What is known only then, for the result's footer; null: nothing.

@@ -48,7 +48,7 @@ MemoryNeed memory_need(const Params& params, const ProblemShape& shape) {
   const int devices = devices_of(params);
   const ProblemShape of_device = share_of(shape, devices);
   const auto nnz = static_cast<double>(of_device.nnz);
-  // Of several devices a user has a row in each block of items; the factors of all are on each.
+  // For several devices a user has a row in each block of items; the factors of all are on each.
   const double blocks = devices > 1 ? kMostHalves * devices : 1;
   const double users = blocks * static_cast<double>(of_device.n_users);
   const double rows = static_cast<double>(shape.n_users) + static_cast<double>(shape.n_items);

@@ -19,7 +19,7 @@ std::vector<std::int64_t> groups_by(const std::vector<std::int64_t>& counts, std
   return group;
 }
 
-// Of each pair of groups, the square root of its ratings and of one more, so that no block is
+// For each pair of groups, the square root of its ratings and of one more, so that no block is
 // empty.
 std::vector<double> weights_of(const Ratings& ratings, std::int64_t rows, std::int64_t columns) {
   std::vector<std::int64_t> of_user(ratings.n_users(), 0), of_item(ratings.n_items(), 0);

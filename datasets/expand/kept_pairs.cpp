@@ -28,7 +28,7 @@ KeptPairs::KeptPairs(const Ratings& base, const BlockShares& shares, std::int64_
   share_out(nnz);
 }
 
-// Of each copy of an item, one of its ratings is chosen, and a copy of the user who gave it.
+// For each copy of an item, one of its ratings is chosen, and a copy of the user who gave it.
 void KeptPairs::owe(std::uint64_t seed) {
   const std::int64_t columns = shares_.item_blocks();
   std::vector<double> sums(static_cast<std::size_t>(columns), 0.0);

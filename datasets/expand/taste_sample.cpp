@@ -104,7 +104,7 @@ void draw_users(const Ratings& ratings, const Streams& streams, int sweep, Taste
   });
 }
 
-// Of each user, given how far the factors are from the ratings.
+// For each user, given how far the factors are from the ratings.
 void draw_noise(const Ratings& ratings, Rng rng, TasteSample& sample) {
   const auto offsets = ratings.user_offsets();
   std::vector<double> squares(static_cast<std::size_t>(ratings.n_users()), 0.0);

@@ -542,7 +542,7 @@ TEST_F(Load, ACarriedCacheMustFitTheCatalog) {
   write_cache(cache_path(request), data, 1, "carried");
   EXPECT_EQ(why_unavailable(request), "");
   EXPECT_EQ(load_dataset(request, 1).ratings.nnz(), 100000);
-  // Of a split: the hash of its files' hashes, as sha256sum prints them.
+  // For a split: the hash of its files' hashes, as sha256sum prints them.
   const auto split = parse(R"("ml-100k@u1")");
   data.info.source_hash = sha256(
       "ce253ec86c448b44fb3ba9a30d12dcfc2e9210cbde71efada3730c22e9ac212a  u1.base\n"

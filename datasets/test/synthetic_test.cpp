@@ -109,7 +109,7 @@ std::string error_of(const std::string& like, double factor) {
   return error.what();
 }
 
-// Of the parts of Yahoo! Music, the catalog's is the first.
+// The catalog's is the first of the parts of Yahoo! Music.
 TEST(LookAlikeShape, IsThatOfTheCatalog) {
   int both = 0;
   for (const std::string& name : look_alike_names()) {

@@ -13,7 +13,7 @@ struct SeenDevices {
   std::vector<std::string> ids;
 };
 
-// Of each rank, by its place among what it has seen: the first device that no rank before it on
+// For each rank, by its place among what it has seen: the first device that no rank before it on
 // the same machine has. Ranks that see the same devices have them in their order; those that a
 // launcher lets see one each have that. Nothing where all are taken.
 std::vector<std::optional<int>> assign_devices(const std::vector<SeenDevices>& ranks);

@@ -65,7 +65,7 @@ void EnergyMeter::finish() {
   if (joules_ && pending_s_ > 0) read();
 }
 
-// Of what was taken since the last reading, training has its share of the time.
+// Training has its share, by time, of what was taken since the last reading.
 void EnergyMeter::read() {
   if (!read_at_) {  // the driver has not answered yet: what came before is of unknown power
     begin_reading();

@@ -23,7 +23,7 @@ struct OwnUse {
 };
 OwnUse own_use();
 
-// Of a thread: how long it had work and no CPU, and how often it was put on one.
+// For a thread: how long it had work and no CPU, and how often it was put on one.
 struct ThreadWait {
   double wait_s = 0;
   std::int64_t turns = 0;

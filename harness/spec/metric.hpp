@@ -33,7 +33,7 @@ struct Hits {
   void set(int rank) { words[rank / 32] |= std::uint32_t{1} << (rank % 32); }
 };
 
-// Of one user with `held_out` >= 1 held-out items: what the first k ranks are worth.
+// For one user with `held_out` >= 1 held-out items: what the first k ranks are worth.
 using RankingValue = double (*)(const Hits& hits, int k, std::int64_t held_out);
 double recall_at(const Hits& hits, int k, std::int64_t held_out);  // of what k ranks can hold
 double recall_of_all_at(const Hits& hits, int k, std::int64_t held_out);

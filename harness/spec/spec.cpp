@@ -211,7 +211,7 @@ std::optional<std::string> why_no_metric(const Case& item, Metric metric) {
         metric.key(), item.data.label(), usual_validation(item));
   }
   if (measure == Measure::ranking) return std::nullopt;
-  // Of a program that evaluates itself there is no other number.
+  // For a program that evaluates itself there is no other number.
   const auto& foreign = find_algorithm(item.algorithm).foreign;
   if (foreign && foreign->takes_test && metric != kTestRmse) {
     return fmt::format("{} evaluates itself and says only its test RMSE; found {}", item.algorithm,

@@ -142,7 +142,7 @@ FieldInfo word_info(const std::string& name, const std::string& help,
   return {name, help, {{"enum", words}}, nullptr, required};
 }
 
-// Of a "peer": its library selects the algorithms, its algorithm the parameters.
+// For a "peer": its library selects the algorithms, its algorithm the parameters.
 FormInfo peer_form() {
   FormInfo form;
   form.selector = "library";

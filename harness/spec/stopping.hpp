@@ -54,7 +54,7 @@ inline constexpr double kFarFromMean = 5;
 // still come down from there.
 struct Reference {
   double initial = 0;  // of epoch 0
-  // Of a model that has learned nothing: the RMSE of predicting the mean of the training part on
+  // For a model that has learned nothing: the RMSE of predicting the mean of the training part on
   // the test part; of implicit feedback the objective of P = Q = 0.
   double trivial = 0;
 };

@@ -56,7 +56,7 @@ class Task:
 
     @property
     def test(self):
-        """Of a program that evaluates itself: the part that it is to do that on."""
+        """For a program that evaluates itself: the part that it is to do that on."""
         parts = {name: self.array(f"test_{name}") for name in ("user", "item", "value")}
         return types.SimpleNamespace(nnz=len(parts["user"]), **parts)
 

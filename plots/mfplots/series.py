@@ -91,7 +91,7 @@ class Series:
         return self.cases[~self.cases["status"].isin(NOT_RUN)]
 
     def at_target(self, target: Target, column: str) -> list[float]:
-        """Of each finished case, the column at its first evaluated point at the target; NaN where it
+        """For each finished case, the column at its first evaluated point at the target; NaN where it
         never got there."""
         traces = [self.traces[i] for i in self.finished.index]
         key = (target.metric, float(target))

@@ -242,7 +242,7 @@ def _agrees(candidate: Series, series: Series, candidates: list[Series],
 
 
 def times_to_target(series: Series, target: Target | None, clock: str) -> list[float]:
-    """Of each finished case; NaN for those that did not reach it. None where there is no target."""
+    """For each finished case; NaN for those that did not reach it. None where there is no target."""
     return [] if target is None else series.at_target(target, clock)
 
 
@@ -262,13 +262,13 @@ def declared_rates(series: Series, amount: str, clock: str) -> list[float]:
 
 
 def last(series: Series, column: str) -> list[float]:
-    """Of each finished case, at its last evaluated point."""
+    """For each finished case, at its last evaluated point."""
     traces = [series.traces[i] for i in series.finished.index]
     return [float(t[column].iloc[-1]) if len(t) and column in t else math.nan for t in traces]
 
 
 def headlines(series: Series, metric: str) -> list[float]:
-    """Of each finished case, at the epoch that its validation part chose, or at the last one."""
+    """For each finished case, at the epoch that its validation part chose, or at the last one."""
     return [_at_epoch(series.traces[i], metric, epoch) for i, epoch in series.finished["headline_epoch"].items()]
 
 
@@ -280,7 +280,7 @@ def _at_epoch(trace: pd.DataFrame, metric: str, epoch: float) -> float:
 
 
 def bests(series: Series, metric: str) -> list[float]:
-    """Of each finished case, of all its epochs: of the test part, chosen on what it is measured on. The initial model
+    """For each finished case, of all its epochs: of the test part, chosen on what it is measured on. The initial model
     is not one of them."""
     traces = [series.traces[i] for i in series.finished.index]
     return [metrics.best_of(t.loc[t["epoch"] > 0, metric] if metric in t else [], metric) for t in traces]

@@ -20,7 +20,7 @@ LIBRARY = Made("peer:libmf:sgd", trace=BACKWARDS, facts={"restarts": True})
 
 
 def joined_lines(folder, x):
-    """Of each curve, whether a line joins its points."""
+    """For each curve, whether a line joins its points."""
     (axes,) = figures.draw(view_of(folder, [LIBRARY, Made()]), Recipe("trace", x=x)).sheet.axes
     return [line.get_linestyle() != "None" for line in axes.lines if len(line.get_xdata()) == len(BACKWARDS)]
 

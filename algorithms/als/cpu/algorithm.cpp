@@ -5,7 +5,7 @@
 // and then Theta from X likewise (or Theta first). e is 1 unless `reg_power` says otherwise; r has
 // its center removed (center.hpp).
 //
-// Of several ranks each solves a range of the rows of X and one of Theta, and after each half-step
+// For several ranks each solves a range of the rows of X and one of Theta, and after each half-step
 // all get the rows of all. A row's equations do not depend on who solves it, so neither do results.
 #include <memory>
 

@@ -7,7 +7,7 @@
 namespace mf::als {
 namespace {
 
-// Of the free memory, what is left to others: the evaluator, libraries, the driver.
+// What is left of the free memory to others: the evaluator, libraries, the driver.
 constexpr double kReserve = 0.1;
 constexpr double kLeastReserve = 1 << 30;
 

@@ -33,7 +33,7 @@ SplitSide split_side(const cuda::RatingsOfRows& rows, bool of_users, const Devic
 SplitSides split_sides(cuda::DeviceRatings& ratings, const DeviceResidual& center,
                        cudaStream_t stream);
 
-// Of a rank: its rows of both. All ranks together.
+// For a rank: its rows of both. All ranks together.
 SplitSides split_sides(cuda::RankRatings& ratings, const DeviceResidual& center,
                        cudaStream_t stream);
 

@@ -74,7 +74,7 @@ std::optional<std::string> fused_why_unsupported(const Params& params, const Pro
   return why_not_applied(settings.common.factors, settings.precision, settings.normal);
 }
 
-// Of several devices that of rank 0, which holds all rows in fp32 beside the words of all.
+// For several devices that of rank 0, which holds all rows in fp32 beside the words of all.
 MemoryNeed fused_memory_need(const Params& params, const ProblemShape& shape) {
   const FusedSettings settings = read_fused_settings(params);
   const int factors = settings.common.factors;

@@ -23,7 +23,7 @@ struct CaseData {
   std::shared_ptr<const Split> split;
   std::shared_ptr<const RatingFacts> facts;  // of split->train; of slices, of all ranks
   PartSizes sizes;                           // of slices, over all ranks
-  // Of several ranks that hold slices: what each has of the training part, of which split->train
+  // For several ranks that hold slices: what each has of the training part, of which split->train
   // has the own rows. The other parts of `split` are what this rank evaluates. Else null.
   std::shared_ptr<const RatingSlice> slice;
   PartOffsets test_parts, validation_parts;  // of slices: where those of each rank begin

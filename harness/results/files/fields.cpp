@@ -35,7 +35,7 @@ constexpr auto kUnits =
                                                                   {"_rmse", "of the ratings"},
                                                                   {"_mae", "of the ratings"}});
 
-// Of a section that is none, what stands in its place.
+// For a section that is none, what stands in its place.
 const Json* find_path(const Json& line, std::string_view path) {
   const auto dot = path.find('.');
   if (!line.is_object()) return &line;

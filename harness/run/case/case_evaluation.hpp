@@ -36,7 +36,7 @@ class CaseEvaluation {
   void evaluate(PreparedCase& prepared, CaseRanks& ranks, TracePoint& point);
   // All ranks together, each its blocks of the test part; the numbers of one process, on all.
   void evaluate_share(const FactorView& model, Communicator& ranks, TracePoint& point);
-  // Of a model that has learned nothing, once epoch 0 is evaluated.
+  // For a model that has learned nothing, once epoch 0 is evaluated.
   std::optional<double> trivial_error() const { return trivial_error_; }
   Reference reference(const TracePoint& start) const;  // epoch 0
   // Why training may have failed, for its reason: ratings too large for fp32, or values that look

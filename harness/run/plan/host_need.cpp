@@ -48,7 +48,7 @@ double parts_bytes(const Case& item, const Sizes& sizes) {
 
 double facts_bytes(const Sizes& sizes) { return sizes.users + sizes.items + 8 * (sizes.items + 1); }
 
-// Of a slice: where the rows and columns of all ranks begin.
+// For a slice: where the rows and columns of all ranks begin.
 double slice_bytes(const HostData& data, const Sizes& sizes) {
   return data.slices > 1 ? 8 * (sizes.users + sizes.items + 2) : 0;
 }
@@ -94,7 +94,7 @@ double evaluating_bytes(const Case& item, const HostData& data) {
                          asked > 0 ? static_cast<int>(asked) : data.threads);
 }
 
-// Of a sampler: the mean prediction of each rating that is evaluated, beside factors in device
+// For a sampler: the mean prediction of each rating that is evaluated, beside factors in device
 // memory fetched for groups of users.
 double means_bytes(const Case& item, const HostData& data) {
   if (!is_sampler(item) || (needs_device(item) && item.evaluate.user_groups == 0)) return 0;

@@ -14,7 +14,7 @@ namespace {
 constexpr std::int32_t kItems = 17'770;
 constexpr std::int64_t kRatings = 98'816'663;
 
-// Of one user, which makes no difference here.
+// For one user, which makes no difference here.
 Ratings make_ratings() {
   Ratings::Arrays arrays;
   arrays.users.assign(kRatings, 0);
