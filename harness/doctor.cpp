@@ -42,10 +42,10 @@ Json build_features() {
 #endif
   const std::string mpi = mpi_version();
   features["mpi"] = !mpi.empty() ? "yes: " + mpi + " for ranks on several machines"
-                                 : "no: ranks on this machine alone (./dev deps mpi, rebuild)";
+                                 : "no: ranks only on this machine (./dev deps mpi, rebuild)";
   features["nvtx"] = built_with_nvtx()
                          ? "yes: profilers see phases and threads (docs/profiling.md)"
-                         : "no: run --trace alone shows phases (install CUDA's toolkit, rebuild)";
+                         : "no: only run --trace shows phases (install CUDA's toolkit, rebuild)";
 #ifdef MF_HAVE_BENCHMARK
   features["google_benchmark"] = "yes: ./dev bench";
 #else

@@ -200,8 +200,8 @@ std::string find_program(const std::string& named) {
     if (end == top.end()) return found.string();
   }
   fail(ErrorKind::unsupported,
-       "`program`: {} lies in no folder that MFBENCH_PROGRAMS names ({}); a spec alone starts no "
-       "program: set it to the folders whose programs specs may run, separated by colons",
+       "`program`: {} lies in no folder that MFBENCH_PROGRAMS names ({}); a spec by itself "
+       "starts no program: set it to the folders whose programs specs may run, separated by colons",
        in_quotes(named), folders.empty() ? "it is not set" : join(folders, ":"));
 }
 

@@ -43,7 +43,7 @@ std::optional<std::string> why_no_adapter(const std::string& folder,
 std::string without_places(std::string text);
 
 // The program that a spec names: a path in one of the folders of MFBENCH_PROGRAMS (separated by
-// colons), absolute or from one of them, after all links. A spec alone starts no program. Throws
+// colons), absolute or from one of them, after all links. A spec by itself starts none. Throws
 // Error(unsupported), which says what to do.
 std::string find_program(const std::string& named);
 

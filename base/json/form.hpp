@@ -293,7 +293,7 @@ class Form {
         continue;
       }
       if (!reader.holds(selector)) reader.check_misspelt({selector});
-      fail(ErrorKind::usage, "{}: found it with {} \"{}\"{}, expected it with {} alone",
+      fail(ErrorKind::usage, "{}: found it with {} \"{}\"{}, expected it only with {}",
            reader.path(key), selector, chosen,
            reader.holds(selector) ? "" : fmt::format(", as it has no \"{}\"", selector),
            join(kinds, " or "));

@@ -203,8 +203,8 @@ TEST(Form, ReadsByKindWithDefaultsAndPaths) {
   EXPECT_EQ(read(R"({"other": "b", "inner": {"size": 4}})").inner.size, 4);
   const auto error = [&](const char* text) { return message_of([&] { read(text); }); };
   EXPECT_EQ(error(R"({"one": "a", "side": 1})"),
-            "$.x.side: found it with shape \"round\", as it has no \"shape\", expected it with "
-            "square alone");
+            "$.x.side: found it with shape \"round\", as it has no \"shape\", expected it only "
+            "with square");
   EXPECT_EQ(error(R"({"one": "a", "sides": 1})"),
             "$.x.sides: unknown key; keys allowed here: shape, radius, weight, inner, one, other");
   EXPECT_EQ(error(R"({"one": "a", "inner": {"size": 0}})"),

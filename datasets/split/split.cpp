@@ -135,8 +135,9 @@ Labels hold_out_users(const Dataset& data, const SplitSpec& spec, ThreadTeam& te
   const auto check_group = [&](const char* what, double fraction, std::uint8_t part) {
     if (fraction == 0 || std::count(users.begin(), users.end(), part) > 0) return;
     fail(ErrorKind::usage,
-         "{}: split: {} of {} leaves the {} part none of {} users with two or "
-         "more ratings; give it a larger share",
+         "{}: split: {} of {} leaves the {} part without users; {} have two or more ratings: give "
+         "it a "
+         "larger share",
          data.info.name, what, fraction, part == kTest ? "test" : "validation", eligible);
   };
   check_group("a share of users", spec.user_fraction, kTest);

@@ -458,8 +458,8 @@ TEST(Errors, SayWhatIsWrong) {
            {fold_of(1, 1), "fold 1 of 1"},
            {users(0, 0.8), "the shares of users and of fold_in are 0 and 0.8"},
            {users(0.1, 1), "the share to fold in is 1"},
-           {users(0.01, 0.8), "leaves the test part none of"},
-           {users(0.5, 0.8, 0.01), "leaves the validation part none of"}}) {
+           {users(0.01, 0.8), "leaves the test part without users"},
+           {users(0.5, 0.8, 0.01), "leaves the validation part without users"}}) {
     EXPECT_EQ(kind_of_error(data, spec, part), ErrorKind::usage);
   }
   Dataset one_user;

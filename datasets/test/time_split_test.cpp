@@ -310,7 +310,7 @@ TEST_F(TimeSplit, ReadsTimesOfArrays) {
   for (const char* name : {"users", "items", "ratings"}) {
     array(name, test::npy_of<std::int32_t>("<i4", {1, 2}));
   }
-  EXPECT_HAS(said(), "and none of times, expected a time of each rating");
+  EXPECT_HAS(said(), "but no times, expected a time of each rating");
   using Times = std::vector<long long>;
   array("times", test::npy_of<std::int64_t>("<i8", {1'700'000'000'000, -5}));
   EXPECT_EQ(times_in(load_again("set")), (Times{1'700'000'000'000, -5}));

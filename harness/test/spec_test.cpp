@@ -397,13 +397,13 @@ TEST(Spec, AKeyOfAnotherKindNamesTheKindsThatHaveIt) {
   Json json = with("schedule", {{"learning_rate", 0.1}, {"decay", 0.5}});
   EXPECT_EQ(error_of(json),
             "$.schedule.decay: found it with kind \"constant\", as it has no \"kind\", expected it "
-            "with plateau or exponential alone");
+            "only with plateau or exponential");
   json["schedule"] = {{"kinds", "exponential"}, {"decay", 0.5}};
   EXPECT_TRUE(contains(error_of(json), "$.schedule.kinds: unknown key, did you mean \"kind\"?"));
   json["schedule"] = {{"kind", "exponential"}, {"patience", 2}};
   EXPECT_EQ(error_of(json),
-            "$.schedule.patience: found it with kind \"exponential\", expected it with plateau "
-            "alone");
+            "$.schedule.patience: found it with kind \"exponential\", expected it only with "
+            "plateau");
   json["schedule"] = {{"kind", "exponential"}, {"decay", 0.5}};
   EXPECT_EQ(error_of(json), "no error");
 }

@@ -19,8 +19,8 @@ std::vector<ParamSpec> fused_params() {
                                      "two; products are added in fp32"));
   params.push_back(ParamSpec::choice(
       "normal", FusedNormal::automatic, kFusedNormals,
-      "A_u of a row: formed, or applied to vectors where its ratings fit in shared memory (fp16 "
-      "alone); auto: by the row's length; more than 256 factors are always applied"));
+      "A_u of a row: formed, or applied to vectors where its ratings fit in shared memory (only "
+      "fp16); auto: by the row's length; more than 256 factors are always applied"));
   params.push_back(ParamSpec::choice(
       "products", FusedProducts::automatic, kFusedProducts,
       "that form A: of a warp; of a group of four, for 193 to 256 factors in fp16 on devices of "

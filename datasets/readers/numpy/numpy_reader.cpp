@@ -56,7 +56,7 @@ RawRatings from_arrays(const std::string& path, const NumpyColumn& users, const 
                        const NumpyColumn& ratings, const std::optional<NumpyColumn>& times,
                        const ScaleCheck& scale, const ParseOptions& options) {
   if (options.times && !times) {
-    fail_without_times(path, "arrays of users, items and ratings, and none of times");
+    fail_without_times(path, "arrays of users, items and ratings, but no times");
   }
   if (users.size() != ratings.size() || items.size() != ratings.size()) {
     fail_in_file(path,

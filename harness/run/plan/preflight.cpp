@@ -207,7 +207,7 @@ std::optional<std::string> why_not_evaluated(const Case& item, const PartSizes& 
   const auto part = first_empty_part(item, sizes);
   if (!part) return std::nullopt;
   return fmt::format(
-      "the {} part is empty: the split {} leaves it none of {} ratings; choose another `holdout`, "
+      "the {} part is empty: the split {} gives it 0 of {} ratings; choose another `holdout`, "
       "`leave_out`, `folds`, `by_time`, `leave_last`, `users` or `validation`, or a larger data "
       "set{}",
       *part, item.resolved.at("split").dump(), sizes.all(),
