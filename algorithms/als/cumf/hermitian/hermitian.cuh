@@ -367,9 +367,8 @@ __device__ __forceinline__ void write_matrix(float* slab, const Tile<L>& tile, i
   }
 }
 
-template <class L>
-__device__ __forceinline__ Destination destination(const HermitianArgs& a, const RowTask& task,
-                                                   const Tile<L>& tile) {
+// But for the factor of fp16.
+__device__ __forceinline__ Destination place_of(const HermitianArgs& a, const RowTask& task) {
   Destination to;
   if (task.part >= 0) {  // lambda is added when the parts are
     to.wide = a.parts + task.part * a_values(AStorage::fp32, a.factors);
@@ -380,9 +379,17 @@ __device__ __forceinline__ Destination destination(const HermitianArgs& a, const
   if (a.storage == AStorage::fp32) {
     to.wide = static_cast<float*>(a.a) + at;
     to.base = a.base;
-    return to;
+  } else {
+    to.narrow = static_cast<__half*>(a.a) + at;
   }
-  to.narrow = static_cast<__half*>(a.a) + at;
+  return to;
+}
+
+template <class L>
+__device__ __forceinline__ Destination destination(const HermitianArgs& a, const RowTask& task,
+                                                   const Tile<L>& tile) {
+  Destination to = place_of(a, task);
+  if (to.narrow == nullptr) return to;
   const int exponent = fp16_exponent(largest_diagonal<L>(tile, a.factors, to.diagonal));
   to.factor = ldexpf(1.0F, exponent);
   if (threadIdx.x == 0) a.scale[task.slot] = ldexpf(1.0F, -exponent);

@@ -135,25 +135,6 @@ __device__ __forceinline__ void write_square(const HermitianArgs& a, const Desti
   }
 }
 
-__device__ __forceinline__ Destination wide_destination(const HermitianArgs& a,
-                                                        const RowTask& task) {
-  Destination to;
-  if (task.part >= 0) {  // lambda is added when the parts are
-    to.wide = a.parts + task.part * a_values(AStorage::fp32, a.factors);
-    return to;
-  }
-  to.diagonal = row_reg(a.reg, a.reg_power, task.count);
-  const std::int64_t at = task.slot * a_values(a.storage, a.factors);
-  if (a.storage == AStorage::fp32) {
-    to.wide = static_cast<float*>(a.a) + at;
-    to.base = a.base;
-  } else {
-    to.narrow = static_cast<__half*>(a.a) + at;
-    to.factor = 1.0F / a.scale[task.slot];  // powers of two
-  }
-  return to;
-}
-
 // blockIdx.y is the number of the square.
 template <bool kWeighted>
 __global__ void __launch_bounds__(kWideThreads, 2) wide_kernel(const HermitianArgs a) {
@@ -178,7 +159,9 @@ __global__ void __launch_bounds__(kWideThreads, 2) wide_kernel(const HermitianAr
     load(first + kBin);
     square.add(staged[turn][0], staged[turn][both ? 1 : 0]);
   }
-  write_square(a, wide_destination(a, task), square);
+  Destination to = place_of(a, task);
+  if (to.narrow != nullptr) to.factor = 1.0F / a.scale[task.slot];  // powers of two
+  write_square(a, to, square);
 }
 
 // The scale of fp16, of rows that are whole: a thread a factor at a time.
