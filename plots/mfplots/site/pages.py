@@ -82,26 +82,26 @@ late. Of several configurations of an algorithm the fastest is shown. &ldquo;Cho
 the runs. &dagger;: for some of the seeds the machine had other work too. Algorithms run on the GPU where no CPU is
 named.</p>"""
 
-EXPLORE = """<p class="note" id="counts"></p>
-<form id="controls" class="controls">
+EXPLORE = """<form id="controls" class="controls">
 <label>Data set <select id="data"></select></label>
 <label>Machine <select id="machine"></select></label>
 <label>Factors <select id="factors"></select></label>
-<label>Results <select id="run"></select></label>
-<label>Value <select id="metric"></select></label>
 <label>Clock <select id="clock"><option value="answer_s">answer: prepare + transfer + training</option>
 <option value="train_s">training</option><option value="wall_s">wall, evaluations too</option>
 <option value="epoch">epochs</option></select></label>
-<label class="check"><input type="checkbox" id="logx" checked> log time</label>
-<label class="check"><input type="checkbox" id="logy"> log value</label>
 <label>Target <input type="number" id="target" step="any" inputmode="decimal"></label>
 <label>Move it <input type="range" id="slide" min="0" max="1000" aria-label="Move the target"></label>
+<details><summary>More</summary>
+<label>Results <select id="run"></select></label>
+<label>Value <select id="metric"></select></label>
+<label class="check"><input type="checkbox" id="logx" checked> log time</label>
+<label class="check"><input type="checkbox" id="logy"> log value</label></details>
 </form>
-<p id="about" class="note"></p>
-<p class="buttons"><button type="button" id="best">Fastest of each algorithm</button>
-<button type="button" id="all">Show all</button><button type="button" id="none">Show none</button></p>
 <div id="figure" class="figure" role="img" aria-label="Curves; the table below has their numbers"
  aria-describedby="series-h"></div>
+<p class="buttons"><button type="button" id="best">Fastest of each algorithm</button>
+<button type="button" id="all">Show all</button><button type="button" id="none">Show none</button></p>
+<p id="about" class="note"></p><p class="note" id="counts"></p>
 <h2 id="series-h">The series, with their times to the target</h2>
 <div id="series"></div>"""
 
