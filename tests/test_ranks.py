@@ -95,6 +95,7 @@ def test_any_number_of_ranks_has_the_numbers_of_one(mfbench, tmp_path, alone, co
     assert footer["phases"]["exchange"]["count"] == 6
     for one in footer["ranks"]:
         assert one["phases"]["exchange"]["count"] == 6
+        assert all(one["clocks"][f"{clock}_s"] > 0 for clock in ("start", "load", "prepare", "train", "evaluate"))
         assert one["machine"] == 0 and one["peak_host_bytes"] > 0
 
 
