@@ -60,6 +60,22 @@ def test_one_number_of_factors_and_one_machine_stand_in_a_panel(tmp_path):
     assert row(usual, "fpsgd (CPU)")["at"]["named"]["answer"]["configuration"] == "factors=8"
 
 
+def test_two_hosts_of_one_kind_are_no_contest(tmp_path):
+    write_cases(tmp_path / "one", [*made(LIBMF, 1.0, host="one"), *made("fpsgd", 0.5, host="one")])
+    write_cases(tmp_path / "two", [*made("als_cpu", 0.01, host="two"), *made("fpsgd", 0.1, host="two")])
+    (panel,) = panels_of(tmp_path)
+    assert {r["name"] for r in panel["rows"]} == {"LIBMF SGD (CPU)", "fpsgd (CPU)"}
+    assert row(panel, "fpsgd (CPU)")["at"]["named"]["answer"]["run"] == "one"
+    assert panel["bench"].endswith(", one") and not panel["machine"].endswith(", one")
+
+
+def test_the_usual_host_has_libraries_and_then_most_rows(tmp_path):
+    write_cases(tmp_path / "libraries", [*made(LIBMF, 1.0, host="a"), *made("peer:cmfrec:als", 1.0, host="a")])
+    write_cases(tmp_path / "rows", [case for name in (LIBMF, "fpsgd", "als_cpu") for case in made(name, 0.5, host="b")])
+    write_cases(tmp_path / "none", [case for name in ("fpsgd", "als_cpu", "hogwild", "sgd_serial") for case in made(name, 0.5, host="c")])
+    assert panels_of(tmp_path)[0]["bench"].endswith(", b")
+
+
 def test_panels_have_libraries_where_any_has_and_real_data_are_first(tmp_path):
     write_cases(tmp_path / "without", made("fpsgd", 0.1, dataset="without", content_hash="1" * 16))
     assert [p["title"] for p in panels_of(tmp_path)] == ["without"]
@@ -110,6 +126,8 @@ def test_what_a_library_does_better_is_a_loss(tmp_path):
         ("time", "named"), ("time", "stricter"), ("time", "strictest"), ("quality", None)]
     assert found[0]["by"]["s"] < found[0]["ours"]["s"] and found[2]["ours"] is None
     assert found[3]["by"]["quality"] < found[3]["ours"]["quality"]
+    write_cases(tmp_path / "run", made("peer:myfm:gibbs", 9.0, 0.5, seeds=(1, 2)))
+    assert "myfm Gibbs (CPU)" not in json.dumps(panels.losses(panels_of(tmp_path))[-1]), "of too few seeds"
     write_cases(tmp_path / "run", made("als_cpu", 0.001, 0.7))
     assert panels.losses(panels_of(tmp_path)) == []
 

@@ -34,16 +34,21 @@ Json = dict[str, Any]
 
 
 class Bench(NamedTuple):
-    """Where cases of the CPU and of its GPUs are one contest."""
+    """Where cases of the CPU and of its GPUs are one contest: one host, since those of one kind may differ by two."""
 
     contributor: str
     gpus: int
     gpu: str
     cpu: str
     cores: str
+    host: str
 
     @property
     def title(self) -> str:
+        return f"{self.kind}, {self.host}" if self.host else self.kind
+
+    @property
+    def kind(self) -> str:
         cores = f"{self.cores} cores of {self.cpu}" if self.cores else self.cpu
         several = f"{self.gpus} × " if self.gpus > 1 else ""
         words = f"{several}{self.gpu}, {cores}" if self.gpu else cores
@@ -94,7 +99,7 @@ class Member:
     def bench(self) -> Bench:
         row = self.row
         cores = cores_text(row["cores"]) if pd.notna(row["cores"]) else ""
-        return Bench(_text(row[CONTRIBUTOR]), self.gpus, _text(row["gpu"]), _text(row["cpu"]), cores)
+        return Bench(_text(row[CONTRIBUTOR]), self.gpus, _text(row["gpu"]), _text(row["cpu"]), cores, _text(row["host"]))
 
     @property
     def factors(self) -> int | None:

@@ -1,6 +1,6 @@
 """The first page: a panel a data set, a row an algorithm, with the time to each of three targets.
 
-A panel is of one machine and one number of factors: those with the most libraries, then the most algorithms.
+A panel is of one host and one number of factors: where libraries were run, those with the most rows.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -40,12 +40,13 @@ class Cell:
     members: Sequence[Member]
 
     @property
-    def size(self) -> tuple[int, int]:
-        """Libraries, algorithms."""
-        return len(self.names(lambda m: kind_of(m) == "library")), len(self.names())
+    def has_library(self) -> bool:
+        return any(kind_of(member) == "library" for member in self.members)
 
-    def names(self, wanted: Callable[[Member], bool] = lambda _: True) -> set[str]:
-        return {display_name(member) for member in self.members if wanted(member)}
+    @property
+    def rank(self) -> tuple[bool, int]:
+        """The more the better: whether a library is in it, and its rows."""
+        return self.has_library, len({display_name(member) for member in self.members})
 
     @cached_property
     def metric(self) -> str:
@@ -62,6 +63,7 @@ class Cell:
     def _proposed(self) -> dict[str, Target]:
         """By the rule of the frozen ones, on this panel's matrix factorizations."""
         own = [m for m in self.members if m.factors] or self.members
+        own = [m for m in own if len(m.series.finished) >= FEWEST] or own
         best = metrics.best_of([_quality(m, self.metric) for m in own], self.metric)
         if not math.isfinite(best) or best == 0:
             return {}
@@ -94,7 +96,7 @@ def _reach(member: Member, target: Target, clock: str) -> float | None:
 
 
 def cells(group: Group) -> list[Cell]:
-    """A cell a machine: of each the number of factors with the most in it. Those with most libraries first."""
+    """A cell a host: of each the number of factors with the most in it. Those with libraries first, then those with most rows."""
     by_bench: dict[Bench, list[Member]] = {}
     for member in group.members:
         if len(member.series.finished):
@@ -103,8 +105,8 @@ def cells(group: Group) -> list[Cell]:
     for bench, members in by_bench.items():
         sizes = sorted({f for m in members if (f := m.factors)}) or [None]
         found.append(max((Cell(group, bench, f, [m for m in members if m.factors in (f, None)]) for f in sizes),
-                         key=lambda cell: cell.size))
-    return sorted(found, key=lambda cell: cell.size, reverse=True)
+                         key=lambda cell: cell.rank))
+    return sorted(found, key=lambda cell: cell.rank, reverse=True)
 
 
 def usual_cell(group: Group) -> Json:
@@ -117,11 +119,19 @@ def panels(groups: Sequence[Group], published: pd.DataFrame | None = None) -> li
     """Those with libraries, where any has one; real data first, then by their number of ratings. Of a data set
     on several machines the first is the usual one."""
     found = [(group, own) for group in groups if (own := [c for c in cells(group) if c.levels])]
-    libraries = [(group, own) for group, own in found if own[0].size[0]]
+    libraries = [(group, own) for group, own in found if own[0].has_library]
     chosen = libraries or found
     chosen.sort(key=lambda pair: (made_of(pair[0]) != "real", -(plain(pair[0].members[0].row["nnz_train"]) or 0)))
     return [_panel(cell, cell is own[0], groups, published) for _, own in chosen
-            for cell in own if cell is own[0] or (cell.size[0] and cell.size[1] > 1)]
+            for cell in _one_a_kind(own) if cell is own[0] or cell.has_library]
+
+
+def _one_a_kind(found: Sequence[Cell]) -> list[Cell]:
+    """Of several hosts with the same processors the first."""
+    first: dict[str, Cell] = {}
+    for cell in found:
+        first.setdefault(cell.bench.kind, cell)
+    return list(first.values())
 
 
 def made_of(group: Group) -> str:
@@ -134,7 +144,7 @@ def _panel(cell: Cell, usual: bool, groups: Sequence[Group], published: pd.DataF
     rows = [_row(cell, own) for own in _by_name(cell.members).values()]
     counts = [len(m.series.finished) for m in cell.members]
     return {"data": cell.group.title, "title": _title(cell.group), "made": made_of(cell.group), "usual": usual,
-            "ratings": plain(cell.members[0].row["nnz_train"]), "machine": cell.bench.title,
+            "ratings": plain(cell.members[0].row["nnz_train"]), "machine": cell.bench.kind, "bench": cell.bench.title,
             "gpu": cell.bench.gpu, "cores": cell.bench.cores, "factors": cell.factors,
             "metric": metric.title, "less": metric.less, "seeds": [min(counts), max(counts)],
             "frozen": cell.are_frozen, "targets": {level: float(t) for level, t in cell.levels.items()},
@@ -155,9 +165,10 @@ def _by_name(members: Iterable[Member]) -> dict[str, list[Member]]:
 
 def _row(cell: Cell, members: Sequence[Member]) -> Json:
     first = members[0]
-    best = metrics.best_of([_quality(m, cell.metric) for m in members], cell.metric)
+    sound = [m for m in members if len(m.series.finished) >= FEWEST]
+    best = metrics.best_of([_quality(m, cell.metric) for m in sound or members], cell.metric)
     return {"name": display_name(first), "algorithm": first.series.algorithm, "kind": kind_of(first),
-            "hardware": hardware(first.row), "quality": plain(best),
+            "hardware": hardware(first.row), "quality": plain(best), "few": not sound,
             "at": {level: {name: _fastest(members, target, clock) for name, clock in CLOCKS.items()}
                    for level, target in cell.levels.items()}}
 
@@ -216,7 +227,7 @@ def _at(panel: Json, place: int | None, level: str) -> Json | None:
 
 def _quality_loss(panel: Json) -> list[Json]:
     sign = 1 if panel["less"] else -1
-    rows = sorted((r for r in panel["rows"] if r["quality"] is not None), key=lambda row: sign * row["quality"])
+    rows = sorted((r for r in panel["rows"] if r["quality"] is not None and not r["few"]), key=lambda row: sign * row["quality"])
     ours = next((row for row in rows if row["kind"] != "library"), None)
     if not rows or ours is None or rows[0]["kind"] != "library" or \
             round(rows[0]["quality"], SHOWN) == round(ours["quality"], SHOWN):
@@ -232,7 +243,7 @@ def read_published(path: Path) -> pd.DataFrame | None:
 
 def _published(cell: Cell, groups: Sequence[Group], table: pd.DataFrame | None) -> Json | None:
     """The best value that was published of this data set, in this metric and as a number of its own, and the first
-    here, of whatever size, that reaches it on this machine."""
+    here, of whatever size, that reaches it on a machine of this kind."""
     if table is None:
         return None
     own = table[(table["dataset"] == cell.group.key[0]) & (table["metric"] == cell.metric) & (table["x"] == "")]
@@ -243,7 +254,7 @@ def _published(cell: Cell, groups: Sequence[Group], table: pd.DataFrame | None) 
     value, system = min(values) if less else max(values)
     target = Target(value, cell.metric)
     tried = [m for g in groups if g.key[0] == cell.group.key[0] and g.key[2] == cell.group.key[2]
-             for m in g.members if m.bench == cell.bench]
+             for m in g.members if m.bench.kind == cell.bench.kind]
     there = [(time, i) for i, m in enumerate(tried) if (time := _reach(m, target, ANSWER)) is not None]
     return {"system": system, "value": value, "by": _reached(cell, tried[min(there)[1]], target) if there else None}
 

@@ -138,7 +138,7 @@ mf.results = (() => {
     const about = [count(panel.ratings), MADE[panel.made], goal(panel, target) + (panel.frozen ? "" : " (chosen here)"),
       panel.factors === null ? "" : `f = ${panel.factors}`, panel.gpu ? short(panel) : panel.machine,
       `n = ${[...new Set(panel.seeds)].join(" to ")}`];
-    const link = `explore.html#${new URLSearchParams({ data: panel.data, machine: panel.machine })}`;
+    const link = `explore.html#${new URLSearchParams({ data: panel.data, machine: panel.bench })}`;
     return mf.el("section", { class: "panel", "aria-label": `${panel.title}, ${MADE[panel.made]}` },
       mf.el("h2", {}, mf.el("a", { href: link, title: "Its curves" }, panel.title), " ",
         mf.el("small", {}, about.filter(Boolean).join(" · "))),
@@ -215,7 +215,7 @@ mf.results = (() => {
     const host = mf.by("switches");
     host.append(group("Target", "target", LEVELS), group("Clock", "clock", CLOCKS));
     if (machines.length > 1) host.append(mf.el("label", {}, mf.el("span", {}, "Machine "), mf.el("select", { id: "machine",
-      onchange: (event) => set("machine", event.target.value) }, mf.option("", "the one with most libraries"),
+      onchange: (event) => set("machine", event.target.value) }, mf.option("", "the one with most algorithms"),
       ...machines.map((name) => mf.option(name, name)))));
     host.append(mf.el("span", { class: "key" }, ...[["new", "new here"], ["paper", "from papers"], ["library", "libraries"]]
       .map(([kind, text]) => mf.el("span", { class: kind }, mf.el("i", { class: "dot", "aria-hidden": "true" }), text))));
