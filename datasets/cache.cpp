@@ -20,8 +20,8 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/files/atomic_file.hpp"
+#include "base/files/file_claim.hpp"
 #include "base/files/file_copy.hpp"
-#include "base/files/file_lock.hpp"
 #include "base/files/mapped_file.hpp"
 #include "base/hash.hpp"
 #include "base/json/json.hpp"
@@ -196,7 +196,7 @@ void write_padding(AtomicFile& file, std::uint64_t bytes) {
   file.write(std::span(zeros).first(static_cast<std::size_t>(round_up(bytes) - bytes)));
 }
 
-// What processes that were killed while they wrote have left: its lock is free.
+// What processes that were killed while they wrote have left: its claim is free.
 void remove_left_over(const std::string& path) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(fs::path(path).parent_path(), error)) {
@@ -204,17 +204,15 @@ void remove_left_over(const std::string& path) {
     if (!other.string().ends_with(".mfc.tmp") || other == path + ".tmp") continue;
     try {
       const fs::path its_cache = fs::path(other).replace_extension();
-      if (const auto lock = FileLock::if_free(its_cache.string() + ".lock")) {
-        fs::remove(other, error);
-      }
+      if (const auto claim = FileClaim::if_free(its_cache.string())) fs::remove(other, error);
     } catch (const Error&) {  // in a folder of others
     }
   }
 }
 
-// The caller holds the lock: no other process writes to the temporary file.
-void write_locked(const std::string& path, const Dataset& data, const std::string& key, int threads,
-                  Flush flush) {
+// The caller has the claim: no other process writes to the temporary file.
+void write_claimed(const FileClaim& claim, const std::string& path, const Dataset& data,
+                   const std::string& key, int threads, Flush flush) {
   remove_left_over(path);
   DatasetInfo info = data.info;
   if (info.content_hash == 0) info.content_hash = content_hash(data.ratings, threads);
@@ -248,6 +246,7 @@ void write_locked(const std::string& path, const Dataset& data, const std::strin
     file.write(section);
     write_padding(file, section.size());
   }
+  claim.check();
   file.commit(flush);
 }
 
@@ -359,7 +358,7 @@ FixedHeader checked_header(const std::string& path, const Bytes& mapped) {
 // so that no memory is asked for what is no cache.
 FileCopy copy_with_head(const std::string& path) {
   const auto head =
-      static_cast<std::size_t>(checked_header(path, map_regular_file(path)).header_bytes);
+      static_cast<std::size_t>(checked_header(path, map_file(path, Origin::found)).header_bytes);
   FileCopy copy(path);
   copy.read(0, std::min(head, copy.bytes().size()));
   return copy;
@@ -592,14 +591,16 @@ std::optional<Dataset> usable(const std::string& path, const std::string& key, i
   return std::nullopt;
 }
 
-std::optional<FileLock> try_lock(const std::string& path, std::string& why_not) {
+// Null where the folder takes no files.
+std::unique_ptr<FileClaim> try_claim(const std::string& path, std::string& why_not) {
   try {
     make_parent_folder(path);
-    return FileLock(path + ".lock");
+    if (auto claim = FileClaim::if_free(path)) return claim;
   } catch (const Error& error) {
     why_not = error.what();
-    return std::nullopt;
+    return nullptr;
   }
+  return std::make_unique<FileClaim>(path);  // throws what ends its wait
 }
 
 std::string folder_without_home() {
@@ -634,22 +635,22 @@ std::string cache_folder() {
 }
 
 CacheHead read_cache_head(const std::string& path) {
-  const Bytes mapped = map_regular_file(path);
+  const Bytes mapped = map_file(path, Origin::found);
   return head_of(path, checked_header(path, mapped), bytes_of(mapped));
 }
 
 void write_cache(const std::string& path, const Dataset& data, int threads, const std::string& key,
                  bool replace) {
   make_parent_folder(path);
-  const FileLock lock(path + ".lock");
+  const FileClaim claim(path);
   if (std::error_code error; !replace && fs::exists(path, error)) {
     fail(ErrorKind::usage, "{}: was made meanwhile, by another process", path);
   }
-  write_locked(path, data, key, threads, Flush::to_disk);
+  write_claimed(claim, path, data, key, threads, Flush::to_disk);
 }
 
 void remove_cache(const std::string& path) {
-  const FileLock lock(path + ".lock");
+  const FileClaim claim(path);
   std::error_code error;
   fs::remove(path, error);
   if (error) fail(ErrorKind::io, "{}: cannot be removed: {}", path, cause_of(error.value()));
@@ -702,10 +703,10 @@ Dataset cached(const std::string& path, const std::string& key,
                const std::function<Dataset()>& build, int threads, bool times) {
   std::string why_stale;
   if (auto data = usable(path, key, threads, times, why_stale)) return std::move(*data);
-  std::string why_unlocked;
-  const auto lock = try_lock(path, why_unlocked);
-  if (lock) {
-    // Whoever held the lock may have built what is wanted here.
+  std::string why_unclaimed;
+  const auto claim = try_claim(path, why_unclaimed);
+  if (claim) {
+    // Whoever had the claim may have built what is wanted here.
     if (auto data = usable(path, key, threads, times, why_stale)) return std::move(*data);
   }
   if (!why_stale.empty()) warn("{}; rebuilding it", why_stale);
@@ -713,8 +714,8 @@ Dataset cached(const std::string& path, const std::string& key,
   if (data.info.content_hash == 0) data.info.content_hash = content_hash(data.ratings, threads);
   const auto start = Clock::now();
   try {
-    if (!lock) fail(ErrorKind::io, "{}", why_unlocked);
-    write_locked(path, data, key, threads, Flush::later);
+    if (!claim) fail(ErrorKind::io, "{}", why_unclaimed);
+    write_claimed(*claim, path, data, key, threads, Flush::later);
   } catch (const Error& error) {
     warn("not cached, will be built again next time: {}", error.what());
   }

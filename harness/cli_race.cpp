@@ -90,7 +90,7 @@ std::string prepared_spec(const RaceOptions& asked, std::optional<std::string>& 
   const std::string name = "race-" + std::filesystem::path(asked.what).filename().string();
   if (!folder) folder = "results/runs/" + folder_name(name);
   const std::string path = *folder + "/race.json";
-  if (std::filesystem::exists(path)) {
+  if (open_if_there(path, Origin::found)) {
     note("{} is there, and goes on as it stands; --out DIR begins another race", path);
     return path;
   }
@@ -104,7 +104,7 @@ std::string prepared_spec(const RaceOptions& asked, std::optional<std::string>& 
 // ---- trials and target --------------------------------------------------------------------------
 
 void set_target(const std::string& path, const TargetSpec& target) {
-  Json spec = read_json_file(path);
+  Json spec = read_json_file(path, Origin::found);
   spec["target"] = to_json(target);
   write_spec(path, spec);
   fmt::print("target, from the trials: {} {:g}, written into {}\n\n", target.metric.title(),

@@ -2,13 +2,18 @@
 writes to. Each ends with a message and a documented exit code, in time and in little memory."""
 
 import gzip
+import hashlib
 import json
 import os
 import resource
 import shutil
+import signal
 import subprocess
+import time
 
 import pytest
+
+from support import wait_for
 
 SPEC = {"datasets": [{"like": "ml-100k", "scale": 0.05}], "stop": {"epochs": 2},
         "save_model": True, "algorithms": ["sgd_serial"]}
@@ -78,10 +83,10 @@ def test_a_pipe_among_the_results_holds_nobody_up(bounded, tmp_path):
     os.mkfifo(result)
     os.mkfifo(tmp_path / "r" / "x.jsonl")
     compared = bounded("compare", "r", "other")
-    assert compared.returncode == 2 and "a pipe or a device" in compared.text
+    assert compared.returncode == 2 and "found a pipe, expected a file" in compared.text
     again = bounded("run", "s.json", "--out", "r", "--quiet")
     assert again.returncode == 0, again.text
-    assert f"{result.name}: found a folder, a pipe or a device, expected a file" in again.text
+    assert f"{result.name}: found a pipe, expected a file" in again.text
     assert result.is_file()
 
 
@@ -123,3 +128,99 @@ def test_a_small_file_that_unpacks_to_much_is_refused(bounded, tmp_path):
     done = bounded("data", "stats", "./bomb.txt.gz", MFBENCH_UNPACK="any")
     assert done.returncode == 3
     assert "unpack" not in done.text and "no row" in done.text  # it was unpacked, and read
+
+
+# ---- a folder of results that someone else has made ----------------------------------------------
+
+TUNED = {**SPEC, "datasets": [{"like": "ml-100k", "scale": 0.05, "split": {"holdout": 0.2, "validation": 0.1}}],
+         "algorithms": [{"name": "sgd_serial", "tune": {"trials": 2, "eta": 1, "over": {"reg": [0.01, 0.1]}}}]}
+# By what a name of the folder may be taken before a command comes.
+TAKEN = {
+    "pipe": lambda path, outside: os.mkfifo(path),
+    "folder": lambda path, outside: path.mkdir(),
+    "link": lambda path, outside: path.symlink_to(outside / "mine"),
+    "dangling": lambda path, outside: path.symlink_to(outside / "new"),
+    "loop": lambda path, outside: path.symlink_to(path.name),
+}
+COMMANDS = [("run", "s.json", "--out", "r", "--quiet"), ("run", "s.json", "--out", "r", "--quiet", "--rerun"),
+            ("run", "s.json", "--out", "r", "--quiet", "--apart"), ("compare", "r", "r"), ("tune", "r"),
+            ("summarize", "r", "--out", "cases.csv", "trace.csv"), ("merge", "r2", "r")]
+
+
+@pytest.fixture(scope="module")
+def tuned(mfbench, tmp_path_factory):
+    """A folder of results with trials and models, made once."""
+    folder = tmp_path_factory.mktemp("tuned")
+    (folder / "s.json").write_text(json.dumps(TUNED))
+    done = mfbench("run", "s.json", "--out", "r", "--quiet", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.mark.parametrize("kind", TAKEN)
+def test_no_name_in_a_folder_of_results_leads_out_of_it(bounded, tuned, tmp_path, kind):
+    """Each name by itself: nothing outside is read into results, changed or made, and nothing waits."""
+    (tmp_path / "s.json").write_text(json.dumps(TUNED))
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "mine").write_text("what the user keeps\n")
+    names = sorted(path.relative_to(tuned / "r") for path in (tuned / "r").rglob("*") if path.suffix != ".npy")
+    assert {str(name).split("/")[0] for name in names} > {"models", "tune", "spec.json"}
+    for name in names:
+        for command in COMMANDS:
+            for made in ("r", "r2"):
+                shutil.rmtree(tmp_path / made, ignore_errors=True)
+            shutil.copytree(tuned / "r", tmp_path / "r")
+            path = tmp_path / "r" / name
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+            TAKEN[kind](path, outside)
+            done = bounded(*command)
+            assert done.returncode in range(8), (name, command, done.text)
+            assert "json.exception" not in done.text and "filesystem" not in done.text, (name, command, done.text)
+            assert [(one.name, one.read_text()) for one in outside.iterdir()] == [("mine", "what the user keeps\n")], \
+                (name, command, done.text)
+
+
+# ---- a cache that another process writes, and never ends to --------------------------------------
+
+@pytest.fixture
+def held(mfbench, tmp_path):
+    """A spec whose data another machine is putting into the cache, by its claim."""
+    (tmp_path / "r.csv").write_text("".join(f"{u},{i},{(u + i) % 5}\n" for u in range(20) for i in range(20)))
+    cache = tmp_path / "cache"
+    environment = {**mfbench.environment(), "MFBENCH_CACHE": str(cache)}
+    spec = {**SPEC, "datasets": ["./r.csv"]}
+    (tmp_path / "s.json").write_text(json.dumps(spec))
+    subprocess.run([mfbench.program, "run", "s.json", "--quiet", "--out", "first"], cwd=tmp_path, env=environment, check=True)
+    (file,) = cache.glob("*.mfc")
+    file.unlink()
+    assert not list(cache.iterdir()), "nothing is left to hold"
+    claim = cache / f".claim-{hashlib.sha256(file.name.encode()).hexdigest()[:20]}"
+    claim.write_text(json.dumps({"host": "elsewhere", "boot": "b", "space": "s", "pid": 7, "begin": "1",
+                                 "token": "0123456789abcdef", "lease_s": 86400.0, "about": "file"}))
+
+    def start(**stop):
+        (tmp_path / "s.json").write_text(json.dumps({**spec, "stop": {"epochs": 2, **stop}}))
+        return subprocess.Popen([mfbench.program, "run", "s.json", "--quiet", "--out", "r"], cwd=tmp_path, env=environment,
+                                stdout=subprocess.PIPE, stderr=open(tmp_path / "said", "wb"))
+    return start
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_ends_the_wait_for_a_cache(held, tmp_path, number):
+    process = held()
+    said = wait_for(lambda: (tmp_path / "said").read_text(), "its word that it waits")
+    assert "waiting for process 7 on elsewhere, which writes " in said
+    process.send_signal(number)
+    assert process.wait(10) == 128 + number
+    (case,) = (tmp_path / "r").glob("*.jsonl")
+    assert json.loads(case.read_text().splitlines()[-1])["status"] == "interrupted"
+
+
+def test_the_limit_of_a_case_ends_the_wait_for_a_cache(held, tmp_path):
+    begin = time.monotonic()
+    assert held(wall_seconds=1).wait(20) == 1
+    assert time.monotonic() - begin < 15
+    (case,) = (tmp_path / "r").glob("*.jsonl")
+    footer = json.loads(case.read_text().splitlines()[-1])
+    assert footer["status"] == "timeout" and "waiting for process 7 on elsewhere, which writes" in footer["stop_reason"]

@@ -103,7 +103,7 @@ def test_another_spec_is_refused(mfbench, parts):
     (["all"], 2, "results"),
     (["all", "packed"], 2, "packed: found packed results, expected a folder: ./dev pack --unpack packed.jsonl.xz"),
     (["all", "outside"], 3, "found \"../p1/x\" among \"cases\", expected names of files"),
-    (["all", "linked"], 3, "found a link, a folder or a device, expected a file"),
+    (["all", "linked"], 3, "found a link, expected a file"),
     (["all", "later"], 2, "found schema_version 9"),
 ])
 def test_what_cannot_be_merged_is_named(mfbench, parts, words, code, said):

@@ -91,8 +91,8 @@ FAULTS = {
     "wrong_shape": ("error", "the shape 2 x"),
     "wrong_type": ("error", "<i4"),
     "outside": ("error", "expected the name of a file in its folder"),
-    "link": ("error", "found a link, pipe or folder"),
-    "pipe": ("error", "found a link, pipe or folder"),
+    "link": ("error", "p.npy: found a link, expected a file"),
+    "pipe": ("error", "p.npy: found a pipe, expected a file"),
     "lies_about_time": ("error", "it says that it has trained 1000"),
     "negative_time": ("error", "$.train_s: found the number -1"),
     "closes": ("error", "it closed its channel and went on running"),
@@ -142,6 +142,20 @@ def test_every_fault_is_a_status_and_the_run_goes_on(mfbench, fakes):
             assert log.read_text().endswith("libmf/adapter.py: there is no such module\n\n")
             assert log.name in footer["stop_reason"]
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("kind", ["link", "dangling", "pipe"])
+def test_what_stands_where_a_peer_is_to_print_is_replaced(mfbench, fakes, kind):
+    what, mine, new = spec([fake("exits")]), fakes / "mine", fakes / "new"
+    mine.write_text("what the user keeps")
+    ((_, _, _, path),) = run(mfbench, fakes, what, code=1)
+    log = path.with_suffix(".stderr")
+    log.unlink()
+    os.mkfifo(log) if kind == "pipe" else log.symlink_to(mine if kind == "link" else new)
+    ((_, _, footer, _),) = run(mfbench, fakes, what, "--retry", code=1)
+    assert "there is no such module" in footer["stop_reason"]
+    assert log.is_file() and not log.is_symlink() and "no such module" in log.read_text()
+    assert mine.read_text() == "what the user keeps" and not new.exists()
 
 
 def test_files_that_change_while_they_are_read_are_no_crash(mfbench, fakes):

@@ -214,7 +214,7 @@ PeerAlgorithm read_algorithm(const PeerLibrary& library, const std::string& name
 
 PeerLibrary read_library(const fs::path& folder) {
   const std::string file = (folder / kForm).string();
-  const Json json = read_json_file(file);
+  const Json json = read_json_file(file, Origin::found);
   JsonReader reader(json, file + ": $");
   PeerLibrary library;
   library.name = folder.filename().string();
@@ -249,7 +249,7 @@ std::vector<PeerLibrary> read_libraries() {
   for (const auto& top : peer::peers_folders()) {
     std::error_code error;
     for (fs::directory_iterator at(top, error), end; !error && at != end; at.increment(error)) {
-      if (fs::exists(at->path() / kForm)) all.push_back(read_library(at->path()));
+      if (is_taken(at->path() / kForm)) all.push_back(read_library(at->path()));
     }
     if (error) fail(ErrorKind::usage, "{}: no folder of libraries: {}", top, error.message());
   }

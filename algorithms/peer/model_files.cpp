@@ -1,7 +1,6 @@
 #include "algorithms/peer/model_files.hpp"
 
 #include <fmt/core.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <cctype>
@@ -17,8 +16,6 @@
 namespace mf::peer {
 namespace {
 
-constexpr std::int64_t kLongestHeader = 4096;
-
 // A name in its folder, and nowhere else.
 bool is_plain_name(std::string_view name) {
   const auto plain = [](unsigned char c) {
@@ -26,16 +23,6 @@ bool is_plain_name(std::string_view name) {
   };
   return !name.empty() && name[0] != '.' && name.size() <= 100 &&
          std::all_of(name.begin(), name.end(), plain);
-}
-
-// Before it is opened: a pipe would be waited for, and a link may lead anywhere.
-void check_file(const std::string& path, std::int64_t bytes) {
-  struct stat info {};
-  if (lstat(path.c_str(), &info) != 0) fail_in_file(path, "no such file", "a part of the model");
-  if (!S_ISREG(info.st_mode)) fail_in_file(path, "a link, pipe or folder", "a file");
-  if (info.st_size > bytes + kLongestHeader) {
-    fail_in_file(path, fmt::format("{} bytes", info.st_size), fmt::format("{} of data", bytes));
-  }
 }
 
 void check_finite(const std::string& name, const std::vector<float>& values, std::int64_t width) {
@@ -54,8 +41,7 @@ AlignedVector<float> read_part(const std::string& folder, const std::string& nam
                                std::int64_t rows, std::int64_t width) {
   const std::string path = folder + "/" + name;
   const std::int64_t count = rows * std::max<std::int64_t>(1, width);
-  check_file(path, count * static_cast<std::int64_t>(sizeof(float)));
-  const NpyArray<float> array = read_npy<float>(path);
+  const auto array = read_npy<float>(path, count * static_cast<std::int64_t>(sizeof(float)));
   std::vector<std::int64_t> expected = {rows};
   if (width > 0) expected.push_back(width);
   if (array.shape != expected) {

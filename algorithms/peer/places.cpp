@@ -10,10 +10,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
+#include <sstream>
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/files/open_file.hpp"
 #include "base/files/shared_folder.hpp"
 #include "base/text.hpp"
 
@@ -145,9 +146,14 @@ std::string without_folder(const std::string& package) {
 }  // namespace
 
 std::vector<std::string> installed_packages(const std::string& environment) {
-  std::ifstream in(fs::path(environments_folder()) / environment / "installed.txt");
+  constexpr std::int64_t kMost = 1 << 20;
+  const fs::path file = fs::path(environments_folder()) / environment / "installed.txt";
   std::vector<std::string> lines;
-  for (std::string line; std::getline(in, line);) lines.push_back(without_folder(line));
+  try {
+    std::istringstream in(read_text(file.string(), Origin::found, kMost));
+    for (std::string line; std::getline(in, line);) lines.push_back(without_folder(line));
+  } catch (const Error&) {  // not known
+  }
   return lines;
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 
 #include "algorithms/core/foreign.hpp"
 #include "algorithms/peer/model_files.hpp"
@@ -16,40 +15,18 @@ namespace {
 
 constexpr double kClockSlack_s = 0.005;  // two clocks of one machine, read one after the other
 
-// The last line that says something, without what a terminal would obey.
-std::string last_line(const std::string& path) {
-  std::ifstream in(path, std::ios::binary | std::ios::ate);
-  if (!in) return "";
-  const std::streamoff size = in.tellg();
-  in.seekg(std::max<std::streamoff>(0, size - 4096));
-  std::string line, last;
-  while (std::getline(in, line)) {
-    if (line.find_first_not_of(" \t\r") != std::string::npos) last = line;
-  }
-  return one_line(without_places(last).substr(0, 300));
-}
-
 }  // namespace
 
 Session::Session(std::string library, Order order, std::function<bool()> stop_requested)
     : library_(std::move(library)),
       order_(std::move(order)),
       stop_requested_(std::move(stop_requested)) {
-  if (!order_.log.empty()) std::ofstream(order_.log, std::ios::trunc);
   process_ = std::make_unique<Supervised>(order_);
-}
-
-Session::~Session() {
-  process_.reset();
-  std::error_code ignored;
-  if (!order_.log.empty() && std::filesystem::file_size(order_.log, ignored) == 0) {
-    std::filesystem::remove(order_.log, ignored);
-  }
 }
 
 std::string Session::last_words() const {
   if (order_.log.empty()) return "";
-  const std::string said = last_line(order_.log);
+  const std::string said = process_->log().last_line();
   if (said.empty()) return "; it printed nothing";
   return fmt::format("; it printed last: {} ({})", said,
                      std::filesystem::path(order_.log).filename().string());

@@ -33,7 +33,6 @@ class Session {
   // Starts the adapter of `library` on <order.folder>/request.json. `order` has what the process
   // may take; stop_requested may be empty.
   Session(std::string library, Order order, std::function<bool()> stop_requested);
-  ~Session();
 
   Hello hello();
   double converted();  // the seconds that it took to make its own format

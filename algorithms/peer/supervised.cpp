@@ -45,21 +45,26 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return all;
 }
 
+// A copy that none of the numbers of the new process is.
+FileHandle above_channel(int file) {
+  FileHandle copy(::fcntl(file, F_DUPFD_CLOEXEC, kChannel + 1));
+  if (!copy) fail(ErrorKind::io, "no process can be started: {}", last_cause());
+  return copy;
+}
+
 void check(int error) {
   if (error != 0) fail(ErrorKind::io, "no process can be started: {}", cause_of(error));
 }
 
 // Isolated: neither the folder that it runs in nor PYTHON* of the user's decide what is imported.
-pid_t start(const Order& order, int channel) {
+pid_t start(const Order& order, int log, int channel) {
   const std::vector<std::string> words = {order.python, "-I", supervisor_script()};
-  const char* log = order.log.empty() ? "/dev/null" : order.log.c_str();
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  // The channel first: its number may be one of those that follow.
   check(posix_spawn_file_actions_adddup2(&actions, channel, kChannel));
+  check(posix_spawn_file_actions_adddup2(&actions, log, 1));
+  check(posix_spawn_file_actions_adddup2(&actions, log, 2));
   check(posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0));
-  check(posix_spawn_file_actions_addopen(&actions, 1, log, O_WRONLY | O_APPEND | O_CREAT, 0644));
-  check(posix_spawn_file_actions_adddup2(&actions, 1, 2));
   check(posix_spawn_file_actions_addclosefrom_np(&actions, kChannel + 1));
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
@@ -81,14 +86,14 @@ pid_t start(const Order& order, int channel) {
 
 }  // namespace
 
-Supervised::Supervised(const Order& order) : timeout_s_(order.timeout_s) {
+Supervised::Supervised(const Order& order) : timeout_s_(order.timeout_s), log_(order.log) {
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     fail(ErrorKind::io, "no socket to talk to a peer: {}", last_cause());
   }
   channel_ = FileHandle(ends[0]);
   const FileHandle theirs(ends[1]);
-  pid_ = start(order, theirs.fd());
+  pid_ = start(order, above_channel(log_.fd()).fd(), above_channel(theirs.fd()).fd());
   ask(order_json(order));
 }
 

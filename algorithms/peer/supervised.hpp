@@ -10,21 +10,22 @@
 #include <string>
 #include <vector>
 
+#include "algorithms/peer/log_file.hpp"
 #include "base/files/files.hpp"
 #include "base/json/json_fwd.hpp"
 
 namespace mf::peer {
 
 struct Order {
-  std::string python;                  // that runs both
-  std::string adapter;                 // a file
-  std::string folder;                  // where it runs; its argument
-  std::vector<std::string> variables;  // its environment, all of it: "NAME=value"
-  std::string log;                     // what it prints is appended here; empty: dropped
-  int answers = 0;                     // that it gives before the first question
-  double timeout_s = 0;                // for each
-  std::int64_t memory_bytes = 0;       // of all its processes; 0: any
-  std::int64_t address_bytes = 0;      // of the address space of each; 0: any
+  std::string python;                               // that runs both
+  std::string adapter;                              // a file
+  std::string folder;                               // where it runs; its argument
+  std::vector<std::string> variables;               // its environment, all of it: "NAME=value"
+  std::string log;                                  // what it prints (LogFile); empty: dropped
+  int answers = 0;                                  // that it gives before the first question
+  double timeout_s = 0;                             // for each
+  std::int64_t memory_bytes = 0;                    // of all its processes; 0: any
+  std::int64_t address_bytes = 0;                   // of the address space of each; 0: any
   std::optional<double> scratch_gb = std::nullopt;  // in its folder; 0: nine tenths of what is free
   bool keeps_network = false;
 };
@@ -51,6 +52,7 @@ class Supervised {
   const std::optional<Over>& over() const { return over_; }
   void end();  // nothing of it is left after that
 
+  const LogFile& log() const { return log_; }
   // Of all that it has started, as of its last message.
   double cpu_s() const { return cpu_s_; }
   std::int64_t peak_bytes() const { return peak_bytes_; }
@@ -63,6 +65,7 @@ class Supervised {
   std::optional<std::string> take(const Json& message);
 
   double timeout_s_;
+  LogFile log_;
   pid_t pid_ = -1;
   FileHandle channel_;
   std::string pending_;

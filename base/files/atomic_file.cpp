@@ -1,6 +1,7 @@
 #include "base/files/atomic_file.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -20,7 +21,15 @@ namespace fs = std::filesystem;
 FileHandle new_file(const std::string& path) {
   ::unlink(path.c_str());
   return FileHandle(
-      ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666));
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+}
+
+// Whoever took over the writing has put another file under the name.
+bool is_still(const FileHandle& file, const std::string& path) {
+  struct stat own {
+  }, there{};
+  return ::fstat(file.fd(), &own) == 0 && ::lstat(path.c_str(), &there) == 0 &&
+         own.st_dev == there.st_dev && own.st_ino == there.st_ino;
 }
 
 // Makes a rename last over a power cut; a file system that cannot is no reason to fail.
@@ -47,6 +56,11 @@ void AtomicFile::write(std::string_view text) { write(std::as_bytes(std::span(te
 
 void AtomicFile::commit(Flush flush) {
   const bool now = flush == Flush::to_disk;
+  if (!is_still(file_, temporary_)) {
+    remove_.keep();
+    fail(ErrorKind::io, "{}: was replaced while it was written; run the same command again",
+         temporary_);
+  }
   if ((now && ::fsync(file_.fd()) != 0) || !file_.close()) fail_to_write(temporary_);
   move_file(temporary_, path_);
   remove_.keep();

@@ -7,15 +7,15 @@
 
 #include "base/error.hpp"
 #include "base/files/mapped_file.hpp"
+#include "base/files/open_file.hpp"
 #include "base/host/huge_pages.hpp"
 
 namespace mf {
 
 FileCopy::FileCopy(const std::string& path) : path_(path) {
-  RegularFile opened = open_regular_file(path);
-  file_ = std::move(opened.file);
+  file_ = open_file(path, Origin::found);
   constexpr std::size_t kAlignment = 64;
-  const std::size_t size = opened.bytes;
+  const auto size = static_cast<std::size_t>(size_of(file_));
   if (size == 0) return;
   void* const memory = allocate_array(size, kAlignment);
   owner_ = {memory, [size](void* p) { free_array(p, size, kAlignment); }};

@@ -13,7 +13,7 @@ namespace mf {
 
 class FileCopy {
  public:
-  // Reads nothing yet. Throws Error(data) for a missing file, no permission, or what is no file.
+  // Of a folder that others may write to. Reads nothing yet. Throws what open_file() throws.
   explicit FileCopy(const std::string& path);
 
   // Of the whole file; undefined where it was not read.

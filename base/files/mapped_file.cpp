@@ -27,13 +27,6 @@ ErrorKind kind_of(int error) {
   return error == EMFILE || error == ENFILE || error == EIO ? ErrorKind::io : ErrorKind::data;
 }
 
-FileHandle open_file(const std::string& path, int flags = 0) {
-  FileHandle file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags));
-  if (file) return file;
-  if (errno == ENOENT) fail_in_file(path, "no such file", "a file");
-  fail(kind_of(errno), "{}: cannot be opened: {}", path, last_cause());
-}
-
 Bytes read_to_end(const FileHandle& file, const std::string& path) {
   AlignedVector<char> buffer(1 << 20);
   std::int64_t filled = 0;
@@ -157,14 +150,9 @@ struct stat status_of(const FileHandle& file, const std::string& path) {
   return status;
 }
 
-std::size_t regular_size(const std::string& path, const struct stat& status) {
-  if (S_ISDIR(status.st_mode)) fail_in_file(path, "a directory", "a file");
-  if (!S_ISREG(status.st_mode)) fail_in_file(path, "a device or a socket", "a file");
-  return static_cast<std::size_t>(status.st_size);
-}
-
-Bytes map_regular(const FileHandle& file, const std::string& path, std::size_t size) {
-  return size == 0 ? Bytes() : map(file, path, size);
+Bytes map_all(const FileHandle& file, const std::string& path, const struct stat& status) {
+  if (status.st_size == 0) return {};
+  return map(file, path, static_cast<std::size_t>(status.st_size));
 }
 
 }  // namespace
@@ -174,24 +162,11 @@ Bytes own_bytes(AlignedVector<char> buffer) {
   return {std::string_view(owner->data(), owner->size()), owner};
 }
 
-Bytes map_file(const std::string& path) {
-  const FileHandle file = open_file(path);
+Bytes map_file(const std::string& path, Origin origin) {
+  const FileHandle file = open_file(path, origin);
   const struct stat status = status_of(file, path);
   if (S_ISFIFO(status.st_mode)) return read_to_end(file, path);
-  return map_regular(file, path, regular_size(path, status));
-}
-
-// Without O_NONBLOCK, opening a pipe waits for a writer.
-RegularFile open_regular_file(const std::string& path) {
-  FileHandle file = open_file(path, O_NONBLOCK);
-  const struct stat status = status_of(file, path);
-  if (S_ISFIFO(status.st_mode)) fail_in_file(path, "a pipe", "a file");
-  return {std::move(file), regular_size(path, status)};
-}
-
-Bytes map_regular_file(const std::string& path) {
-  const RegularFile file = open_regular_file(path);
-  return map_regular(file.file, path, file.bytes);
+  return map_all(file, path, status);
 }
 
 void fail_cut(const std::string& path) {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/aligned.hpp"
-#include "base/files/files.hpp"
+#include "base/files/open_file.hpp"
 
 namespace mf {
 
@@ -17,24 +17,13 @@ struct Bytes {
 };
 Bytes own_bytes(AlignedVector<char> buffer);
 
-// The file as it lies on disk: mapped if it is a regular file, a pipe read to its end. Throws
-// Error(data) for a missing file, a directory, a device or no permission.
+// The file as it lies on disk: mapped if it is a regular file, a pipe read to its end. Throws what
+// open_file() throws.
 //
 // A mapped file that is cut short reads as zeros from there on, where the system would end
 // the program (SIGBUS); fail_if_cut() tells. Newlines follow its last page, so that what looks for
 // the end of a line finds one, even where that of the file is gone.
-Bytes map_file(const std::string& path);
-
-// The same, but a pipe is refused too: for files of a folder that others made, where a pipe is
-// not expected.
-Bytes map_regular_file(const std::string& path);
-
-// Such a file, open to be read, and its size.
-struct RegularFile {
-  FileHandle file;
-  std::size_t bytes = 0;
-};
-RegularFile open_regular_file(const std::string& path);
+Bytes map_file(const std::string& path, Origin origin = Origin::named);
 
 [[noreturn]] void fail_cut(const std::string& path);
 // Throws Error(data) if a file was cut short while it was mapped since the last call that threw. To

@@ -129,8 +129,8 @@ NpyHeader read_npy_header(const std::string& name, std::string_view bytes) {
 }
 
 template <class T>
-NpyArray<T> read_npy(const std::string& path) {
-  const Bytes file = map_regular_file(path);
+NpyArray<T> read_npy(const std::string& path, std::int64_t most_bytes) {
+  const Bytes file = map_file(path, Origin::found);
   const NpyHeader header = read_npy_header(path, file.view);
   if (header.type != type_of<T>) {
     fail_in_file(path, "the type " + in_quotes(header.type), in_quotes(type_of<T>));
@@ -141,6 +141,10 @@ NpyArray<T> read_npy(const std::string& path) {
   }
   NpyArray<T> array{*header.shape, {}};
   const std::string_view data = file.view.substr(header.data_offset);
+  if (std::ssize(data) > most_bytes) {
+    fail_in_file(path, fmt::format("{} bytes of data", data.size()),
+                 fmt::format("at most {}", most_bytes));
+  }
   const auto bytes = bytes_of_shape(array.shape, sizeof(T));
   if (bytes != std::ssize(data)) {
     fail_in_file(path, fmt::format("{} bytes of data", data.size()),
@@ -182,7 +186,7 @@ void write_npy(const std::string& path, const T* first, std::int64_t rows, std::
 }
 
 #define MF_NPY(T)                                                                      \
-  template NpyArray<T> read_npy<T>(const std::string&);                                \
+  template NpyArray<T> read_npy<T>(const std::string&, std::int64_t);                  \
   template void write_npy<T>(const std::string&, const T*, std::int64_t, std::int64_t, \
                              std::int64_t, View<const std::uint8_t>);
 MF_NPY(float)

@@ -28,10 +28,11 @@ struct NpyArray {
   std::vector<T> values;
 };
 
-// float, std::int32_t and std::int64_t. Throws Error(data) that names the file, what was found and
-// what was expected.
+// float, std::int32_t and std::int64_t, in a file of a folder that others may write to. Throws
+// Error(data) that names the file, what was found and what was expected: at most `most_bytes` of
+// data.
 template <class T>
-NpyArray<T> read_npy(const std::string& path);
+NpyArray<T> read_npy(const std::string& path, std::int64_t most_bytes = INT64_MAX);
 
 // Rows of `width` elements that lie `stride` apart; width 0 writes a one-dimensional array. Rows
 // whose flag in `kept` is 0 are written as zeros; without flags, all are kept. Throws Error(io).

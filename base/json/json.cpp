@@ -1,22 +1,17 @@
 #include "base/json/json.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <fstream>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/files/files.hpp"
 #include "base/problems.hpp"
 #include "base/text.hpp"
 
 namespace mf {
 namespace {
-
-constexpr std::size_t kMostJsonBytes = std::size_t{256} << 20;  // /dev/zero has no end
 
 // 20 and 2e1 are both integers to a person; 2.5 is not.
 std::optional<std::int64_t> whole_number(const Json& value) {
@@ -30,24 +25,14 @@ std::optional<std::int64_t> whole_number(const Json& value) {
 
 }  // namespace
 
-Json read_json_file(const std::string& path) {
-  errno = 0;
-  std::ifstream in(path, std::ios::binary);
-  std::string text;
-  std::vector<char> buffer(1 << 16);
-  while (in.read(buffer.data(), std::ssize(buffer)) || in.gcount() > 0) {
-    text.append(buffer.data(), static_cast<std::size_t>(in.gcount()));
-    if (text.size() > kMostJsonBytes) {
-      fail(ErrorKind::usage, "{}: found more than {} MiB, expected a file of JSON", path,
-           kMostJsonBytes >> 20);
-    }
+Json read_json_file(const std::string& path, Origin origin) {
+  try {
+    return parse_json(read_text(path, origin), path);
+  } catch (const Error& error) {
+    // What was named wrongly is no damage.
+    const bool named = origin != Origin::found && error.kind() == ErrorKind::data;
+    throw Error(named ? ErrorKind::usage : error.kind(), error.what());
   }
-  if (!in.eof() || in.bad()) {
-    const bool too_many_open = errno == EMFILE || errno == ENFILE;
-    fail(too_many_open ? ErrorKind::io : ErrorKind::usage, "{}: cannot be read: {}", path,
-         errno != 0 ? last_cause() : "no such file, or a folder");
-  }
-  return parse_json(text, path);
 }
 
 std::string json_text(const Json& value, int indent) {

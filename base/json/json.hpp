@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/files/open_file.hpp"
 #include "base/json/json_fwd.hpp"
 
 namespace mf {
@@ -16,7 +17,7 @@ namespace mf {
 // Parses a file; errors name the file, line and column. Comments are accepted; a key that stands in
 // an object twice, values nested more than 200 deep, NUL bytes and numbers that no double holds are
 // errors.
-Json read_json_file(const std::string& path);
+Json read_json_file(const std::string& path, Origin origin = Origin::named);
 Json parse_json(std::string_view text, const std::string& name);
 
 // For a terminal or a pipe: control characters are escaped, what is no UTF-8 is replaced.

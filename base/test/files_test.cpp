@@ -1,7 +1,8 @@
-// The file toolkit: what is there whole or not at all, locks, and NumPy's files.
+// The file toolkit: what is there whole or not at all, claims, and NumPy's files.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,10 +11,13 @@
 #include <thread>
 
 #include "base/files/atomic_file.hpp"
+#include "base/files/file_claim.hpp"
 #include "base/files/file_copy.hpp"
-#include "base/files/file_lock.hpp"
 #include "base/files/mapped_file.hpp"
 #include "base/files/npy.hpp"
+#include "base/files/open_file.hpp"
+#include "base/host/process_id.hpp"
+#include "base/wait.hpp"
 #include "testing/test_support.hpp"
 
 namespace mf {
@@ -94,7 +98,7 @@ TEST(Cause, TooManyOpenFilesIsNoFullDiskAndNoBadData) {
   // Looked at later: a sanitizer needs files for that.
   const auto read = thrown_by([&] { map_file(folder / "data"); });
   const auto write = thrown_by([&] { write_atomically(folder / "new", "text"); });
-  const auto lock = thrown_by([&] { FileLock::if_free(folder / "lock"); });
+  const auto lock = thrown_by([&] { FileClaim::if_free(folder / "lock"); });
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &old), 0);
   for (const std::exception_ptr& thrown : {read, write, lock}) {
     ASSERT_TRUE(thrown);
@@ -122,21 +126,80 @@ TEST(AtomicFolder, ReplacesTheOldOneAsAWhole) {
   EXPECT_FALSE(fs::exists(folder / "m.tmp"));
 }
 
-TEST(FileLock, IsHeldByOneAtATime) {
+TEST(FileClaim, IsHeldByOneAtATime) {
   const TempFolder folder;
-  const std::string path = folder / ".lock";
-  std::optional<FileLock> first = FileLock::if_free(path);
+  const std::string path = folder / "a b.mfc";
+  std::unique_ptr<FileClaim> first = FileClaim::if_free(path);
   ASSERT_TRUE(first);
-  EXPECT_FALSE(FileLock::if_free(path));
+  EXPECT_FALSE(FileClaim::if_free(path));
   const test::StandardError said;
-  std::thread waiting([&] { const FileLock second(path); });
+  std::thread waiting([&] { const FileClaim second(path); });
   while (said.text().empty()) std::this_thread::yield();
-  EXPECT_EQ(said.text(), "info: " + path + ": held by another process, waiting\n");
+  EXPECT_HAS(said.text(),
+             "info: waiting for " + own_process().to_text() + ", which writes " + path);
   first.reset();
   waiting.join();
-  EXPECT_TRUE(FileLock::if_free(path));
-  EXPECT_HAS(error_of([&] { FileLock::if_free(folder / "none/.lock"); }).what(),
-             "none/.lock: cannot be opened: No such file");
+  EXPECT_TRUE(FileClaim::if_free(path));
+  EXPECT_HAS(error_of([&] { FileClaim::if_free(folder / "none/a"); }).what(),
+             "none: cannot be opened: No such file");
+}
+
+TEST(FileClaim, AWaitEndsWhenItsThreadIsToldTo) {
+  const TempFolder folder;
+  const std::string path = folder / "a.mfc";
+  const FileClaim held(path);
+  const test::StandardError said;
+  int asked = 0;
+  const WaitScope waits([&](const std::string& what) {
+    if (++asked == 3) fail(ErrorKind::io, "no longer for {}", what);
+  });
+  EXPECT_HAS(error_of([&] { const FileClaim second(path); }).what(),
+             "no longer for " + own_process().to_text() + ", which writes " + path);
+}
+
+TEST(FileClaim, LeavesNothingBehind) {
+  const TempFolder folder;
+  EXPECT_TRUE(FileClaim::if_free(folder / "a.mfc"));
+  EXPECT_TRUE(fs::is_empty(folder.path()));
+}
+
+TEST(OpenFile, WhatIsFoundIsAFileOrNamed) {
+  const TempFolder folder;
+  write_file(folder / "file", "text");
+  fs::create_symlink(folder / "file", folder / "link");
+  fs::create_symlink(folder / "nowhere", folder / "dangling");
+  fs::create_directory(folder / "folder");
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+  const auto found = [&](const std::string& name) {
+    return std::string(error_of([&] { read_text(folder / name, Origin::found); }).what());
+  };
+  EXPECT_EQ(read_text(folder / "file", Origin::found), "text");
+  EXPECT_HAS(found("link"), "link: found a link, expected a file");
+  EXPECT_HAS(found("dangling"), "dangling: found a link, expected a file");
+  EXPECT_HAS(found("folder"), "found a directory");
+  EXPECT_HAS(found("pipe"), "found a pipe");
+  EXPECT_HAS(found("none"), "found no such file");
+  EXPECT_EQ(read_text(folder / "link", Origin::named), "text");
+  EXPECT_FALSE(open_if_there(folder / "dangling", Origin::named));
+  EXPECT_FALSE(open_if_there(folder / "none", Origin::found));
+  EXPECT_HAS(error_of([&] { open_file(folder / "pipe", Origin::named_file); }).what(),
+             "found a pipe");
+  EXPECT_HAS(error_of([&] { read_text(folder / "file", Origin::found, 3); }).what(),
+             "found more than");
+}
+
+TEST(OpenFile, AFolderIsMadeBelowAnotherAndNotElsewhere) {
+  const TempFolder folder;
+  fs::create_directory(folder / "top");
+  fs::create_directory(folder / "outside");
+  EXPECT_EQ(make_folder_in(folder / "top", "a/b"), folder / "top/a/b");
+  EXPECT_EQ(make_folder_in(folder / "top", "a/b"), folder / "top/a/b");
+  fs::create_symlink(folder / "outside", folder / "top/link");
+  fs::create_symlink(folder / "outside/new", folder / "top/dangling");
+  for (const char* name : {"link/b", "dangling/b"}) {
+    EXPECT_HAS(error_of([&] { make_folder_in(folder / "top", name); }).what(), "found a link");
+  }
+  EXPECT_TRUE(fs::is_empty(folder / "outside"));
 }
 
 TEST(MappedFile, NamesWhatIsThereInstead) {

@@ -19,7 +19,7 @@
 #include <sstream>
 #include <thread>
 
-#include "base/files/file_lock.hpp"
+#include "base/files/file_claim.hpp"
 #include "base/hash.hpp"
 #include "testing/test_support.hpp"
 #include "testing/triples.hpp"
@@ -190,7 +190,7 @@ TEST(Cache, WhatAKilledWriterLeftGoesUnlessItStillWrites) {
   for (const char* name : {"dead.mfc.tmp", "alive.mfc.tmp", "other.tmp"}) {
     write_file(folder / name, "half");
   }
-  const FileLock alive(folder / "alive.mfc.lock");
+  const FileClaim alive(folder / "alive.mfc");
   write_cache(folder / "a.mfc", sample(), 1);
   EXPECT_FALSE(fs::exists(folder / "dead.mfc.tmp"));
   EXPECT_TRUE(fs::exists(folder / "alive.mfc.tmp"));

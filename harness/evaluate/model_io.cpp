@@ -135,7 +135,7 @@ IdNames read_names(JsonReader& reader, const char* key, const std::string& folde
                    const std::vector<std::int32_t>& ids) {
   if (!reader.boolean(key, false)) return {};
   const std::string path = folder + "/" + key + ".txt";
-  const Bytes file = map_regular_file(path);
+  const Bytes file = map_file(path, Origin::found);
   std::vector<std::string_view> lines;
   for (std::string_view rest = file.view; !rest.empty();) {
     const std::size_t end = rest.find('\n');
@@ -195,11 +195,11 @@ Predictor predictor_of(const SavedModel& saved, double train_mean, const std::st
 SavedModel load_model(const std::string& folder) {
   SavedModel saved;
   const std::string header = folder + "/model.json";
-  if (!std::filesystem::is_regular_file(header)) {
+  if (!is_taken(header)) {
     fail(ErrorKind::data, "{}: is missing; expected a folder that `mfbench run --save-model` wrote",
          header);
   }
-  saved.info = read_json_file(header);
+  saved.info = read_json_file(header, Origin::found);
   JsonReader reader(saved.info, header + ": $");
   const std::int64_t version = reader.integer("mfbench_model", 0, 0, 1 << 20);
   if (version != kPlainVersion && version != kNamedVersion) {

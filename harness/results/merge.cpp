@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -13,6 +11,7 @@
 #include "base/error.hpp"
 #include "base/files/atomic_file.hpp"
 #include "base/files/claim.hpp"
+#include "base/files/mapped_file.hpp"
 #include "base/json/json_values.hpp"
 #include "base/text.hpp"
 #include "harness/results/files/result_file.hpp"
@@ -24,22 +23,17 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kSpec = "/spec.json";
-constexpr const char* kStudies = "/tune";
-constexpr const char* kModels = "/models/";
+constexpr const char* kStudies = "tune";
+constexpr const char* kModels = "models";
 
-std::string bytes_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::string bytes{std::istreambuf_iterator<char>(in), {}};
-  if (!in) fail(ErrorKind::io, "{}: cannot be read: {}", path, last_cause());
-  return bytes;
-}
+Bytes bytes_of(const std::string& path) { return map_file(path, Origin::found); }
 
-// No link is followed within a folder of results.
-bool is_file(const std::string& path) {
-  const auto type = fs::symlink_status(path).type();
-  if (type == fs::file_type::not_found) return false;
-  if (type == fs::file_type::regular) return true;
-  fail_in_file(path, "a link, a folder or a device", "a file", "move it away");
+bool is_file(const std::string& path) { return open_if_there(path, Origin::found).has_value(); }
+
+// A link to one is none: what it leads to is no part of the results.
+bool is_own_folder(const fs::path& path) {
+  std::error_code none;
+  return fs::is_directory(fs::symlink_status(path, none));
 }
 
 struct Source {
@@ -61,12 +55,12 @@ Source read_source(const std::string& folder) {
     fail(ErrorKind::usage, "{}: found packed results, expected a folder: ./dev pack --unpack {}",
          folder, shell_word(*packed));
   }
-  if (!fs::is_directory(folder)) fail(ErrorKind::usage, "{}: is no folder of results", folder);
+  if (!is_folder(folder)) fail(ErrorKind::usage, "{}: is no folder of results", folder);
   const std::string path = folder + kSpec;
   if (!is_file(path)) {
     fail(ErrorKind::usage, "{}: is no folder of results: it has no spec.json", folder);
   }
-  Source source{folder, read_json_file(path), {}};
+  Source source{folder, read_json_file(path, Origin::found), {}};
   if (const auto why = why_unknown_version(source.spec)) {
     fail(ErrorKind::usage, "{}: {}; merge with the program that made it", path, *why);
   }
@@ -118,7 +112,7 @@ class Merge {
     if (const auto packed = packed_in_place_of(out)) {
       fail(ErrorKind::usage, "{}: stands in the place of the folder; choose another", *packed);
     }
-    if (fs::exists(out + kSpec)) add_source(out);
+    if (is_taken(out + kSpec)) add_source(out);
     for (const auto& folder : folders) add_source(folder);
     for (const auto& id : sources_.front().cases) choose(id);
     if (!differing_.empty()) {
@@ -133,7 +127,7 @@ class Merge {
   // spec.json first: what is killed here goes on by the same command.
   Merged write() {
     make_folder(out_);
-    if (!fs::exists(out_ + kSpec)) copy(sources_.front().folder + kSpec, out_ + kSpec);
+    if (!is_taken(out_ + kSpec)) copy(sources_.front().folder + kSpec, out_ + kSpec);
     copy_trials();
     Merged merged;
     merged.cases = sources_.front().cases.size();
@@ -155,7 +149,7 @@ class Merge {
  private:
   void add_source(const std::string& folder) {
     for (const auto& other : sources_) {
-      if (fs::exists(folder) && fs::equivalent(folder, other.folder)) {
+      if (std::error_code none; fs::equivalent(folder, other.folder, none)) {
         fail(ErrorKind::usage, "{}: is named twice{}", folder,
              other.folder == out_ ? "; the first is the joined folder" : "");
       }
@@ -176,7 +170,7 @@ class Merge {
       if (found.has_result && !chosen->second.has_result) chosen->second = found;
       if (!found.has_result || chosen->second.folder == found.folder) continue;
       const std::string other = file_of(chosen->second.folder, id);
-      if (bytes_of(other) == bytes_of(path)) continue;
+      if (bytes_of(other).view == bytes_of(path).view) continue;
       differing_.push_back(fmt::format(
           "{}: found another result than {}, expected one result of a case", path, other));
     }
@@ -188,15 +182,15 @@ class Merge {
 
   static void copy(const std::string& from, const std::string& to) {
     AtomicFile file(to);
-    file.write(bytes_of(from));
+    file.write(bytes_of(from).view);
     file.commit();
   }
 
   void copy_case(const std::string& id, const std::string& folder) const {
-    const std::string model = folder + kModels + id;
-    if (fs::is_directory(model)) copy_tree(model, out_ + kModels + id);
+    const std::string model = folder + "/" + kModels + "/" + id;
+    if (is_own_folder(model)) copy_tree(model, make_folder_in(out_, kModels) + "/" + id);
     const std::string path = file_of(out_, id);
-    if (fs::exists(path)) set_aside(path);
+    if (is_taken(path)) set_aside(path);
     copy(file_of(folder, id), path);
   }
 
@@ -212,10 +206,12 @@ class Merge {
   // The cases are the same, so all searches chose the same: one of each is kept.
   void copy_trials() const {
     for (const auto& source : sources_) {
-      if (!fs::is_directory(source.folder + kStudies)) continue;
-      for (const auto& study : fs::directory_iterator(source.folder + kStudies)) {
-        const std::string to = out_ + kStudies + "/" + study.path().filename().string();
-        if (study.is_directory() && !fs::exists(to)) copy_tree(study.path().string(), to);
+      const std::string studies = source.folder + "/" + kStudies;
+      if (!is_own_folder(studies)) continue;
+      for (const auto& study : fs::directory_iterator(studies)) {
+        const std::string to =
+            make_folder_in(out_, kStudies) + "/" + study.path().filename().string();
+        if (is_own_folder(study.path()) && !is_taken(to)) copy_tree(study.path().string(), to);
       }
     }
   }

@@ -33,19 +33,26 @@ struct ResultPlace {
   bool is_file = false;  // a single case
 };
 
+// The same for all names of one file; that of a link which leads nowhere is its own.
+std::string place_of(const std::string& path) {
+  std::error_code error;
+  const fs::path place = fs::weakly_canonical(path, error);
+  return error ? path : place.string();
+}
+
 // The folders of results below all paths, each once, and the single files among them.
 class ResultSearch {
  public:
   void add(const std::string& path) {
     if (const auto packed = packed_in_place_of(path)) {
       add_place({folder_of_packed(*packed)});
-    } else if (fs::is_directory(path)) {
+    } else if (is_folder(path)) {
       add_tree(path);
-    } else if (fs::exists(path) && fs::path(path).extension() == ".jsonl") {
+    } else if (is_taken(path) && fs::path(path).extension() == ".jsonl") {
       add_place({path, true});
     } else {
       fail(ErrorKind::usage, "{}: {}; expected a folder of results or a .jsonl file", path,
-           fs::exists(path) ? "is neither" : "no such file or folder");
+           is_taken(path) ? "is neither" : "no such file or folder");
     }
   }
 
@@ -54,11 +61,13 @@ class ResultSearch {
  private:
   void add_tree(const std::string& root) {
     std::set<fs::path> folders = {root};
-    for (auto at = fs::recursive_directory_iterator(root); at != fs::recursive_directory_iterator();
-         ++at) {
+    std::error_code error;
+    for (fs::recursive_directory_iterator at(root, error), end; !error && at != end;
+         at.increment(error)) {
       const std::string path = at->path().string();
+      std::error_code none;
       if (is_packed_name(path)) folders.insert(folder_of_packed(path));
-      if (!at->is_directory()) continue;
+      if (!at->is_directory(none)) continue;
       // Trials are no cases: they count where their own folder is named.
       if (holds_studies(path)) {
         at.disable_recursion_pending();
@@ -66,11 +75,12 @@ class ResultSearch {
         folders.insert(at->path());
       }
     }
+    if (error) fail(ErrorKind::io, "{}: cannot be listed: {}", root, cause_of(error.value()));
     for (const auto& folder : folders) add_place({folder.string()});
   }
 
   void add_place(const ResultPlace& place) {
-    if (seen_.insert(fs::weakly_canonical(place.path).string()).second) places_.push_back(place);
+    if (seen_.insert(place_of(place.path)).second) places_.push_back(place);
   }
 
   std::vector<ResultPlace> places_;
@@ -150,7 +160,7 @@ class ResultReading {
   void take_case(const StoredCase& one, const StoredResults& stored, bool counts,
                  std::map<std::string, std::string>& of_hash) {
     const auto& [path, file] = one;
-    if (!seen_.insert(fs::weakly_canonical(path).string()).second) return;
+    if (!seen_.insert(place_of(path)).second) return;
     if (has_not_begun(file)) {
       note("{}: has not begun", path);
       ++done_.not_begun;
@@ -195,7 +205,18 @@ class ResultReading {
 
 using FlatRow = std::map<std::string, Json>;
 
-std::string quoted(const std::string& text) {
+// What a spreadsheet would run as a formula is a text for it with a quote before it; plain numbers
+// begin so, too.
+bool is_formula(const std::string& text) {
+  constexpr std::string_view kBegins = "=+-@\t\r";
+  if (text.empty() || kBegins.find(text.front()) == kBegins.npos) return false;
+  constexpr std::string_view kNumber = "+-.0123456789eE";
+  return text.find_first_not_of(kNumber) != text.npos ||
+         text.find_first_of("0123456789") == text.npos;
+}
+
+std::string quoted(const std::string& given) {
+  const std::string text = (is_formula(given) ? "'" : "") + printable(given);
   // The empty text in quotes: nothing at all is a value that is missing.
   if (!text.empty() && text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string out = "\"";

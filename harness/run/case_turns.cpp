@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -11,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/files/files.hpp"
+#include "base/files/open_file.hpp"
 #include "base/hash.hpp"
 #include "base/json/json_values.hpp"
 #include "base/log.hpp"
@@ -29,7 +28,7 @@ std::optional<std::string> model_folder(const Spec& spec, const RunOptions& opti
   if (options.profile || !has_model(item)) return std::nullopt;
   if (options.model_folder) return *options.model_folder + "/" + item.id;
   if (!spec.save_model) return std::nullopt;
-  return folder + "/models/" + item.id;
+  return make_folder_in(folder, "models") + "/" + item.id;
 }
 
 // A case's hash does not have the content of the user's files. Where the cache does not tell it,
@@ -128,7 +127,7 @@ class CaseTurns {
         static_cast<std::size_t>(std::max<std::int64_t>(options_.only.value_or(0), 0));
     for (std::size_t i = first; i < cases_.size(); ++i) {
       if (!options_.shard.has(i)) continue;
-      const bool stands = std::filesystem::exists(path_of(cases_[i]));
+      const bool stands = is_taken(path_of(cases_[i]));
       if (!stands || options_.rerun || options_.profile) to_come.push_back(&cases_[i]);
     }
     return to_come;

@@ -49,7 +49,7 @@ bool holds_nothing(const ResultFile& file) {
 }
 
 void make_room(const std::string& path) {
-  if (!std::filesystem::exists(path)) return;
+  if (!is_taken(path)) return;
   const auto file = read_result_file(path);
   if (file && holds_nothing(*file)) {
     std::filesystem::remove(path);

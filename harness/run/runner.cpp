@@ -1,11 +1,15 @@
 #include "harness/run/runner.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <new>
 
+#include "algorithms/core/foreign.hpp"
 #include "base/error.hpp"
 #include "base/files/mapped_file.hpp"
 #include "base/host/pages.hpp"
+#include "base/wait.hpp"
 #include "datasets/load.hpp"
 #include "harness/run/case/case_report.hpp"
 #include "harness/run/case/case_setup.hpp"
@@ -37,7 +41,7 @@ class CaseRun {
       end_by_exception(result_);
       if (result_.bad_data) result_.files_mark = mark_of_files(item_.data);
       // What an algorithm throws that is told to stop while it prepares is no error.
-      if (interrupt_level() >= 2) end(given_up_after(result_.epochs));
+      if (interrupt_level() >= 2 || wait_given_up_) end(given_up_after(result_.epochs));
     }
     end_training();
     ranges_.end_profile();
@@ -69,6 +73,7 @@ class CaseRun {
 
   // Fewer factors would not help here.
   void load() {
+    const WaitScope waits([this](const std::string& what) { check_wait(what); });
     try {
       setup_.load();
     } catch (const std::bad_alloc&) {
@@ -76,6 +81,18 @@ class CaseRun {
            "the host's memory did not suffice for the ratings; use a smaller data set or raise "
            "the limit");
     }
+  }
+
+  // Of data that another process is making. A signal that ends a run after its epoch ends a wait.
+  void check_wait(const std::string& what) {
+    const auto limit = item_.stop.wall_seconds;
+    if (limit && seconds_since(start_) >= *limit) {
+      throw CaseOver(CaseOver::Why::timeout,
+                     fmt::format("wall_seconds: {:g} s were spent, at last on waiting for {}",
+                                 seconds_since(start_), what));
+    }
+    wait_given_up_ = interrupt_level() > 0;
+    if (wait_given_up_) fail(ErrorKind::io, "interrupted while waiting for {}", what);
   }
 
   // What the program and the machine are: asking for the device makes its context.
@@ -252,6 +269,7 @@ class CaseRun {
   CaseResult result_;
   CaseMeasures measures_;
   std::int64_t updates_ = 0;
+  bool wait_given_up_ = false;
 };
 
 }  // namespace

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <set>
 #include <utility>
@@ -42,15 +40,18 @@ std::string spec_file_text(const Spec& spec) {
   return json_text(json, 2) + "\n";
 }
 
-bool holds(const std::string& path, const std::string& text) {
-  std::ifstream in(path, std::ios::binary);
-  return in && std::string(std::istreambuf_iterator<char>(in), {}) == text;
+// Nothing where there is none, or what is to be replaced.
+std::optional<std::string> standing_text(const std::string& path) {
+  try {
+    return read_text(path, Origin::found);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
 }
 
 // Names that differ in the characters that no folder has share one.
 void warn_of_namesake(const Spec& spec, const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  const Json before = Json::parse(in, nullptr, false);
+  const Json before = Json::parse(standing_text(path).value_or(""), nullptr, false);
   const auto own = text_at(spec.source, {"name"});
   const auto other = text_at(before, {"spec", "name"});
   if (!own || !other || *own == *other || folder_name(*own) != folder_name(*other)) return;
@@ -66,7 +67,7 @@ void write_spec_file(const Spec& spec, const RunContext& context) {
   const std::string text = spec_file_text(spec);
   const auto attempt = [&](std::size_t, std::string& key) {
     key = "spec.json";
-    if (holds(path, text)) return Turn::over;
+    if (standing_text(path) == text) return Turn::over;
     const auto claim = take_claim(key, context);
     if (!claim) return Turn::held;
     warn_of_namesake(spec, path);

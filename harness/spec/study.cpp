@@ -2,7 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "base/error.hpp"
@@ -35,21 +37,103 @@ Json range_json(const TuneRange& range) {
   return json;
 }
 
-TuneRange read_range(const Json& json) {
+constexpr double kMostNumber = 1e300;
+constexpr std::int64_t kMostCount = std::int64_t{1} << 50;
+
+const Json& list_of(JsonReader& reader, const std::string& key) {
+  const Json& list = reader.require(key);
+  if (list.is_array()) return list;
+  fail(ErrorKind::data, "{}: found {}, expected a list", reader.path(key), describe(list));
+}
+
+std::int64_t count_of(JsonReader& reader, const std::string& key, std::int64_t least) {
+  reader.require(key);
+  return reader.integer(key, 0, least, kMostCount);
+}
+
+// The first two of a list.
+std::pair<double, double> ends_of(JsonReader& reader, const std::string& key) {
+  const Json& list = list_of(reader, key);
+  if (list.size() >= 2 && list[0].is_number() && list[1].is_number()) {
+    return {list[0].get<double>(), list[1].get<double>()};
+  }
+  fail(ErrorKind::data, "{}: found {}, expected two numbers", reader.path(key), describe(list));
+}
+
+// As range_json() writes it.
+TuneRange read_range(const Json& json, const std::string& where) {
+  JsonReader reader(json, where);
   TuneRange range;
-  range.name = json.at("name").get<std::string>();
-  const Json& given = json.at("range");
-  if (given.is_object()) {
-    range.choices = given.at("choices").get<std::vector<Json>>();
+  range.name = reader.name("name");
+  if (reader.require("range").is_object()) {
+    JsonReader given(reader.require("range"), reader.path("range"));
+    for (const Json& choice : list_of(given, "choices")) range.choices.push_back(choice);
     return range;
   }
-  range.low = given.at(0).get<double>();
-  range.high = given.at(1).get<double>();
-  range.log = given.size() > 2;
-  range.whole = json.at("whole").get<bool>();
-  range.least = json.at("allowed").at(0).get<double>();
-  range.most = json.at("allowed").at(1).get<double>();
+  std::tie(range.low, range.high) = ends_of(reader, "range");
+  range.log = reader.require("range").size() > 2;
+  range.whole = reader.boolean("whole", false);
+  std::tie(range.least, range.most) = ends_of(reader, "allowed");
   return range;
+}
+
+TuneSpec read_tune(JsonReader reader) {
+  TuneSpec tune;
+  tune.trials = count_of(reader, "trials", 1);
+  tune.eta = count_of(reader, "eta", 1);
+  reader.require("seed");
+  tune.seed = static_cast<std::uint64_t>(reader.integer("seed", 1, 0, INT64_MAX));
+  if (reader.find("budget_s") != nullptr) {
+    tune.budget_s = reader.number("budget_s", 0, 0, kMostNumber);
+  }
+  tune.sampler = kTuneSamplers.parse(reader.choice("sampler", "random", kTuneSamplers.all()),
+                                     reader.path("sampler"));
+  std::size_t number = 0;
+  for (const Json& range : list_of(reader, "over")) {
+    tune.over.push_back(read_range(range, fmt::format("{}[{}]", reader.path("over"), number++)));
+  }
+  return tune;
+}
+
+// A value for each parameter that is searched.
+void check_point(const Json& point, const TuneSpec& tune, const std::string& where) {
+  JsonReader reader(point, where);
+  for (const auto& range : tune.over) {
+    const Json& value = reader.require(range.name);
+    const auto& choices = range.choices;
+    if (choices.empty() ? value.is_number()
+                        : std::find(choices.begin(), choices.end(), value) != choices.end()) {
+      continue;
+    }
+    fail(ErrorKind::data, "{}: found {}, expected {}", reader.path(range.name), describe(value),
+         choices.empty() ? "a number" : "one of the choices");
+  }
+}
+
+StudyPlan read_plan(JsonReader reader) {
+  if (const Json* version = reader.find("schema_version"); version && *version != 1) {
+    fail(ErrorKind::data, "{}: found schema_version {}, expected 1", reader.where(),
+         version->dump());
+  }
+  StudyPlan plan;
+  plan.name = reader.name("study");
+  plan.label = reader.name("label");
+  plan.metric = parse_metric(reader.name("metric"), MetricUse::search, reader.path("metric"));
+  plan.tune = read_tune(JsonReader(reader.require("tune"), reader.path("tune")));
+  for (const Json& rung : list_of(reader, "rungs")) {
+    const auto epochs = rung.is_number_integer() ? rung.get<std::int64_t>() : 0;
+    if (epochs < 1 || epochs > kMostCount) {
+      fail(ErrorKind::data, "{}: found {}, expected epochs", reader.path("rungs"), describe(rung));
+    }
+    plan.rungs.push_back(epochs);
+  }
+  if (plan.rungs.empty()) fail(ErrorKind::data, "{}: is empty", reader.path("rungs"));
+  plan.to_come = reader.integer("to_come", 0, 0, kMostCount);
+  for (const Json& point : list_of(reader, "points")) {
+    check_point(point, plan.tune, fmt::format("{}[{}]", reader.path("points"), plan.points.size()));
+    plan.points.push_back(point);
+  }
+  return plan;
 }
 
 }  // namespace
@@ -120,31 +204,9 @@ Json to_json(const StudyPlan& plan) {
 
 StudyPlan read_study_plan(const Json& json, const std::string& where) {
   try {
-    StudyPlan plan;
-    if (const Json version = json.value("schema_version", Json(1)); version != 1) {
-      throw std::out_of_range("schema_version " + version.dump());
-    }
-    plan.name = json.at("study").get<std::string>();
-    plan.label = json.at("label").get<std::string>();
-    plan.metric = parse_metric(json.at("metric").get<std::string>(), MetricUse::search, "metric");
-    const Json& tune = json.at("tune");
-    plan.tune.trials = tune.at("trials").get<std::int64_t>();
-    plan.tune.eta = tune.at("eta").get<std::int64_t>();
-    plan.tune.seed = tune.at("seed").get<std::uint64_t>();
-    if (tune.contains("budget_s")) plan.tune.budget_s = tune.at("budget_s").get<double>();
-    for (const Json& range : tune.at("over")) plan.tune.over.push_back(read_range(range));
-    plan.rungs = json.at("rungs").get<std::vector<std::int64_t>>();
-    plan.tune.sampler = kTuneSamplers.parse(tune.value("sampler", "random"), "sampler");
-    plan.to_come = json.value("to_come", std::int64_t{0});
-    plan.points = json.at("points").get<std::vector<Json>>();
-    if (plan.rungs.empty() || plan.tune.eta < 1) throw std::out_of_range("rungs or eta");
-    for (const Json& point : plan.points) {
-      for (const auto& range : plan.tune.over) point.at(range.name).dump();
-    }
-    return plan;
-  } catch (const std::exception& error) {
-    fail(ErrorKind::data, "{}: found {}, expected what `mfbench tune` writes; run it again", where,
-         error.what());
+    return read_plan(JsonReader(json, where + ": $"));
+  } catch (const Error& error) {
+    fail(ErrorKind::data, "{}; expected what `mfbench tune` writes: run it again", error.what());
   }
 }
 

@@ -130,6 +130,12 @@ TEST(Csv, CellsGiveTheirValuesBack) {
     EXPECT_EQ(std::strtod(csv_cell(value).c_str(), nullptr), value);
   }
   EXPECT_EQ(csv_cell("plain text"), "plain text");
+  EXPECT_EQ(csv_cell("=1+2"), "'=1+2");
+  EXPECT_EQ(csv_cell("@a"), "'@a");
+  EXPECT_EQ(csv_cell("+cmd|' /C calc'!A0"), "'+cmd|' /C calc'!A0");
+  EXPECT_EQ(csv_cell("-2.5e-3"), "-2.5e-3") << "a number";
+  EXPECT_EQ(csv_cell("-"), "'-");
+  EXPECT_EQ(csv_cell("a\x1b[31m"), "a\\x1b[31m");
   EXPECT_EQ(csv_cell("a,b"), "\"a,b\"");
   EXPECT_EQ(csv_cell("say \"a\"\n"), "\"say \"\"a\"\"\n\"");
   EXPECT_EQ(csv_cell(""), "\"\"") << "which is not the same as a value that is missing";

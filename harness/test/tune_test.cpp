@@ -503,6 +503,13 @@ TEST(StudyFile, IsReadBackAsItWasWritten) {
   damaged["tune"].erase("eta");
   const std::string message = message_of([&] { read_study_plan(damaged, "x/study.json"); });
   EXPECT_TRUE(contains(message, "x/study.json")) << message;
+  EXPECT_TRUE(contains(message, "$.tune: the key \"eta\" is missing")) << message;
+  for (const Json& wrong : {Json("text"), Json::array(), Json(nullptr)}) {
+    Json other = written;
+    other["points"][0].begin().value() = wrong;
+    EXPECT_TRUE(contains(message_of([&] { read_study_plan(other, "x"); }), "x: $.points[0]."));
+    EXPECT_TRUE(contains(message_of([&] { read_study_plan(wrong, "x"); }), "expected an object"));
+  }
   Json newer = written;
   newer["schema_version"] = 2;
   EXPECT_TRUE(contains(message_of([&] { read_study_plan(newer, "x/study.json"); }),

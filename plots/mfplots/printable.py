@@ -20,6 +20,15 @@ def one_line(text: str) -> str:
     return "".join(_escaped(c) if _is_control(c) else c for c in text)
 
 
+def csv_cell(value: object) -> object:
+    """What a spreadsheet would run as a formula is a text for it with a quote before it: by the rule of the program's
+    own tables (harness/results/summarize.cpp)."""
+    if not isinstance(value, str):
+        return value
+    formula = value[:1] in set("=+-@\t\r") and not (set(value) <= set("+-.0123456789eE") and any(map(str.isdigit, value)))
+    return ("'" if value and formula else "") + printable(value)
+
+
 def say(text: object, file: TextIO | None = None) -> None:
     """print() for what holds text from files; what the terminal's encoding lacks is escaped."""
     out = sys.stdout if file is None else file

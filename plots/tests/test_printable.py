@@ -8,7 +8,7 @@ import pytest
 from synthetic import Made, write
 
 from mfplots.cli import main
-from mfplots.printable import one_line, printable, say
+from mfplots.printable import csv_cell, one_line, printable, say
 
 HOSTILE = "\x1b[31mred\x07\u009b2J\x7f\u202egpj.exe"
 
@@ -66,3 +66,10 @@ def test_dollars_in_a_name_are_no_formula(tmp_path):
     assert main([str(folder), "--out", str(tmp_path / "figures"), "--format", "svg"]) == 0
     texts = [path.read_text() for path in (tmp_path / "figures").glob("*.svg")]
     assert any("$^$ for $_$" in text for text in texts)
+
+
+@pytest.mark.parametrize("value, cell", [
+    ("=1+2", "'=1+2"), ("@a", "'@a"), ("+a", "'+a"), ("-", "'-"), ("-2.5e-3", "-2.5e-3"), ("plain", "plain"), ("", ""),
+    ("\t=1", "'\t=1"), ("a\x1bb", "a\\x1bb"), (-2.5, -2.5), (None, None)])
+def test_a_cell_of_a_table_is_no_formula(value, cell):
+    assert csv_cell(value) == cell

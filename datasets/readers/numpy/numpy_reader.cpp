@@ -22,7 +22,7 @@ namespace {
 // The names of one side, a line each, in any order; the numbers of `ids` become their rows.
 IdNames read_numbered_names(const std::string& path, const char* what,
                             AlignedVector<std::int32_t>& ids, ThreadTeam& team) {
-  const Bytes file = map_regular_file(path);
+  const Bytes file = map_file(path, Origin::named_file);
   NameCounter counter;
   for (std::string_view rest = file.view; !rest.empty();) {
     const std::size_t end = rest.find('\n');

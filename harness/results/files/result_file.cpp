@@ -5,17 +5,17 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <filesystem>
-#include <fstream>
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/files/open_file.hpp"
 #include "base/json/json_values.hpp"
 #include "base/log.hpp"
 
 namespace mf {
 
-constexpr std::size_t kExcerpt = 60;  // of a damaged line, in a message
+constexpr std::size_t kExcerpt = 60;                         // of a damaged line, in a message
+constexpr std::int64_t kMostResult = std::int64_t{1} << 30;  // a line a point: a few MiB
 
 ResultWriter::ResultWriter(const std::string& path)
     : path_(path),
@@ -102,22 +102,24 @@ std::optional<double> final_of(const Json& footer, Metric metric) {
 }
 
 std::optional<ResultFile> read_result_file(const std::string& path) {
-  std::error_code error;
-  if (const auto kind = std::filesystem::status(path, error).type();
-      kind != std::filesystem::file_type::regular &&
-      kind != std::filesystem::file_type::not_found) {
-    ResultFile none;
-    none.damage = fmt::format("{}: found a folder, a pipe or a device, expected a file", path);
-    return none;
-  }
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return std::nullopt;
   CaseLines lines(path);
-  std::string text;
-  for (std::int64_t number = 1; !lines.file().damage && std::getline(in, text); ++number) {
-    // getline also returns a last line without its end: one that was being written.
-    if (in.eof()) break;
-    lines.add(text, Json::parse(text, nullptr, false), number);
+  try {
+    const auto file = open_if_there(path, Origin::found);
+    if (!file) return std::nullopt;
+    const std::string all = read_text(*file, path, kMostResult);
+    std::string_view rest = all;
+    for (std::int64_t number = 1; !lines.file().damage; ++number) {
+      const std::size_t end = rest.find('\n');
+      if (end == rest.npos) break;  // a last line without its end: one that was being written
+      const std::string text(rest.substr(0, end));
+      rest.remove_prefix(end + 1);
+      lines.add(text, Json::parse(text, nullptr, false), number);
+    }
+  } catch (const Error& error) {  // a link, a pipe; one that cannot be read
+    if (error.kind() != ErrorKind::data) throw;
+    ResultFile none;
+    none.damage = error.what();
+    return none;
   }
   return lines.take();
 }
@@ -150,8 +152,8 @@ void warn_of_damage(const ResultFile& file, const std::string& consequence) {
 std::string set_aside(const std::string& path) {
   for (int n = 1;; ++n) {
     const std::string aside = path + ".partial-" + std::to_string(n);
-    if (std::filesystem::exists(aside)) continue;
-    std::filesystem::rename(path, aside);
+    if (is_taken(aside)) continue;
+    move_file(path, aside);
     return aside;
   }
 }

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <set>
 #include <vector>
 
+#include "base/error.hpp"
+#include "base/files/open_file.hpp"
 #include "base/json/json_values.hpp"
 
 namespace mf {
@@ -16,10 +17,16 @@ namespace fs = std::filesystem;
 
 // Of the header; empty where the file has none that is whole.
 std::string case_hash_in(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::string line;
-  if (!std::getline(in, line) || in.eof()) return "";
-  const Json header = Json::parse(line, nullptr, false);
+  std::string text;
+  try {
+    text = read_text(path.string(), Origin::found);
+  } catch (const Error&) {
+    return "";
+  }
+  const std::size_t end = text.find('\n');
+  if (end == text.npos) return "";
+  const Json header =
+      Json::parse(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
   if (text_at(header, {"type"}) != "header") return "";
   return text_at(header, {"case_hash"}).value_or("");
 }
@@ -28,8 +35,7 @@ std::string case_hash_in(const fs::path& path) {
 std::map<std::string, std::string> names_by_hash(const std::string& folder) {
   std::vector<fs::path> paths;
   for (const auto& entry : fs::directory_iterator(folder)) {
-    if (entry.path().extension() == ".jsonl" && entry.is_regular_file())
-      paths.push_back(entry.path());
+    if (entry.path().extension() == ".jsonl") paths.push_back(entry.path());
   }
   std::sort(paths.begin(), paths.end());
   std::map<std::string, std::string> names;
@@ -42,9 +48,9 @@ std::map<std::string, std::string> names_by_hash(const std::string& folder) {
 }  // namespace
 
 Spec named_as_in(const std::string& folder, Spec spec) {
-  if (!fs::is_directory(folder)) return spec;
+  if (!is_folder(folder)) return spec;
   const auto absent = [&](const Case& item) {
-    return !fs::exists(folder + "/" + item.id + ".jsonl");
+    return !is_taken(folder + "/" + item.id + ".jsonl");
   };
   if (std::none_of(spec.cases.begin(), spec.cases.end(), absent)) return spec;
   const auto names = names_by_hash(folder);

@@ -17,7 +17,7 @@ constexpr std::string_view kCase = ".jsonl";
 constexpr std::string_view kPacked = ".jsonl.xz";
 
 bool holds_results(const fs::path& folder) {
-  if (!fs::is_directory(folder)) return false;
+  if (!is_folder(folder.string())) return false;
   const auto begin = fs::directory_iterator(folder);
   return std::any_of(begin, fs::directory_iterator(), [](const auto& entry) {
     return entry.path().extension() == kCase || entry.path().filename() == "spec.json";
@@ -31,9 +31,9 @@ bool lists_cases(const Json& spec) {
 }
 
 Json read_if_there(const fs::path& file) {
-  if (!fs::is_regular_file(file)) return {};
+  if (!is_taken(file.string())) return {};
   try {
-    return read_json_file(file.string());
+    return read_json_file(file.string(), Origin::found);
   } catch (const Error&) {
     return Json::object();
   }
@@ -77,7 +77,7 @@ std::string file_name_of(const Json& header) {
 
 StoredResults read_packed(const std::string& path) {
   StoredResults results;
-  const Bytes unpacked = decompress(path, map_file(path), Compression::xz);
+  const Bytes unpacked = decompress(path, map_file(path, Origin::found), Compression::xz);
   std::string_view rest = unpacked.view;
   if (rest.empty()) fail_in_file(path, "nothing in it", "results", "pack the folder again");
   CaseLines current(path);
@@ -124,17 +124,17 @@ std::string folder_of_packed(const std::string& file) {
 }
 
 std::optional<std::string> packed_in_place_of(const std::string& path) {
-  if (is_packed_name(path)) return fs::is_regular_file(path) ? std::optional(path) : std::nullopt;
+  if (is_packed_name(path)) return is_taken(path) ? std::optional(path) : std::nullopt;
   std::string folder = fs::path(path).lexically_normal().string();
   while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
   const std::string packed = folder + std::string(kPacked);
-  if (!fs::is_regular_file(packed) || holds_results(path)) return std::nullopt;
+  if (!is_taken(packed) || holds_results(path)) return std::nullopt;
   return packed;
 }
 
 StoredResults read_stored_results(const std::string& path) {
   const auto packed = packed_in_place_of(path);
-  if (!packed && !fs::is_directory(path)) {
+  if (!packed && !is_folder(path)) {
     fail(ErrorKind::usage, "{}: is no folder of results", path);
   }
   StoredResults results = packed ? read_packed(*packed) : read_folder(path);

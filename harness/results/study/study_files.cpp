@@ -5,7 +5,9 @@
 #include <set>
 
 #include "base/error.hpp"
+#include "base/files/open_file.hpp"
 #include "base/json/json_values.hpp"
+#include "base/log.hpp"
 #include "harness/results/compare/answer.hpp"
 #include "harness/results/files/stored_results.hpp"
 #include "harness/spec/study.hpp"
@@ -20,10 +22,10 @@ constexpr const char* kTrials = "tune";
 // Folders, and packed files.
 std::set<fs::path> studies_in(const fs::path& root) {
   std::set<fs::path> found;
-  if (!fs::is_directory(root)) return found;
+  if (!is_folder(root.string())) return found;
   for (const auto& entry : fs::directory_iterator(root)) {
     const fs::path& path = entry.path();
-    if (is_packed_name(path.string()) || fs::exists(path / kStudyFile)) found.insert(path);
+    if (is_packed_name(path.string()) || is_taken((path / kStudyFile).string())) found.insert(path);
   }
   return found;
 }
@@ -52,10 +54,20 @@ TrialOutcomes outcomes_in(const StudyPlan& plan, const StoredResults& results) {
   return outcomes;
 }
 
+FoundStudy read_study(const std::string& place) {
+  const StoredResults stored = read_stored_results(place);
+  const bool packed = is_packed_name(place);
+  FoundStudy found{read_study_plan(stored.study, packed ? place : place + "/" + kStudyFile), {}};
+  found.state = state_of(found.plan, outcomes_in(found.plan, stored));
+  return found;
+}
+
 }  // namespace
 
+std::string study_place(const StudyPlan& plan) { return std::string(kTrials) + "/" + plan.name; }
+
 std::string study_folder(const std::string& results, const StudyPlan& plan) {
-  return results + "/" + kTrials + "/" + plan.name;
+  return results + "/" + study_place(plan);
 }
 
 std::optional<TrialOutcome> outcome_of(const ResultFile& file, Metric metric) {
@@ -84,11 +96,14 @@ std::vector<FoundStudy> read_studies(const std::string& results) {
   }
   std::vector<FoundStudy> studies;
   for (const auto& place : places) {
-    const StoredResults stored = read_stored_results(place.string());
-    FoundStudy found{read_study_plan(stored.study, (place / kStudyFile).string()), {}};
-    found.state = state_of(found.plan, outcomes_in(found.plan, stored));
-    studies.push_back(std::move(found));
+    try {
+      studies.push_back(read_study(place.string()));
+    } catch (const Error& error) {
+      if (places.size() == 1) throw;
+      warn("{}; the study is left out", error.what());
+    }
   }
+  if (studies.empty()) fail(ErrorKind::data, "{}: no study in it can be read", root.string());
   return studies;
 }
 

@@ -12,6 +12,7 @@ namespace mf {
 
 inline constexpr const char* kStudyFile = "study.json";
 
+std::string study_place(const StudyPlan& plan);  // tune/<study>
 // RESULTS/tune/<study>
 std::string study_folder(const std::string& results, const StudyPlan& plan);
 
@@ -27,8 +28,8 @@ struct FoundStudy {
   StudyState state;
 };
 
-// All studies below a folder of results, by name. Throws Error(usage) where there is none, and
-// Error(data) for a study.json that is damaged.
+// All studies below a folder of results, by name; one that is damaged is named and left out. Throws
+// Error(usage) where there is none, and Error(data) where none can be read.
 std::vector<FoundStudy> read_studies(const std::string& results);
 
 }  // namespace mf

@@ -54,12 +54,6 @@ std::optional<std::string> why_no_suggester() {
 Suggester::Suggester(const StudyPlan& plan, const std::string& log)
     : plan_(plan), log_(std::filesystem::absolute(log).string()), process_(order_of(log_)) {}
 
-Suggester::~Suggester() {
-  process_.end();
-  std::error_code ignored;
-  if (std::filesystem::file_size(log_, ignored) == 0) std::filesystem::remove(log_, ignored);
-}
-
 Json Suggester::ask(const Json& message) {
   process_.ask(message);
   const auto line = process_.answer();

@@ -21,9 +21,8 @@ struct TriedPoint {
 
 class Suggester {
  public:
-  // `log`: where it prints; the file goes with the suggester where nothing was printed.
+  // `log`: where it prints.
   Suggester(const StudyPlan& plan, const std::string& log);
-  ~Suggester();
   Suggester(const Suggester&) = delete;
   Suggester& operator=(const Suggester&) = delete;
 

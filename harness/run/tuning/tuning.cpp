@@ -41,7 +41,7 @@ class StudyRun {
 
   // Until the study is over or the run is interrupted.
   StudyState run() {
-    make_folder(folder_);
+    make_folder_in(context_.claims.path(), study_place(study_));
     if (study_.tune.sampler != TuneSampler::random) keep_first_points();
     write_plan();
     while (true) {
@@ -68,8 +68,8 @@ class StudyRun {
     const std::size_t wanted = study_.points.size();
     spare_ = study_.points;
     study_.points.resize(std::min<std::size_t>(wanted, kFirstDrawn));
-    if (!context_.options.rerun && std::filesystem::exists(path)) {
-      auto before = read_study_plan(read_json_file(path), path).points;
+    if (!context_.options.rerun && is_taken(path)) {
+      auto before = read_study_plan(read_json_file(path, Origin::found), path).points;
       if (before.size() > study_.points.size()) study_.points = std::move(before);
       study_.points.resize(std::min(wanted, study_.points.size()));
     }

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from mfplots.benchmarks import Benchmarks
 from mfplots.errors import PlotError, hint
+from mfplots.printable import csv_cell
 from mfplots.recipes import Recipe
 from mfplots.series import View
 from mfplots.sheet import Sheet
@@ -74,7 +76,8 @@ def _save(drawing: Drawing, recipe: Recipe, folder: Path, formats: Sequence[str]
     folder.mkdir(parents=True, exist_ok=True)
     paths = drawing.sheet.save(folder / recipe.file_name, formats)
     table = folder / f"{recipe.file_name}.csv"
-    drawing.numbers.to_csv(table, index=False, float_format="%.10g")
+    numbers = drawing.numbers.apply(lambda column: column if is_numeric_dtype(column) else column.map(csv_cell))
+    numbers.to_csv(table, index=False, float_format="%.10g")
     return [*paths, table]
 
 

@@ -1,0 +1,47 @@
+#include "algorithms/peer/log_file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <sstream>
+
+#include "algorithms/peer/places.hpp"
+#include "base/error.hpp"
+#include "base/files/open_file.hpp"
+#include "base/text.hpp"
+
+namespace mf::peer {
+namespace {
+
+constexpr int kNew = O_CREAT | O_EXCL | O_NOFOLLOW;
+
+}  // namespace
+
+LogFile::LogFile(const std::string& path) : path_(path) {
+  if (!path.empty()) ::unlink(path.c_str());
+  file_ = FileHandle(::open(path.empty() ? "/dev/null" : path.c_str(),
+                            O_RDWR | O_APPEND | O_CLOEXEC | (path.empty() ? 0 : kNew), 0644));
+  if (!file_) fail(ErrorKind::io, "{}: cannot be written: {}", path, last_cause());
+}
+
+LogFile::~LogFile() {
+  if (!path_.empty() && size_of(file_) == 0) ::unlink(path_.c_str());
+}
+
+std::string LogFile::last_line() const {
+  std::array<char, 4096> bytes{};
+  const off_t begin = std::max<std::int64_t>(0, size_of(file_) - std::ssize(bytes));
+  const auto count = ::pread(file_.fd(), bytes.data(), bytes.size(), begin);
+  std::istringstream in(
+      std::string(bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(0, count))));
+  std::string line, last;
+  while (std::getline(in, line)) {
+    if (line.find_first_not_of(" \t\r") != std::string::npos) last = line;
+  }
+  constexpr std::size_t kLongest = 300;
+  return one_line(without_places(last).substr(0, kLongest));
+}
+
+}  // namespace mf::peer

@@ -1,0 +1,29 @@
+// What ends a wait for another process. Whoever runs work that may wait knows (a signal, a limit of
+// its time); the wait itself knows for what it waits.
+#pragma once
+
+#include <functional>
+#include <string>
+
+namespace mf {
+
+// Of this thread, until its end. Scopes may lie in one another: the inner one counts.
+class WaitScope {
+ public:
+  // Asked again and again while something is waited for, with words for it: "the process 17, which
+  // holds x"; throws where the wait is to end.
+  using Check = std::function<void(const std::string& what)>;
+  explicit WaitScope(Check check);
+  ~WaitScope();
+  WaitScope(const WaitScope&) = delete;
+  WaitScope& operator=(const WaitScope&) = delete;
+
+ private:
+  Check check_;
+  const Check* outer_;
+};
+
+// Sleeps for a moment, after which it throws what the check of this thread throws.
+void wait_a_moment(const std::string& what);
+
+}  // namespace mf
