@@ -212,13 +212,39 @@ PeerAlgorithm read_algorithm(const PeerLibrary& library, const std::string& name
   return algorithm;
 }
 
-PeerLibrary read_library(const fs::path& folder) {
-  const std::string file = (folder / kForm).string();
+std::vector<PeerLibrary> read_libraries() {
+  std::vector<PeerLibrary> all;
+  for (const auto& top : peer::peers_folders()) {
+    std::error_code error;
+    for (fs::directory_iterator at(top, error), end; !error && at != end; at.increment(error)) {
+      if (is_taken(at->path() / kForm)) all.push_back(read_peer_library(at->path().string()));
+    }
+    if (error) fail(ErrorKind::usage, "{}: no folder of libraries: {}", top, error.message());
+  }
+  std::sort(all.begin(), all.end(), [](auto& a, auto& b) { return a.name < b.name; });
+  const auto same =
+      std::adjacent_find(all.begin(), all.end(), [](auto& a, auto& b) { return a.name == b.name; });
+  if (same == all.end()) return all;
+  fail(ErrorKind::usage, "two libraries are named {}: {} and {}; rename one of the folders",
+       same->name, same->folder, std::next(same)->folder);
+}
+
+// As package indices compare names: "Scikit_Surprise" is "scikit-surprise".
+std::string package_name(std::string_view line) {
+  std::string name(line.substr(0, line.find_first_of("= @<>")));
+  for (char& c : name) c = c == '_' || c == '.' ? '-' : static_cast<char>(std::tolower(c));
+  return name;
+}
+
+}  // namespace
+
+PeerLibrary read_peer_library(const std::string& folder) {
+  const std::string file = folder + "/" + kForm;
   const Json json = read_json_file(file, Origin::found);
   JsonReader reader(json, file + ": $");
   PeerLibrary library;
-  library.name = folder.filename().string();
-  library.folder = folder.string();
+  library.name = fs::path(folder).filename().string();
+  library.folder = folder;
   check_name(library.name, library.folder);
   reader.name("summary");
   library.is_program = reader.boolean("program", false);
@@ -243,32 +269,6 @@ PeerLibrary read_library(const fs::path& folder) {
   reader.finish();
   return library;
 }
-
-std::vector<PeerLibrary> read_libraries() {
-  std::vector<PeerLibrary> all;
-  for (const auto& top : peer::peers_folders()) {
-    std::error_code error;
-    for (fs::directory_iterator at(top, error), end; !error && at != end; at.increment(error)) {
-      if (is_taken(at->path() / kForm)) all.push_back(read_library(at->path()));
-    }
-    if (error) fail(ErrorKind::usage, "{}: no folder of libraries: {}", top, error.message());
-  }
-  std::sort(all.begin(), all.end(), [](auto& a, auto& b) { return a.name < b.name; });
-  const auto same =
-      std::adjacent_find(all.begin(), all.end(), [](auto& a, auto& b) { return a.name == b.name; });
-  if (same == all.end()) return all;
-  fail(ErrorKind::usage, "two libraries are named {}: {} and {}; rename one of the folders",
-       same->name, same->folder, std::next(same)->folder);
-}
-
-// As package indices compare names: "Scikit_Surprise" is "scikit-surprise".
-std::string package_name(std::string_view line) {
-  std::string name(line.substr(0, line.find_first_of("= @<>")));
-  for (char& c : name) c = c == '_' || c == '.' ? '-' : static_cast<char>(std::tolower(c));
-  return name;
-}
-
-}  // namespace
 
 const std::vector<PeerLibrary>& peer_libraries() {
   static const std::vector<PeerLibrary> libraries = read_libraries();

@@ -52,6 +52,9 @@ struct PeerLibrary {
 // that names the file and the place in it.
 const std::vector<PeerLibrary>& peer_libraries();
 
+// One of them, by its peer.json. Throws Error that names the file and the place in it.
+PeerLibrary read_peer_library(const std::string& folder);
+
 // Why a library cannot run here, and what to do about it; or nothing.
 std::optional<std::string> why_not_installed(const PeerLibrary& library);
 

@@ -154,7 +154,7 @@ class Peer : public Algorithm, public Foreign {
     return select(train, keep, 1, team.size());
   }
 
-  void take_reported(const Session::Trained& trained) {
+  void take_reported(const peer::Trained& trained) {
     if (trained.rmse.has_value() != algorithm_.foreign.takes_test) {
       fail(ErrorKind::io, "the adapter of {} {} an RMSE of its own", library_.name,
            algorithm_.foreign.takes_test ? "gave no" : "gave");

@@ -1,7 +1,6 @@
 #include "algorithms/peer/session.hpp"
 
 #include <fmt/core.h>
-#include <cmath>
 #include <filesystem>
 
 #include "algorithms/core/foreign.hpp"
@@ -49,18 +48,23 @@ void Session::gone() {
   throw Error(over.why == Over::Why::memory ? ErrorKind::memory : ErrorKind::io, whole);
 }
 
-// A message of the kind "error" is the peer's own account of its failure.
-void Session::raise(const Json& message) {
-  std::string kind, text;
+template <class Read>
+auto Session::checked(const Json& message, Read read)
+    -> decltype(read(std::declval<JsonReader&>())) {
   try {
     JsonReader reader(message, "$");
     reader.string("type", "");
-    kind = reader.choice("kind", "failed", {"failed", "memory", "unsupported"});
-    text = one_line(without_places(reader.string("message", "")).substr(0, 500));
+    auto out = read(reader);
     reader.finish();
+    return out;
   } catch (const Error& error) {
-    broken(error.what());
+    broken(fmt::format("its message {}: {}", in_quotes(message.dump()), one_line(error.what())));
   }
+}
+
+// A message of the kind "error" is the peer's own account of its failure.
+void Session::raise(const Json& message) {
+  const auto [kind, text] = checked(message, read_complaint);
   process_->end();
   const std::string whole = fmt::format("the peer {}: {}", library_, text);
   if (kind == "unsupported") throw CaseOver(CaseOver::Why::skipped, whole);
@@ -95,54 +99,16 @@ Json Session::must_await(const std::string& type) {
   return *message;
 }
 
-template <class Read>
-auto Session::checked(const Json& message, Read read)
-    -> decltype(read(std::declval<JsonReader&>())) {
-  try {
-    JsonReader reader(message, "$");
-    reader.string("type", "");
-    auto out = read(reader);
-    reader.finish();
-    return out;
-  } catch (const Error& error) {
-    broken(fmt::format("its message {}: {}", in_quotes(message.dump()), one_line(error.what())));
-  }
-}
-
 Hello Session::hello() {
   const Json message = must_await("hello");
-  Hello hello = checked(message, [&](JsonReader& reader) {
-    constexpr std::size_t kLongestBuild = 16 << 10;
-    Hello out;
-    reader.integer("protocol", 0, kProtocol, kProtocol);
-    reader.require("protocol");
-    reader.choice("library", "", {library_});
-    out.version = reader.name("version").substr(0, 100);
-    out.each_epoch = reader.boolean("each_epoch", true);
-    out.starts_from = reader.choice("starts_from", "library", {"library", "mfbench"});
-    if (const Json* seconds = reader.find("warm_up_s"); seconds && !seconds->is_null()) {
-      out.warm_up_s = reader.number("warm_up_s", 0, 0, 1e9);
-    }
-    if (const Json* build = reader.find("build")) out.build = *build;
-    if (out.build.is_null()) out.build = Json::object();
-    if (!out.build.is_object() || out.build.dump().size() > kLongestBuild) {
-      fail(ErrorKind::io, "$.build: expected an object of at most {} bytes", kLongestBuild);
-    }
-    return out;
-  });
+  Hello hello = checked(message, [&](JsonReader& reader) { return read_hello(reader, library_); });
   each_epoch_ = hello.each_epoch;
   return hello;
 }
 
-double Session::converted() {
-  const Json message = must_await("converted");
-  return checked(message, [](JsonReader& reader) {
-    reader.require("seconds");
-    return reader.number("seconds", 0, 0, 1e9);
-  });
-}
+double Session::converted() { return checked(must_await("converted"), read_converted); }
 
-std::optional<Session::Trained> Session::train(std::int64_t until, double learning_rate) {
+std::optional<Trained> Session::train(std::int64_t until, double learning_rate) {
   const auto asked = Clock::now();
   process_->ask({{"type", "train"}, {"until", until}, {"learning_rate", learning_rate}});
   const auto message = await("epoch");
@@ -151,17 +117,8 @@ std::optional<Session::Trained> Session::train(std::int64_t until, double learni
     process_->end();
     return std::nullopt;
   }
-  const Trained trained = checked(*message, [&](JsonReader& reader) {
-    reader.require("epoch");
-    reader.require("train_s");
-    reader.integer("epoch", 0, until, until);
-    Trained out;
-    out.seconds = reader.number("train_s", 0, 0, 1e9);
-    if (const Json* rmse = reader.find("rmse")) {
-      out.rmse = rmse->is_null() ? std::nan("") : reader.number("rmse", 0, 0, 1e30);
-    }
-    return out;
-  });
+  const Trained trained =
+      checked(*message, [&](JsonReader& reader) { return read_trained(reader, until); });
   const double total = trained.seconds;
   // Libraries that begin again report the whole of the new run.
   const double before = each_epoch_ ? trained_s_ : 0;
@@ -196,13 +153,7 @@ Json Session::end() {
   if (process_->over()) return Json::object();
   stop_requested_ = nullptr;
   process_->ask({{"type", "end"}});
-  Json account = checked(must_await("done"), [](JsonReader& reader) {
-    Json out = Json::object();
-    if (reader.find("peak_device_bytes") != nullptr) {
-      out["peak_device_bytes"] = reader.integer("peak_device_bytes", 0, 0, std::int64_t{1} << 50);
-    }
-    return out;
-  });
+  Json account = checked(must_await("done"), read_done);
   process_->answer();  // none: it ends
   account["ended"] = process_->over() ? process_->over()->text : "said more than was asked";
   process_->end();

@@ -10,23 +10,12 @@
 #include <string>
 
 #include "algorithms/core/model.hpp"
+#include "algorithms/peer/messages.hpp"
 #include "algorithms/peer/supervised.hpp"
 #include "base/clock.hpp"
 #include "base/json/json.hpp"
 
 namespace mf::peer {
-
-inline constexpr int kProtocol = 1;
-
-// What it says of itself.
-struct Hello {
-  std::string version;
-  bool each_epoch = false;
-  std::string starts_from;  // "mfbench", "library": whose initial factors
-  // That its start has warmed up for, by its own clock; nothing: it has not.
-  std::optional<double> warm_up_s;
-  Json build;  // facts such as its instruction sets and threads
-};
 
 class Session {
  public:
@@ -36,12 +25,6 @@ class Session {
 
   Hello hello();
   double converted();  // the seconds that it took to make its own format
-  // What it says after training.
-  struct Trained {
-    double seconds = 0;  // from its initial model to the end of the epoch, over all calls
-    // Its own RMSE of the test part, where it has been given one; perhaps not finite.
-    std::optional<double> rmse;
-  };
   // To the end of epoch `until`; nothing where stop_requested() came true.
   std::optional<Trained> train(std::int64_t until, double learning_rate);
   // A model of `shape`, which is kept where nothing comes of a part (zeros).

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the seeds of the fuzz targets that are in formats of mfbench's own: testing/fuzz/corpus/cache, model
-and results.
+"""Writes the seeds of the fuzz targets that are in formats of mfbench's own: testing/fuzz/corpus/cache, model,
+packed, results and study.
 
     MFBENCH=build/cpu/mfbench python3 testing/fuzz/make_corpus.py
 
@@ -27,6 +27,7 @@ ROWS = [(user, item, 1 + (user * 3 + item * 5) % 5)
 
 
 def put(target, name, content):
+    (CORPUS / target).mkdir(exist_ok=True)
     (CORPUS / target / name).write_bytes(content.encode() if isinstance(content, str) else content)
 
 
@@ -98,6 +99,21 @@ def made_by_mfbench():
         put("results", "unfinished", parts(result, result.rsplit("\n", 2)[0] + "\n"))
         put("results", "damaged", parts('{"type":1}\n' + result, result[:-20]))
         put("results", "bare", parts('{"type":"header","seed":1}\n{"type":"footer","status":"completed"}\n', result))
+        cases = [json.loads(one.split("\n", 1)[0])["case_id"] for one in (result, other)]
+        put("packed", "valid-two", json.dumps({"type": "spec", "cases": cases}) + "\n" + result + other)
+        put("packed", "valid-without-spec", '{"type":"spec"}\n' + result)
+        put("packed", "cut", '{"type":"spec"}\n' + result[:-20])
+        tuned = {**SPEC, "datasets": [{**SPEC["datasets"][0], "split": {"holdout": 0.2, "validation": 0.2}}]}
+        tuned["algorithms"] = [{**SPEC["algorithms"][0],
+                                "tune": {"trials": 2, "eta": 1, "over": {"reg": [0.01, 0.1], "order": {"choices": ["shuffled", "sequential"]}}}}]
+        del tuned["target_rmse"]
+        run(folder, tuned, "tuned")
+        (study,) = (folder / "tuned" / "tune").iterdir()
+        trial = without_the_machine(min(study.glob("*.jsonl")).read_text())
+        plan = json.loads((study / "study.json").read_text())
+        put("study", "valid-tuned", parts(json.dumps(plan), trial))
+        put("study", "found-a-text-for-a-number", parts(json.dumps({**plan, "points": [{**plan["points"][0], "reg": "x"}]}), trial))
+        put("study", "unfinished", parts(json.dumps(plan), trial.rsplit("\n", 2)[0] + "\n"))
         for at, file in enumerate(sorted((folder / "cache").glob("*.mfc"))):
             put("cache", f"valid-{at}", file.read_bytes())
         given = {**SPEC, "datasets": [{"train": "ratings.txt", "test": "test.txt", "format": "triples"}]}

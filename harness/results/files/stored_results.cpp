@@ -76,9 +76,36 @@ std::string file_name_of(const Json& header) {
 }
 
 StoredResults read_packed(const std::string& path) {
+  const Bytes packed = map_file(path, Origin::found);
+  return read_packed_lines(path, decompress(path, packed, Compression::xz).view);
+}
+
+}  // namespace
+
+std::string StoredCase::name() const { return fs::path(path).stem().string(); }
+
+std::optional<std::set<std::string>> StoredResults::listed() const {
+  if (!lists_cases(spec)) return std::nullopt;
+  return spec["cases"].get<std::set<std::string>>();
+}
+
+bool is_packed_name(const std::string& path) { return path.ends_with(kPacked); }
+
+std::string folder_of_packed(const std::string& file) {
+  return file.substr(0, file.size() - kPacked.size());
+}
+
+std::optional<std::string> packed_in_place_of(const std::string& path) {
+  if (is_packed_name(path)) return is_taken(path) ? std::optional(path) : std::nullopt;
+  std::string folder = fs::path(path).lexically_normal().string();
+  while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
+  const std::string packed = folder + std::string(kPacked);
+  if (!is_taken(packed) || holds_results(path)) return std::nullopt;
+  return packed;
+}
+
+StoredResults read_packed_lines(const std::string& path, std::string_view rest) {
   StoredResults results;
-  const Bytes unpacked = decompress(path, map_file(path, Origin::found), Compression::xz);
-  std::string_view rest = unpacked.view;
   if (rest.empty()) fail_in_file(path, "nothing in it", "results", "pack the folder again");
   CaseLines current(path);
   const auto finish = [&] {
@@ -106,30 +133,6 @@ StoredResults read_packed(const std::string& path) {
   }
   finish();
   return results;
-}
-
-}  // namespace
-
-std::string StoredCase::name() const { return fs::path(path).stem().string(); }
-
-std::optional<std::set<std::string>> StoredResults::listed() const {
-  if (!lists_cases(spec)) return std::nullopt;
-  return spec["cases"].get<std::set<std::string>>();
-}
-
-bool is_packed_name(const std::string& path) { return path.ends_with(kPacked); }
-
-std::string folder_of_packed(const std::string& file) {
-  return file.substr(0, file.size() - kPacked.size());
-}
-
-std::optional<std::string> packed_in_place_of(const std::string& path) {
-  if (is_packed_name(path)) return is_taken(path) ? std::optional(path) : std::nullopt;
-  std::string folder = fs::path(path).lexically_normal().string();
-  while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
-  const std::string packed = folder + std::string(kPacked);
-  if (!is_taken(packed) || holds_results(path)) return std::nullopt;
-  return packed;
 }
 
 StoredResults read_stored_results(const std::string& path) {

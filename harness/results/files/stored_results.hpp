@@ -44,4 +44,7 @@ bool is_packed_name(const std::string& path);
 // is no such file or cut off, and Error(unsupported) where this build cannot read one.
 StoredResults read_stored_results(const std::string& path);
 
+// The lines that are packed in the file `path`, once they are unpacked.
+StoredResults read_packed_lines(const std::string& path, std::string_view lines);
+
 }  // namespace mf

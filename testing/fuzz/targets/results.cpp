@@ -13,6 +13,8 @@
 #include "harness/results/files/result_file.hpp"
 #include "harness/results/files/standing_names.hpp"
 #include "harness/results/files/stored_results.hpp"
+#include "harness/results/study/study_files.hpp"
+#include "harness/results/study/study_report.hpp"
 #include "harness/results/summarize.hpp"
 #include "harness/results/summary.hpp"
 #include "testing/fuzz/mutate.hpp"
@@ -48,8 +50,31 @@ void read_one(const std::string& path) {
   rules_on_test(file->header);
 }
 
-void read_packed(std::string_view bytes) {
-  accepts([&] { read_stored_results(write_scratch("third.jsonl.xz", bytes)); });
+// As they are unpacked: chance makes no xz.
+void packed(std::string_view input) {
+  const StoredResults stored = read_packed_lines("packed.jsonl.xz", input);
+  for (const auto& one : stored.cases) {
+    expect(one.path.starts_with("packed/"), "a case is named below its folder");
+    if (one.file.finished()) expect(one.file.status().has_value(), "what is finished has a status");
+  }
+  stored.listed();
+}
+
+// A study, and the outcomes of its trials.
+void study(std::string_view input) {
+  const auto parts = parts_of(input, 2);
+  write_scratch("studied/tune/one/study.json", parts[0]);
+  write_scratch("studied/tune/one/trial.jsonl", parts[1]);
+  for (const auto& found : read_studies(scratch() / "studied")) {
+    to_text(found.plan, found.state);
+    to_json(found.plan, found.state).dump();
+    choice_warnings(found.plan, found.state);
+  }
+}
+
+std::size_t mutate_study(std::uint8_t* data, std::size_t size, std::size_t room,
+                         std::uint32_t seed) {
+  return mutate_parts(data, size, room, seed, 2);
 }
 
 void results(std::string_view input) {
@@ -60,7 +85,6 @@ void results(std::string_view input) {
   const std::string second = write_scratch("second/other.jsonl", parts[1]);
   read_one(first);
   read_one(second);
-  read_packed(parts[1]);
   const std::string one = scratch() / "first";
   const std::string other = scratch() / "second";
   summary_table(one, spec);
@@ -86,6 +110,8 @@ std::size_t mutate_results(std::uint8_t* data, std::size_t size, std::size_t roo
 }
 
 const Registrar target({"results", results, mutate_results});
+const Registrar packed_target({"packed", packed});
+const Registrar study_target({"study", study, mutate_study});
 
 }  // namespace
 }  // namespace mf::fuzz

@@ -1,0 +1,45 @@
+// What a peer says: the keys of its messages beside "type", read as those of a stranger. Each
+// throws Error that names the place; who reads calls finish(), so other keys are refused.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/json/json.hpp"
+
+namespace mf::peer {
+
+inline constexpr int kProtocol = 1;
+
+// What it says of itself.
+struct Hello {
+  std::string version;
+  bool each_epoch = false;
+  std::string starts_from;  // "mfbench", "library": whose initial factors
+  // That its start has warmed up for, by its own clock; nothing: it has not.
+  std::optional<double> warm_up_s;
+  Json build;  // facts such as its instruction sets and threads
+};
+Hello read_hello(JsonReader& reader, const std::string& library);
+
+double read_converted(JsonReader& reader);  // the seconds that it took to make its own format
+
+// What it says after training.
+struct Trained {
+  double seconds = 0;  // from its initial model to the end of the epoch, over all calls
+  // Its own RMSE of the test part, where it has been given one; perhaps not finite.
+  std::optional<double> rmse;
+};
+Trained read_trained(JsonReader& reader, std::int64_t until);
+
+Json read_done(JsonReader& reader);  // its own account, an object
+
+// Its own account of its failure.
+struct Complaint {
+  std::string kind;  // "failed", "memory", "unsupported"
+  std::string text;
+};
+Complaint read_complaint(JsonReader& reader);
+
+}  // namespace mf::peer
