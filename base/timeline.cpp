@@ -50,7 +50,10 @@ std::int64_t Timeline::now_ns() const {
 void Timeline::put(char kind, int process, const std::string& track, std::int64_t at_ns,
                    const std::string& rest) {
   const std::lock_guard lock(mutex_);
-  const auto [place, is_new] = tracks_.try_emplace({process, track}, tracks_.size() + 1);
+  // By its name in the lambda below: Clang before 16 has no structured bindings there.
+  const auto added = tracks_.try_emplace({process, track}, tracks_.size() + 1);
+  const auto place = added.first;
+  const bool is_new = added.second;
   const auto text = [&](char of, const std::string& more) {
     const char* between = std::exchange(first_, false) ? "" : ",\n";
     const std::string event = fmt::format(R"({}{{"ph":"{}","pid":{},"tid":{}{}}})", between, of,
