@@ -58,23 +58,18 @@ def test_models_have_a_place_before_training_begins(mfbench, trained, tmp_path):
     assert not list((tmp_path / "out").glob("*.jsonl")), "nothing was trained for it"
 
 
-def test_what_was_measured_stands_where_the_model_is_not_saved(mfbench, trained, tmp_path):
+def test_a_file_in_place_of_the_models_is_refused_before_anything_is_measured(mfbench, trained, tmp_path):
     folder, _ = trained
     shutil.copy(folder / "ratings.txt", tmp_path)
-    spec = json.loads((folder / "own.json").read_text())
-    spec["algorithms"].append({"name": "sgd_serial", "factors": 4})
-    (tmp_path / "own.json").write_text(json.dumps(spec))
+    shutil.copy(folder / "own.json", tmp_path)
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "models").write_text("no folder")
-    mfbench("run", "own.json", "--out", "out", cwd=tmp_path, code=1)
-    files = [[json.loads(line) for line in path.read_text().splitlines()] for path in (tmp_path / "out").glob("*.jsonl")]
-    assert len(files) == 2, "the run goes on"
-    for _, *trace, footer in files:
-        assert footer["status"] == "error" and "the model is not saved" in footer["stop_reason"]
-        assert len(trace) == 61 and footer["best_test_rmse"] < 1.5 and footer["clocks"]["train_s"] > 0
+    done = mfbench("run", "own.json", "--out", "out", cwd=tmp_path, code=4)
+    assert "out/models: found a file, expected a folder; move it away" in done.stderr
+    assert not list((tmp_path / "out").glob("*.jsonl"))
     (tmp_path / "out" / "models").unlink()
-    assert mfbench("run", "own.json", "--out", "out", "--retry", cwd=tmp_path).returncode == 0
-    assert len(list((tmp_path / "out" / "models").iterdir())) == 2
+    assert mfbench("run", "own.json", "--out", "out", cwd=tmp_path).returncode == 0
+    assert len(list((tmp_path / "out" / "models").iterdir())) == 1
 
 
 def test_a_clipping_case_saves_a_model_that_clips(mfbench, trained):

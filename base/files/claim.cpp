@@ -177,25 +177,26 @@ std::unique_ptr<Claim> ClaimFolder::take_file(const std::string& name) const {
   }
 }
 
-// Null where there is one. One without its text, of a process that ended between the two, lasts for
-// a lease.
+// Null where there is one. It is written under a name of its own and then linked, so that no
+// process that ends between the two leaves a claim without its holder.
 std::unique_ptr<Claim> ClaimFolder::make(const std::string& name) const {
-  FileHandle file(::openat(folder_.fd(), name.c_str(),
-                           O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
-  if (!file && errno == EEXIST) return nullptr;
-  if (!file) fail_at(name, "cannot be written");
   const std::string token = new_token();
+  const std::string draft = ".new-" + token;
+  FileHandle file(::openat(folder_.fd(), draft.c_str(),
+                           O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+  if (!file) fail_at(name, "cannot be written");
   Json json = to_json(own_process());
   json["token"] = token;
   json["lease_s"] = lease_s_;
   json["about"] = about_;
-  if (!write_all(file, json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n") ||
-      !file.close()) {
-    const int cause = errno;
-    ::unlinkat(folder_.fd(), name.c_str(), 0);
-    errno = cause;
-    fail_at(name, "cannot be written");
-  }
+  const bool made =
+      write_all(file, json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n") &&
+      file.close() && ::linkat(folder_.fd(), draft.c_str(), folder_.fd(), name.c_str(), 0) == 0;
+  const int cause = errno;
+  ::unlinkat(folder_.fd(), draft.c_str(), 0);
+  errno = cause;
+  if (!made && cause == EEXIST) return nullptr;
+  if (!made) fail_at(name, "cannot be written");
   return std::unique_ptr<Claim>(new Claim(*this, name, token));
 }
 

@@ -34,7 +34,7 @@ struct ResultPlace {
 };
 
 // The same for all names of one file; that of a link which leads nowhere is its own.
-std::string place_of(const std::string& path) {
+std::string one_name_of(const std::string& path) {
   std::error_code error;
   const fs::path place = fs::weakly_canonical(path, error);
   return error ? path : place.string();
@@ -80,7 +80,7 @@ class ResultSearch {
   }
 
   void add_place(const ResultPlace& place) {
-    if (seen_.insert(place_of(place.path)).second) places_.push_back(place);
+    if (seen_.insert(one_name_of(place.path)).second) places_.push_back(place);
   }
 
   std::vector<ResultPlace> places_;
@@ -160,7 +160,7 @@ class ResultReading {
   void take_case(const StoredCase& one, const StoredResults& stored, bool counts,
                  std::map<std::string, std::string>& of_hash) {
     const auto& [path, file] = one;
-    if (!seen_.insert(place_of(path)).second) return;
+    if (!seen_.insert(one_name_of(path)).second) return;
     if (has_not_begun(file)) {
       note("{}: has not begun", path);
       ++done_.not_begun;

@@ -19,7 +19,7 @@ namespace {
 constexpr const char* kRatings = "ratings";
 constexpr const char* kSplit = "split";
 constexpr const char* kFacts = "facts";
-constexpr const char* kPacked = "packed";
+constexpr const char* kPackedForm = "packed";
 constexpr const char* kTrainingFiles = "training_files";
 
 // Whoever holds the split has it as it was.
@@ -133,9 +133,9 @@ void DataStore::pack() {
     const auto start = Clock::now();
     split_ = with_packed_training(*split_, hardware_threads());
     pack_s_ = seconds_since(start);
-    ledger_.made({kPacked, pack_s_, SharedClock::load}, SharedScope::split);
+    ledger_.made({kPackedForm, pack_s_, SharedClock::load}, SharedScope::split);
   }
-  ledger_.used(kPacked);
+  ledger_.used(kPackedForm);
 }
 
 HostData DataStore::host_data() const {
