@@ -121,7 +121,7 @@ TEST(LookAlikeShape, IsThatOfTheCatalog) {
     EXPECT_EQ(shape.n_items, entry->n_items) << name;
     EXPECT_EQ(shape.nnz, entry->nnz + (name == "yahoomusic" ? 4003960 + 6005940 : 0)) << name;
   }
-  EXPECT_EQ(both, 10);
+  EXPECT_EQ(both, 11);
 }
 
 TEST(LookAlikeShape, ScalesUsersAndKeepsRatingsPerUser) {
