@@ -78,6 +78,7 @@ def test_what_fails_is_named_and_the_others_run(mfbench, tree, capfd):
     ("mfbench run a.json --save-model m --pin cores", ("--pin", "cores")),
     ("mfbench run --no-share --pin cores a.json", ("--no-share", "--pin", "cores")),
     ("mfbench run --out 'a folder/x.json' a.json --trace t --json", ()),
+    ("mfbench run a.json --shard 2/8 --no-share", ("--no-share",)),
     ("mfbench run a.json --out=r --numa=interleave --trace=t", ("--numa=interleave",))])
 def test_what_belongs_to_the_place_is_left(line, options):
     assert remeasure.options_of(line) == options
