@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from guide import GUIDE, ROOT, families, write
+from guide import GUIDE, ROOT, files_of, write
 from mfdev.docs import long_lines
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -287,7 +287,7 @@ def test_the_cuda_example_passes_its_own_tests(cuda_example):
 
 
 def test_the_example_passes_its_own_tests(example):
-    written = sum(text.count("\nTEST(") for text in families()["bias_only"].values())
+    written = sum(text.count("\nTEST(") for text in files_of("bias_only").values())
     done = subprocess.run([example.test_program], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stdout
     assert f"[  PASSED  ] {written} tests" in done.stdout
@@ -312,18 +312,3 @@ def test_the_example_runs_in_the_harness(mfbench, example, tmp_path):
         assert footer["status"] == "completed"
         assert footer["best_test_rmse"] < 0.95 * start["test_rmse"]
         assert footer["phases"]["users"]["count"] == footer["phases"]["items"]["count"] == 20
-
-
-def test_the_examples_are_formatted(tmp_path):
-    program = shutil.which("clang-format-14") or shutil.which("clang-format")
-    if not program or " 14." not in subprocess.run([program, "--version"], capture_output=True,
-                                                   text=True).stdout:
-        pytest.skip("the format is defined by clang-format 14, which is not here")
-    shutil.copy(ROOT / ".clang-format", tmp_path)
-    for name, text in [file for files in families().values() for file in files.items()]:
-        if not name.endswith((".cpp", ".cu")):
-            continue
-        path = tmp_path / pathlib.Path(name).name
-        path.write_text(text)
-        done = subprocess.run([program, path], capture_output=True, text=True, check=True)
-        assert done.stdout == text, f"{name} is not formatted"

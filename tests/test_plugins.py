@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from guide import GUIDE, ROOT, families
+from guide import GUIDE, ROOT, files_of
 from support import cases_of, cmake_install
 
 LIST = re.search(r"^```cmake\n(.*?)^```$", GUIDE.read_text(), re.M | re.S)[1]
@@ -40,7 +40,7 @@ def configured(folder, prefix, build, *more):
 def plugin(mfbench, installed, tmp_path_factory):
     """The example of the page, built by the list of the page."""
     folder = tmp_path_factory.mktemp("plugin")
-    for name, text in families()["bias_only"].items():
+    for name, text in files_of("bias_only").items():
         if "/test/" not in name and name.endswith(".cpp"):
             (folder / pathlib.Path(name).name).write_text(text)
     (folder / "CMakeLists.txt").write_text(LIST)

@@ -32,48 +32,132 @@ def code(text):
     return f"`{cell(text)}`" if str(text) else ""
 
 
-def value(number):
-    return json.dumps(number)
+def sections(program):
+    """(heading, family, its algorithms as `describe` has them); other people's libraries have one each."""
+    listed = json.loads(said(program, "list", "--json"))
+    library = lambda entry: entry["name"].split(":")[1] if entry["name"].startswith("peer:") else entry["group"]
+    for heading, entries in itertools.groupby(listed, key=library):
+        entries = list(entries)
+        yield heading, entries[0]["family"], [json.loads(said(program, "describe", entry["name"], "--json"))
+                                              for entry in entries]
 
 
-def row(param):
-    unit = f" [{param['unit']}]" if param["unit"] else ""
-    return (f"| {code(param['name'])} | {code(value(param['default']))} | {code(param['range'])} "
-            f"| {cell(param['help'])}{unit} |")
+def names(uses):
+    return ", ".join(code(name.split(":")[-1]) for name, _ in uses)
 
 
-def algorithm(program, name):
-    """A section of the page."""
-    info = json.loads(said(program, "describe", name, "--json"))
-    yield f"### `{info['name']}`\n"
-    yield info["summary"][0].upper() + info["summary"][1:] + ".\n"
-    paper = "mfbench's own" if info["paper"] == "mfbench" else info["paper"]
-    yield f"- Paper: {paper}."
-    yield f"- Hardware: {info['hardware']}."
-    same = "the same model for the same seed" if info["deterministic"] else "runs may differ"
-    yield f"- Deterministic: {'yes' if info['deterministic'] else 'no'}, {same}."
-    if info["uses_learning_rate"]:
-        yield "- Learning rate: the [schedule](../spec.md#learning-rate) of the spec."
-    yield "\n| parameter | default | range | meaning |\n| --- | --- | --- | --- |"
-    yield from (row(param) for param in info["params"])
+def by_meaning(infos):
+    """For each name and meaning of a parameter: [(algorithm, parameter)]; the same names stand together."""
+    order, found = [], {}
+    for info in infos:
+        for param in info["params"]:
+            order.append(param["name"])
+            unit = f" [{param['unit']}]" if param["unit"] else ""
+            found.setdefault((param["name"], param["help"] + unit), []).append((info["name"], param))
+    return dict(sorted(found.items(), key=lambda entry: order.index(entry[0][0])))
+
+
+def default(param):
+    return json.dumps(param["default"])
+
+
+def allowed(param):
+    return param["range"]
+
+
+def values(uses, of):
+    """Each value that `of` gives with the uses that have it, the most frequent first."""
+    found = {}
+    for use in uses:
+        found.setdefault(of(use[1]), []).append(use)
+    return sorted(found.items(), key=lambda entry: -len(entry[1]))
+
+
+def spread(uses, of):
+    """The value, or the most frequent one and then the others with their algorithms."""
+    (first, _), *others = values(uses, of)
+    return "; ".join([code(first), *(f"{code(value)} in {names(of_them)}" for value, of_them in others)])
+
+
+def common_to(found):
+    """The meanings that several sections share, the most frequent one of a name, with all their uses."""
+    shared = {}
+    for _, _, infos in found:
+        for key, uses in by_meaning(infos).items():
+            shared.setdefault(key, []).append(uses)
+    most = {name: max(len(uses) for key, uses in shared.items() if key[0] == name) for name, _ in shared}
+    return {key: sum(uses, []) for key, uses in shared.items() if 1 < len(uses) == most[key[0]]}
+
+
+def usual(uses, of):
+    """What the table of common parameters says: a default only if it is the same for all."""
+    found = values(uses, of)
+    return found[0][0] if of is allowed or len(found) == 1 else ""
+
+
+def common_table(common):
+    yield "## Common parameters\n"
+    yield ("These have the same meaning in several sections. A section names those that it has, with a default or "
+           "range that differs from this table.\n")
+    yield "| parameter | default | range | meaning |\n| --- | --- | --- | --- |"
+    for (name, text), uses in common.items():
+        yield f"| {code(name)} | {code(usual(uses, default))} | {code(usual(uses, allowed))} | {cell(text)} |"
+    yield ""
+
+
+def summaries(infos):
+    for info in infos:
+        facts = [] if info["name"].startswith("peer:") else [info["hardware"]]
+        facts += ["learning rate"] * info["uses_learning_rate"] + ["repeatable"] * info["deterministic"]
+        what = info["summary"].removeprefix(f"{info['name'].split(':')[-2:][0]}: ")
+        yield f"- {code(info['name'])}{' (' + '; '.join(facts) + ')' if facts else ''}: {what}"
+    yield ""
+
+
+def of_common(infos, common):
+    """A sentence: the common parameters of a section, with what differs from their table."""
+    parts = []
+    for key, uses in by_meaning(infos).items():
+        if key in common:
+            few = "" if len(uses) == len(infos) else f" of {names(uses)}"
+            differs = [spread(uses, of) for of in (default, allowed) if spread(uses, of) != code(usual(common[key], of))]
+            parts.append(f"{code(key[0])}{few}{' = ' if differs else ''}{', '.join(differs)}")
+    if parts:
+        yield f"[Common](#common-parameters): {'; '.join(parts)}.\n"
+
+
+def own_table(infos, common):
+    rows = {key: uses for key, uses in by_meaning(infos).items() if key not in common}
+    if not rows:
+        return
+    yield "| parameter | default | range | meaning |\n| --- | --- | --- | --- |"
+    for (name, text), uses in rows.items():
+        few = "" if len(uses) == len(infos) else f"{names(uses)}: "
+        yield f"| {code(name)} | {spread(uses, default)} | {spread(uses, allowed)} | {few}{cell(text)} |"
     yield ""
 
 
 def algorithms(program):
-    listed = json.loads(said(program, "list", "--json"))
+    found = list(sections(program))
+    common = common_to(found)
     yield "# Algorithms and their parameters\n"
+    yield ("What can an entry of [`algorithms`](../spec.md#algorithms) say beside its `name`? `mfbench describe NAME` "
+           "prints the same for one algorithm, and its paper. A list of values is a [sweep](../spec.md#sweeps).\n")
     yield NOTE.format("`mfbench list` and `mfbench describe`")
-    yield ("A parameter stands in an entry of [`algorithms`](../spec.md#algorithms) beside `name`; a "
-           "list of values is a [sweep](../spec.md#sweeps). `mfbench describe NAME` prints the same.\n")
-    for group, entries in itertools.groupby(listed, key=lambda entry: entry["group"]):
-        entries = list(entries)
-        family = entries[0]["family"]
-        yield f"## {group}\n"
-        page = ROOT / "algorithms" / family / "README.md"
-        if page.exists():
-            yield f"[algorithms/{family}](../../algorithms/{family}/README.md) says how they work.\n"
-        for entry in entries:
-            yield from algorithm(program, entry["name"])
+    yield ("*Learning rate*: the algorithm uses the [schedule](../spec.md#learning-rate). *Repeatable*: the same seed "
+           "gives the same model.\n")
+    yield from common_table(common)
+    for is_peer, of_kind in itertools.groupby(found, key=lambda section: section[1] == "peer"):
+        if is_peer:
+            yield "## Other people's libraries\n"
+            yield "What `reg` and the learning rate mean in each: [peers.md](../peers.md#the-libraries).\n"
+        for heading, family, infos in of_kind:
+            yield f"{'###' if is_peer else '##'} {heading}\n"
+            if not is_peer:
+                yield f"How they work: [algorithms/{family}](../../algorithms/{family}/README.md).\n"
+            yield from summaries(infos)
+            yield from of_common(infos, common)
+            yield from own_table(infos, common)
 
 
 # ---- commands ------------------------------------------------------------------------------------
