@@ -35,7 +35,8 @@ def code(text):
 def sections(program):
     """(heading, family, its algorithms as `describe` has them); other people's libraries have one each."""
     listed = json.loads(said(program, "list", "--json"))
-    library = lambda entry: entry["name"].split(":")[1] if entry["name"].startswith("peer:") else entry["group"]
+    def library(entry):
+        return entry["name"].split(":")[1] if entry["name"].startswith("peer:") else entry["group"]
     for heading, entries in itertools.groupby(listed, key=library):
         entries = list(entries)
         yield heading, entries[0]["family"], [json.loads(said(program, "describe", entry["name"], "--json"))
