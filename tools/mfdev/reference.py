@@ -35,9 +35,10 @@ def code(text):
 def sections(program):
     """(heading, family, its algorithms as `describe` has them); other people's libraries have one each."""
     listed = json.loads(said(program, "list", "--json"))
-    def library(entry):
-        return entry["name"].split(":")[1] if entry["name"].startswith("peer:") else entry["group"]
-    for heading, entries in itertools.groupby(listed, key=library):
+    for entry in listed:
+        if entry["name"].startswith("peer:"):
+            entry["group"] = entry["name"].split(":")[1]
+    for heading, entries in itertools.groupby(listed, key=lambda entry: entry["group"]):
         entries = list(entries)
         yield heading, entries[0]["family"], [json.loads(said(program, "describe", entry["name"], "--json"))
                                               for entry in entries]
