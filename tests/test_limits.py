@@ -125,3 +125,36 @@ def test_a_cache_that_may_not_be_as_large_is_a_warning_for_every_command(limited
     assert "not cached" in done.stderr and "raise it (ulimit -f)" in done.stderr
     done = limited({resource.RLIMIT_FSIZE: 1 << 20}, "data", "import", "own", "own.csv")
     assert done.returncode == 4 and "ulimit -f" in done.stderr
+
+
+def peak_of(mfbench, *arguments, cwd):
+    """Its most memory, in bytes."""
+    process = subprocess.Popen([mfbench.program, *map(str, arguments)], cwd=cwd, env=mfbench.environment(),
+                               stdout=subprocess.DEVNULL)
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0
+    return used.ru_maxrss << 10
+
+
+def write_long_result(path, seed, points):
+    head = {"type": "header", "schema_version": 1, "case_id": path.stem, "seed": seed,
+            "algorithm": {"name": "als_cpu", "params": {"factors": 4}}, "dataset": {"name": "r.csv"}}
+    trace = [{"type": "trace", "epoch": k, "train_s": k / 100, "test_rmse": 1 + 1 / (1 + k), "learning_rate": 0.01}
+             for k in range(points)]
+    foot = {"type": "footer", "status": "completed", "epochs": points - 1, "updates": points,
+            "clocks": {"prepare_s": 1, "transfer_s": 0, "train_s": points / 100}}
+    path.write_text("".join(json.dumps(line) + "\n" for line in [head, *trace, foot]))
+
+
+def test_compare_holds_one_curve_at_a_time(mfbench, tmp_path):
+    peaks = []
+    for count in (2, 20):
+        for side in ("a", "b"):
+            folder = tmp_path / f"{count}" / side
+            folder.mkdir(parents=True)
+            for seed in range(count):
+                write_long_result(folder / f"c{seed}.jsonl", seed, 2000)
+        peaks.append(peak_of(mfbench, "compare", tmp_path / f"{count}" / "a", tmp_path / f"{count}" / "b", cwd=tmp_path))
+    # A curve of 2,000 points takes about 1.5 MiB, so those 36 more would take some 50.
+    assert peaks[1] - peaks[0] < 8 << 20, peaks

@@ -125,7 +125,7 @@ void add_to(Row& row, const ResultFile& file, const std::optional<TargetSpec>& t
     add_known(row.start, number_at(file.footer, {"clocks", "start_s"}));
   }
   if (*status == Status::completed) add_rates(row, file);
-  row.origins.add(value_at(file.header, {"environment"}));
+  row.origins.add(origin_of(value_at(file.header, {"environment"})));
   const std::string shared = contention_text(contention_in(file.footer));
   if (!shared.empty()) row.contended.push_back(shared);
   add_times(row, file, target);

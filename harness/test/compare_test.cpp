@@ -133,19 +133,19 @@ TEST(ComparedCase, AnAnswerIsReadyAfterPrepareTransferAndTraining) {
   const auto one = [&](const Made& run) {
     const std::string path = folder / std::to_string(run.seed);
     write(path, run);
-    const auto found = compared_case(path + "/0.jsonl", *read_result_file(path + "/0.jsonl"));
-    return *found;
+    const ResultFile file = *read_result_file(path + "/0.jsonl");
+    return *compared_case(path + "/0.jsonl", file, named_target(file.header));
   };
   const ComparedCase whole = one({.seed = 1, .target_rmse = 0.9});
-  EXPECT_EQ(answer_times(whole, whole.target).answer_s, 0.5 + 0.25 + 2);
-  EXPECT_EQ(answer_times(whole, whole.target).train_s, 2);
-  EXPECT_EQ(answer_times(whole, std::nullopt).answer_s, 0.5 + 0.25 + 3);
+  EXPECT_EQ(whole.at_target.answer_s, 0.5 + 0.25 + 2);
+  EXPECT_EQ(whole.at_target.train_s, 2);
+  EXPECT_EQ(whole.at_end.answer_s, 0.5 + 0.25 + 3);
   const ComparedCase diverged = one({.seed = 2, .status = "diverged", .target_rmse = 0.9});
-  EXPECT_EQ(answer_times(diverged, diverged.target).answer_s, 2.75) << "it was there before";
-  EXPECT_EQ(answer_times(diverged, std::nullopt).answer_s, kNever) << "its end is no answer";
-  EXPECT_EQ(answer_times(whole, TargetSpec{kTestRmse, 0.1}).answer_s, kNever);
-  EXPECT_EQ(one({.seed = 3, .epoch_s = {9, 1, 3}}).epoch_s, 2) << "steady";
-  EXPECT_EQ(one({.seed = 4, .epoch_s = {9}, .rmse = {1}}).epoch_s, 9) << "all there is";
+  EXPECT_EQ(diverged.at_target.answer_s, 2.75) << "it was there before";
+  EXPECT_EQ(diverged.at_end.answer_s, kNever) << "its end is no answer";
+  EXPECT_EQ(one({.seed = 3, .target_rmse = 0.1}).at_target.answer_s, kNever);
+  EXPECT_EQ(one({.seed = 4, .epoch_s = {9, 1, 3}}).epoch_s, 2) << "steady";
+  EXPECT_EQ(one({.seed = 5, .epoch_s = {9}, .rmse = {1}}).epoch_s, 9) << "all there is";
 }
 
 TEST(ComparedCase, RunsFromTheStartHaveNoTimeOfAnEpoch) {
@@ -156,9 +156,9 @@ TEST(ComparedCase, RunsFromTheStartHaveNoTimeOfAnEpoch) {
                 {{"epoch", 5}, {"train_s", 3}},
                 {{"epoch", 10}, {"train_s", 2}}};  // by noise
   file.footer = {{"status", "completed"}, {"epochs", 10}, {"steady_epoch_s", nullptr}};
-  EXPECT_EQ(compared_case("a", file)->epoch_s, std::nullopt);
+  EXPECT_EQ(compared_case("a", file, {})->epoch_s, std::nullopt);
   file.header["facts"]["restarts"] = false;
-  EXPECT_EQ(compared_case("a", file)->epoch_s, 0.2) << "evaluated at its end only";
+  EXPECT_EQ(compared_case("a", file, {})->epoch_s, 0.2) << "evaluated at its end only";
 }
 
 TEST(Compare, IsByTheMetricOfRunsThatCompleted) {

@@ -84,7 +84,7 @@ std::string CaseLabels::of(const Configuration& configuration) const {
 
 StatusCounts count_statuses(const Runs& runs) {
   StatusCounts counts;
-  for (const auto& [repeat, one] : runs) ++counts[kStatuses.of(one.status)];
+  for (const auto& [repeat, one] : runs) ++counts[kStatuses.of(one->status)];
   return counts;
 }
 
@@ -92,7 +92,7 @@ StatusCounts count_statuses(const Runs& runs) {
 std::string difference_from_nearest(const Configuration& own, const Groups& others) {
   std::optional<std::vector<std::string>> fewest;
   for (const auto& [key, runs] : others) {
-    const Configuration& other = runs.begin()->second.configuration;
+    const Configuration& other = runs.begin()->second->configuration;
     const auto value = [](const Configuration& all, const std::string& name) {
       const auto at = all.find(name);
       return at == all.end() ? std::string("absent") : setting_text(at->second);
@@ -118,7 +118,7 @@ std::vector<Alone> find_alone(const Groups& own, const Groups& others, const Cas
   std::vector<Alone> all;
   for (const auto& [key, runs] : own) {
     if (others.count(key) > 0) continue;
-    const Configuration& configuration = runs.begin()->second.configuration;
+    const Configuration& configuration = runs.begin()->second->configuration;
     all.push_back({labels.of(configuration), count_statuses(runs),
                    difference_from_nearest(configuration, others)});
   }
@@ -130,7 +130,7 @@ Numbers numbers_of(const Runs& runs,
                    const std::function<std::optional<double>(const ComparedCase&)>& number) {
   Numbers all;
   for (const auto& [repeat, one] : runs) {
-    const auto value = has_run(one.status) ? number(one) : std::nullopt;
+    const auto value = has_run(one->status) ? number(*one) : std::nullopt;
     if (value && !std::isnan(*value)) all[repeat] = *value;
   }
   return all;
@@ -140,7 +140,7 @@ int count_contended(const Runs& runs, const Numbers& counted,
                     bool (ComparedCase::*contended)() const) {
   int count = 0;
   for (const auto& [repeat, one] : runs) {
-    count += counted.count(repeat) > 0 && (one.*contended)() ? 1 : 0;
+    count += counted.count(repeat) > 0 && (one->*contended)() ? 1 : 0;
   }
   return count;
 }
@@ -150,27 +150,20 @@ bool equal_targets(const std::optional<TargetSpec>& x, const std::optional<Targe
   return x->metric == y->metric && x->value == y->value;
 }
 
-bool was_computed(Metric metric, const Runs& runs) {
-  const std::string name = metric.key();
-  for (const auto& [repeat, one] : runs) {
-    for (const Json& point : one.result->trace) {
-      if (number_at(point, {name.c_str()})) return true;
-    }
-  }
-  return false;
+bool was_computed(const Runs& runs) {
+  return std::any_of(runs.begin(), runs.end(),
+                     [](const auto& run) { return run.second->has_target_metric; });
 }
 
 // A target of a metric that these cases have not is none of theirs.
-void set_target(Comparison& row, const Runs& first, const Runs& second,
-                const std::optional<TargetSpec>& asked) {
-  row.target = asked ? asked : first.begin()->second.target;
+void set_target(Comparison& row, const Runs& first, const Runs& second) {
+  row.target = first.begin()->second->target;
   for (const Runs* runs : {&first, &second}) {
     for (const auto& [repeat, one] : *runs) {
-      row.targets_differ = row.targets_differ || (!asked && !equal_targets(one.target, row.target));
+      row.targets_differ = row.targets_differ || !equal_targets(one->target, row.target);
     }
   }
-  const bool computed = row.target && (was_computed(row.target->metric, first) ||
-                                       was_computed(row.target->metric, second));
+  const bool computed = was_computed(first) || was_computed(second);
   if (row.targets_differ || !computed) row.target.reset();
 }
 
@@ -179,8 +172,8 @@ Metric metric_of_runs(const Runs& first, const Runs& second) {
   std::optional<Metric> of_any;
   for (const Runs* runs : {&first, &second}) {
     for (const auto& [repeat, one] : *runs) {
-      if (one.quality && one.status == Status::completed) return one.metric;
-      if (one.quality && !of_any) of_any = one.metric;
+      if (one->quality && one->status == Status::completed) return one->metric;
+      if (one->quality && !of_any) of_any = one->metric;
     }
   }
   return of_any.value_or(Metric());
@@ -188,26 +181,23 @@ Metric metric_of_runs(const Runs& first, const Runs& second) {
 
 Origins origins_of(const Runs& runs) {
   Origins origins;
-  for (const auto& [repeat, one] : runs) origins.add(one.environment);
+  for (const auto& [repeat, one] : runs) origins.add(one->origin);
   return origins;
 }
 
 std::string differing_methods(const ComparedCase& first, const ComparedCase& second) {
-  const auto method = [](const ComparedCase& one) {
-    return text_at(one.result->header, {"algorithm", "method"}).value_or("");
-  };
-  const std::string a = method(first), b = method(second);
+  const std::string &a = first.method, &b = second.method;
   return a == b || a.empty() || b.empty() ? "" : a + " and " + b;
 }
 
-Comparison compare_runs(const Runs& first, const Runs& second, const CompareOptions& options) {
+Comparison compare_runs(const Runs& first, const Runs& second) {
   Comparison row;
-  row.methods = differing_methods(first.begin()->second, second.begin()->second);
+  row.methods = differing_methods(*first.begin()->second, *second.begin()->second);
   row.first = count_statuses(first);
   row.second = count_statuses(second);
   row.first_origins = origins_of(first);
   row.second_origins = origins_of(second);
-  set_target(row, first, second, options.target);
+  set_target(row, first, second);
   row.metric = metric_of_runs(first, second);
   const auto both = [&](const auto& compare, const auto& number) {
     return compare(numbers_of(first, number), numbers_of(second, number));
@@ -224,13 +214,14 @@ Comparison compare_runs(const Runs& first, const Runs& second, const CompareOpti
         return one.status == Status::completed ? one.epoch_s : Number();
       },
       &ComparedCase::epochs_contended);
-  row.answer_time =
-      times([&](const ComparedCase& one) { return Number(answer_times(one, row.target).answer_s); },
-            &ComparedCase::answer_contended);
+  const auto answer = [&](const ComparedCase& one) {
+    return row.target ? one.at_target : one.at_end;
+  };
+  row.answer_time = times([&](const ComparedCase& one) { return Number(answer(one).answer_s); },
+                          &ComparedCase::answer_contended);
   if (row.target) {
-    row.target_time = both(compare_times, [&](const ComparedCase& one) {
-      return Number(answer_times(one, row.target).train_s);
-    });
+    row.target_time =
+        both(compare_times, [&](const ComparedCase& one) { return Number(answer(one).train_s); });
   }
   row.quality = both(compare_values, [&](const ComparedCase& one) {
     const bool counts = one.status == Status::completed && one.metric == row.metric;
@@ -279,21 +270,50 @@ void judge_all(std::vector<Comparison>& rows, const CompareOptions& options) {
   }
 }
 
+// One side as its folder is read; of two algorithms, the cases of one.
+class SideReading {
+ public:
+  SideReading(const std::string& path, const CompareOptions& options, std::size_t side)
+      : path_(path), asked_(options.target) {
+    folder_.summary.folder = path;
+    if (!options.between) return;
+    filter_.emplace((*options.between)[side]);
+    folder_.summary.side = (*options.between)[side].text;
+  }
+
+  void take(const StoredCase& stored, const StoredSpec& beside) {
+    if (!filter_ || filter_->keeps(stored.file.header)) {
+      take_case(stored, beside, asked_, folder_);
+    }
+  }
+
+  ComparedFolder done() {
+    if (filter_) filter_->check(path_);
+    return std::move(folder_);
+  }
+
+ private:
+  std::string path_;
+  std::optional<TargetSpec> asked_;
+  std::optional<SideFilter> filter_;
+  ComparedFolder folder_;
+};
+
 std::pair<ComparedFolder, ComparedFolder> read_both(const std::string& first,
                                                     const std::string& second,
                                                     const CompareOptions& options) {
-  StoredResults a = read_listed_results(first);
-  StoredResults b = second == first ? a : read_listed_results(second);
-  if (options.between) {
-    keep_side(a, first, options.between->at(0));
-    keep_side(b, second, options.between->at(1));
+  SideReading a(first, options, 0), b(second, options, 1);
+  const bool one_folder = first == second;
+  visit_listed_results(first, [&](const StoredCase& one, const StoredSpec& beside) {
+    a.take(one, beside);
+    if (one_folder) b.take(one, beside);
+  });
+  if (!one_folder) {
+    visit_listed_results(
+        second, [&](const StoredCase& one, const StoredSpec& beside) { b.take(one, beside); });
   }
-  std::pair both(compared_folder(first, std::move(a)), compared_folder(second, std::move(b)));
-  if (options.between) {
-    refuse_shared(both.first, both.second, *options.between);
-    both.first.summary.side = options.between->at(0).text;
-    both.second.summary.side = options.between->at(1).text;
-  }
+  std::pair both(a.done(), b.done());
+  if (options.between) refuse_shared(both.first, both.second, *options.between);
   return both;
 }
 
@@ -316,10 +336,10 @@ ComparisonReport compare_results(const std::string& first, const std::string& se
   for (const auto& [key, runs] : of_first) {
     const auto partner = of_second.find(key);
     if (partner == of_second.end()) continue;
-    report.rows.push_back(compare_runs(runs, partner->second, options));
-    report.rows.back().label = labels.of(runs.begin()->second.configuration);
+    report.rows.push_back(compare_runs(runs, partner->second));
+    report.rows.back().label = labels.of(runs.begin()->second->configuration);
     report.rows.back().differs =
-        differing_text(runs.begin()->second, partner->second.begin()->second);
+        differing_text(*runs.begin()->second, *partner->second.begin()->second);
   }
   std::stable_sort(report.rows.begin(), report.rows.end(),
                    [](const auto& x, const auto& y) { return x.label < y.label; });

@@ -1,6 +1,6 @@
 #include "harness/results/compare/compared_case.hpp"
 
-#include <utility>
+#include <algorithm>
 
 #include "base/json/json_values.hpp"
 #include "harness/results/compare/headline.hpp"
@@ -34,6 +34,18 @@ std::optional<double> epoch_seconds(const ResultFile& file) {
   return end->train_s / static_cast<double>(epochs);
 }
 
+AnswerTimes times_of(const std::optional<Answer>& answer) {
+  if (!answer) return {};
+  return {answer->train_s, answer->answer_s.value_or(kNever)};
+}
+
+bool has_metric(const ResultFile& file, Metric metric) {
+  const std::string name = metric.key();
+  return std::any_of(file.trace.begin(), file.trace.end(), [&](const Json& point) {
+    return number_at(point, {name.c_str()}).has_value();
+  });
+}
+
 }  // namespace
 
 std::optional<TargetSpec> named_target(const Json& header) {
@@ -61,7 +73,8 @@ Configuration configuration_of(const Json& header) {
   return all;
 }
 
-std::optional<ComparedCase> compared_case(const std::string& path, ResultFile file) {
+std::optional<ComparedCase> compared_case(const std::string& path, const ResultFile& file,
+                                          const std::optional<TargetSpec>& target) {
   const auto seed = integer_at(file.header, {"seed"});
   if (!seed || !file.status()) return std::nullopt;
   ComparedCase one;
@@ -69,22 +82,19 @@ std::optional<ComparedCase> compared_case(const std::string& path, ResultFile fi
   one.configuration = configuration_of(file.header);
   one.repeat = {*seed, drawn_by(value_at(file.header, {"dataset", "split"}))};
   one.status = *file.status();
-  one.gpu = text_at(file.header, {"algorithm", "hardware"}) == "cuda";
-  one.environment = value_at(file.header, {"environment"});
-  one.target = named_target(file.header);
+  one.method = text_at(file.header, {"algorithm", "method"}).value_or("");
+  one.origin = origin_of(value_at(file.header, {"environment"}));
+  one.target = target;
+  if (target) {
+    one.has_target_metric = has_metric(file, target->metric);
+    one.at_target = times_of(answer_at(file, *target));
+  }
+  if (one.status == Status::completed) one.at_end = times_of(answer_at_end(file));
   one.metric = judged_by(file);
   if (const auto found = headline_of(file, one.metric)) one.quality = found->at.value;
   one.epoch_s = epoch_seconds(file);
   one.contention = contention_in(file.footer);
-  one.result = std::make_shared<const ResultFile>(std::move(file));
   return one;
-}
-
-AnswerTimes answer_times(const ComparedCase& one, const std::optional<TargetSpec>& target) {
-  if (!target && one.status != Status::completed) return {};
-  const auto answer = target ? answer_at(*one.result, *target) : answer_at_end(*one.result);
-  if (!answer) return {};
-  return {answer->train_s, answer->answer_s.value_or(kNever)};
 }
 
 }  // namespace mf

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,6 +11,7 @@
 #include "base/json/json.hpp"
 #include "harness/device/contention.hpp"
 #include "harness/results/compare/answer.hpp"
+#include "harness/results/compare/origins.hpp"
 #include "harness/results/files/result_file.hpp"
 #include "harness/spec/metric.hpp"
 #include "harness/spec/status.hpp"
@@ -32,20 +32,29 @@ std::optional<TargetSpec> named_target(const Json& header);
 // that is another number than the seed; a split in folds has a fold, too.
 using Repeat = std::pair<std::int64_t, Json>;  // seed, seed of the split or [seed, fold]
 
+// Training and answer seconds: prepare, transfer and training.
+struct AnswerTimes {
+  double train_s = kNever;
+  double answer_s = kNever;
+};
+
+// What a comparison keeps of a file, so that its size does not depend on the length of the trace.
 struct ComparedCase {
   std::string file;
   Configuration configuration;
   Configuration own;  // what --between took out of it: another value on the other side
   Repeat repeat;
   Status status = Status::error;
-  bool gpu = false;
-  Json environment;
-  std::optional<TargetSpec> target;  // that the result names
+  std::string method;  // empty: unknown
+  RunOrigin origin;
+  std::optional<TargetSpec> target;
+  bool has_target_metric = false;  // in its trace
+  // kNever: it missed the target, or has no end that is an answer, for it diverged or failed.
+  AnswerTimes at_target, at_end;
   Metric metric;
   std::optional<double> quality;  // of it, as headline_of() has it
   std::optional<double> epoch_s;  // steady; of one point only, the mean; unknown if it restarts
   Contention contention;          // with whom it shared the machine; nothing where unknown
-  std::shared_ptr<const ResultFile> result;  // of all copies
 
   // Whether its times may be those of other programs: of its epochs, and of its answer, which on a
   // device has what the host prepares.
@@ -56,14 +65,7 @@ struct ComparedCase {
 };
 
 // Of a finished result. Nothing where its header names no seed.
-std::optional<ComparedCase> compared_case(const std::string& path, ResultFile file);
-
-// Training and answer seconds (prepare, transfer and training) until the target, or to the end
-// without one. kNever: the run has no answer, because it missed the target, diverged or failed.
-struct AnswerTimes {
-  double train_s = kNever;
-  double answer_s = kNever;
-};
-AnswerTimes answer_times(const ComparedCase& one, const std::optional<TargetSpec>& target);
+std::optional<ComparedCase> compared_case(const std::string& path, const ResultFile& file,
+                                          const std::optional<TargetSpec>& target);
 
 }  // namespace mf

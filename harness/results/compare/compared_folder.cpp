@@ -35,13 +35,13 @@ std::string placement_of(const Json& header) {
          (memory == "first-touch" ? "" : ", memory " + memory);
 }
 
-std::string machine_of(const ComparedCase& one) {
-  const auto gpu = text_at(one.environment, {"gpu"});
-  if (one.gpu && gpu) return *gpu;
-  const std::string placed = placement_of(one.result->header);
-  const std::string cpu = text_at(one.environment, {"cpu"}).value_or("?");
-  const auto cores = integer_at(one.environment, {"cores"});
-  return (cores ? fmt::format("{}, {} cores", cpu, *cores) : cpu) + placed;
+std::string machine_of(const Json& header) {
+  const Json& environment = value_at(header, {"environment"});
+  const auto gpu = text_at(environment, {"gpu"});
+  if (gpu && text_at(header, {"algorithm", "hardware"}) == "cuda") return *gpu;
+  const std::string cpu = text_at(environment, {"cpu"}).value_or("?");
+  const auto cores = integer_at(environment, {"cores"});
+  return (cores ? fmt::format("{}, {} cores", cpu, *cores) : cpu) + placement_of(header);
 }
 
 // Why a file is no result, or nothing.
@@ -55,44 +55,17 @@ std::optional<std::string> why_left_out(const ResultFile& file) {
   return std::nullopt;
 }
 
-void take_case(StoredCase stored, ComparedFolder& folder) {
-  ++folder.summary.files;
-  warn_of_damage(stored.file, "it is left out");
-  if (const auto why = why_left_out(stored.file)) {
-    folder.summary.left_out.push_back(stored.name() + ".jsonl: " + *why);
-    return;
-  }
-  auto one = compared_case(stored.path, std::move(stored.file));
-  if (!one) return;
-  add_once(folder.summary.commits, commit_of(one->environment));
-  add_once(folder.summary.machines, machine_of(*one));
-  folder.summary.origins.add(one->environment);
-  folder.cases.push_back(std::move(*one));
-}
-
 bool is_named(const std::string& key, const std::string& name) {
   return key == name || (key.size() > name.size() && key.compare(0, name.size(), name) == 0 &&
                          key[name.size()] == '.');
 }
 
-// Results of an earlier spec of the same name stay in its folder: they are no part of this run, as
-// for the figures and the export.
-void drop_unlisted(StoredResults& results, const std::string& folder) {
-  const auto listed = results.listed();
-  if (!listed) return;
-  const auto dropped = std::erase_if(
-      results.cases, [&](const StoredCase& one) { return listed->count(one.name()) == 0; });
-  if (dropped == 0) return;
-  note("{}: {} cases that their spec.json does not list are left out", folder, dropped);
-}
-
 // An edited target touches no finished case: it counts for all that the spec lists, as in the
 // summary of `run`. Without a spec.json it is that of their headers.
-void take_stated_target(const Json& stated, std::vector<ComparedCase>& cases) {
-  if (!stated.is_object() || !stated.contains("target_rmse")) return;
-  const auto target = named_target({{"target_rmse", value_at(stated, {"target_rmse"})},
-                                    {"target", value_at(stated, {"spec", "target"})}});
-  for (auto& one : cases) one.target = target;
+std::optional<TargetSpec> target_of(const ResultFile& file, const Json& spec) {
+  if (!spec.is_object() || !spec.contains("target_rmse")) return named_target(file.header);
+  return named_target({{"target_rmse", value_at(spec, {"target_rmse"})},
+                       {"target", value_at(spec, {"spec", "target"})}});
 }
 
 // Runs that failed before their data were loaded: their headers name only the data set.
@@ -113,18 +86,39 @@ Configuration known_before_loading(const Configuration& all) {
 
 }  // namespace
 
-StoredResults read_listed_results(const std::string& path) {
-  StoredResults results = read_stored_results(path);
-  drop_unlisted(results, path);
-  return results;
+// Results of an earlier spec of the same name stay in its folder: they are no part of this run, as
+// for the figures and the export.
+void visit_listed_results(const std::string& path, const TakeStored& take) {
+  std::optional<std::set<std::string>> listed;
+  bool begun = false;
+  int dropped = 0;
+  visit_stored_results(path, [&](StoredCase one, const StoredSpec& beside) {
+    if (!std::exchange(begun, true)) listed = beside.listed();
+    if (listed && listed->count(one.name()) == 0) {
+      ++dropped;
+    } else {
+      take(std::move(one), beside);
+    }
+  });
+  if (dropped == 0) return;
+  note("{}: {} cases that their spec.json does not list are left out", path, dropped);
 }
 
-ComparedFolder compared_folder(const std::string& path, StoredResults results) {
-  ComparedFolder folder;
-  folder.summary.folder = path;
-  for (auto& one : results.cases) take_case(std::move(one), folder);
-  take_stated_target(results.spec, folder.cases);
-  return folder;
+void take_case(const StoredCase& stored, const StoredSpec& beside,
+               const std::optional<TargetSpec>& asked, ComparedFolder& folder) {
+  ++folder.summary.files;
+  const ResultFile& file = stored.file;
+  warn_of_damage(file, "it is left out");
+  if (const auto why = why_left_out(file)) {
+    folder.summary.left_out.push_back(stored.name() + ".jsonl: " + *why);
+    return;
+  }
+  auto one = compared_case(stored.path, file, asked ? asked : target_of(file, beside.spec));
+  if (!one) return;
+  add_once(folder.summary.commits, commit_of(value_at(file.header, {"environment"})));
+  add_once(folder.summary.machines, machine_of(file.header));
+  folder.summary.origins.add(one->origin);
+  folder.cases.push_back(std::move(*one));
 }
 
 // ---- which go together -----------------------------------------------------------------------
@@ -169,9 +163,9 @@ Groups group_by_configuration(const ComparedFolder& folder,
                               const std::vector<std::string>& ignored) {
   Groups groups;
   for (const auto& one : folder.cases) {
-    const auto [at, is_new] = groups[canonical(Json(one.configuration))].emplace(one.repeat, one);
+    const auto [at, is_new] = groups[canonical(Json(one.configuration))].emplace(one.repeat, &one);
     if (is_new) continue;
-    fail(ErrorKind::usage, "{} and {} are the same case with seed {}{}; {}", at->second.file,
+    fail(ErrorKind::usage, "{} and {} are the same case with seed {}{}; {}", at->second->file,
          one.file, one.repeat.first, ignored.empty() ? "" : " without " + join(ignored),
          ignored.empty() ? "keep one of them" : "ignore less");
   }

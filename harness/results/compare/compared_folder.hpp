@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,12 +28,15 @@ struct ComparedFolder {
   std::vector<ComparedCase> cases;
 };
 
-// Of a folder or a packed file, without cases that the spec.json does not list; a line on standard
-// error says so. Throws what read_stored_results() throws.
-StoredResults read_listed_results(const std::string& path);
+// Calls `take` for each case of a folder or a packed file, but for those that the spec.json does
+// not list; a line on standard error says so. Throws what read_stored_results() throws.
+void visit_listed_results(const std::string& path, const TakeStored& take);
 
-// Damaged, unfinished and profiled files are left out; of damage, a line on standard error says so.
-ComparedFolder compared_folder(const std::string& path, StoredResults results);
+// Adds what a comparison needs of one. Damaged, unfinished and profiled files are left out; of
+// damage, a line on standard error says so. Its target is what is asked for, or what the spec.json
+// states for all cases, or without a spec.json what its header names.
+void take_case(const StoredCase& stored, const StoredSpec& beside,
+               const std::optional<TargetSpec>& asked, ComparedFolder& folder);
 
 // Gives each run that failed before its data were loaded the configuration, and where there is a
 // run of the same seed the repeat, of the runs that agree with it in everything but what is only
@@ -44,8 +48,8 @@ void place_unloaded(const std::vector<ComparedCase*>& cases);
 // case has.
 void drop_ignored(const std::vector<std::string>& names, const std::vector<ComparedCase*>& cases);
 
-using Runs = std::map<Repeat, ComparedCase>;
-using Groups = std::map<std::string, Runs>;  // by configuration
+using Runs = std::map<Repeat, const ComparedCase*>;  // of the folder
+using Groups = std::map<std::string, Runs>;          // by configuration
 
 // Throws Error(usage) where two cases of one repeat are alike; `ignored` is for its message.
 Groups group_by_configuration(const ComparedFolder& folder,

@@ -13,16 +13,18 @@ std::string counted(std::size_t count, const char* one, const char* several) {
 
 }  // namespace
 
-void Origins::add(const Json& environment) {
+RunOrigin origin_of(const Json& environment) {
+  return {text_at(environment, {"process"}), text_at(environment, {"host"})};
+}
+
+void Origins::add(const RunOrigin& one) {
   ++runs;
-  const auto process = text_at(environment, {"process"});
-  const auto host = text_at(environment, {"host"});
-  if (!process || !host) {
+  if (!one.process || !one.host) {
     ++unknown;
     return;
   }
-  processes.insert(*process);
-  hosts.insert(*host);
+  processes.insert(*one.process);
+  hosts.insert(*one.host);
 }
 
 std::string origins_text(const Origins& origins) {

@@ -2,6 +2,7 @@
 // is in all of their times, and no test on them sees it.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 
@@ -9,12 +10,18 @@
 
 namespace mf {
 
+// Of one run; nothing where its file does not say.
+struct RunOrigin {
+  std::optional<std::string> process, host;
+};
+RunOrigin origin_of(const Json& environment);
+
 struct Origins {
   int runs = 0;
   int unknown = 0;  // of them, those of files that do not say
   std::set<std::string> processes, hosts;
 
-  void add(const Json& environment);
+  void add(const RunOrigin& one);
   bool known() const { return runs > unknown; }
 };
 

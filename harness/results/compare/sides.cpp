@@ -54,8 +54,7 @@ bool has_settings(const Configuration& all, const ComparedSide& side) {
 }
 
 // The values of all settings that are called so.
-std::set<std::string> values_called(const std::vector<Configuration>& cases,
-                                    const std::string& word) {
+std::set<std::string> values_called(const std::set<Configuration>& cases, const std::string& word) {
   std::set<std::string> values;
   for (const auto& all : cases) {
     for (const auto& [name, value] : all) {
@@ -66,7 +65,7 @@ std::set<std::string> values_called(const std::vector<Configuration>& cases,
 }
 
 [[noreturn]] void fail_no_such_case(const std::string& folder, const ComparedSide& side,
-                                    const std::vector<Configuration>& own) {
+                                    const std::set<Configuration>& own) {
   std::vector<std::string> words;
   for (const auto& [word, value] : side.settings) {
     const auto values = values_called(own, word);
@@ -178,22 +177,22 @@ ComparedSide parse_side(const std::string& text) {
   return side;
 }
 
-void keep_side(StoredResults& results, const std::string& folder, const ComparedSide& side) {
-  std::set<std::string> known;
-  std::vector<Configuration> own;  // of the algorithm
-  bool any_fits = false;
-  std::erase_if(results.cases, [&](const StoredCase& one) {
-    const auto name = text_at(one.file.header, {kAlgorithm, "name"});
-    if (!name) return false;
-    known.insert(*name);
-    if (*name != side.algorithm) return true;
-    own.push_back(configuration_of(one.file.header));
-    const bool fits = has_settings(own.back(), side);
-    any_fits = any_fits || fits;
-    return !fits;
-  });
-  if (own.empty()) fail_unknown_algorithm(folder, side, known);
-  if (!any_fits) fail_no_such_case(folder, side, own);
+bool SideFilter::keeps(const Json& header) {
+  const auto name = text_at(header, {kAlgorithm, "name"});
+  if (!name) return true;
+  known_.insert(*name);
+  if (*name != side_->algorithm) return false;
+  Configuration all = configuration_of(header);
+  const bool fits = has_settings(all, *side_);
+  any_fits_ = any_fits_ || fits;
+  if (!fits) others_.insert(std::move(all));
+  return fits;
+}
+
+void SideFilter::check(const std::string& folder) const {
+  if (any_fits_) return;
+  if (others_.empty()) fail_unknown_algorithm(folder, *side_, known_);
+  fail_no_such_case(folder, *side_, others_);
 }
 
 void refuse_shared(const ComparedFolder& first, const ComparedFolder& second,

@@ -3,12 +3,12 @@
 #pragma once
 
 #include <array>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "harness/results/compare/compared_folder.hpp"
-#include "harness/results/files/stored_results.hpp"
 
 namespace mf {
 
@@ -24,9 +24,22 @@ ComparedSide parse_side(const std::string& text);
 
 using ComparedSides = std::array<ComparedSide, 2>;
 
-// Leaves the cases of the side, and files that do not name their algorithm. Throws Error(usage) if
-// no case fits; it names those that are there.
-void keep_side(StoredResults& results, const std::string& folder, const ComparedSide& side);
+// Whether a case is of the side, asked header by header.
+class SideFilter {
+ public:
+  explicit SideFilter(const ComparedSide& side) : side_(&side) {}
+
+  // Files that do not name their algorithm are, too.
+  bool keeps(const Json& header);
+  // After the last. Throws Error(usage) if no case fits; it names those that are there.
+  void check(const std::string& folder) const;
+
+ private:
+  const ComparedSide* side_;
+  std::set<std::string> known_;     // algorithms
+  std::set<Configuration> others_;  // of the side's, with other settings
+  bool any_fits_ = false;
+};
 
 // Throws Error(usage) where a file is on both sides.
 void refuse_shared(const ComparedFolder& first, const ComparedFolder& second,

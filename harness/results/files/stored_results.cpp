@@ -39,35 +39,44 @@ Json read_if_there(const fs::path& file) {
   }
 }
 
-StoredResults read_folder(const std::string& folder) {
-  StoredResults results;
+std::vector<std::string> cases_in(const std::string& folder) {
+  std::vector<std::string> paths;
   for (const auto& entry : fs::directory_iterator(folder)) {
-    if (entry.path().extension() != kCase) continue;
-    if (auto file = read_result_file(entry.path().string())) {
-      results.cases.push_back({entry.path().string(), std::move(*file)});
-    }
+    if (entry.path().extension() == kCase) paths.push_back(entry.path().string());
   }
-  results.study = read_if_there(fs::path(folder) / "study.json");
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+void read_beside(const std::string& folder, bool has_cases, StoredSpec& beside) {
+  beside.study = read_if_there(fs::path(folder) / "study.json");
   const std::string spec = folder + "/spec.json";
-  results.spec = read_if_there(spec);
-  if (results.spec.is_null() || lists_cases(results.spec)) return results;
-  results.spec = nullptr;
-  if (results.cases.empty()) return results;  // a file of this name that is not ours
-  results.damaged_spec = true;
+  beside.spec = read_if_there(spec);
+  if (beside.spec.is_null() || lists_cases(beside.spec)) return;
+  beside.spec = nullptr;
+  if (!has_cases) return;  // a file of this name that is not ours
+  beside.damaged_spec = true;
   warn("{}: is damaged: expected a list \"cases\" of case ids; all cases of the folder count",
        spec);
-  return results;
+}
+
+void visit_folder(const std::string& folder, StoredSpec& beside, const TakeStored& take) {
+  const std::vector<std::string> paths = cases_in(folder);
+  read_beside(folder, !paths.empty(), beside);
+  for (const auto& path : paths) {
+    if (auto file = read_result_file(path)) take({path, std::move(*file)}, beside);
+  }
 }
 
 // What the first line holds beside its type.
-void take_first_line(Json line, const std::string& path, StoredResults& results) {
+void take_first_line(Json line, const std::string& path, StoredSpec& beside) {
   const auto type = text_at(line, {"type"}).value_or("");
   if (type != "spec" && type != "study") {
     fail_in_file(path + ": line 1", "no such line", "the spec or the study that was packed",
                  "pack the folder again");
   }
   line.erase("type");
-  if (!line.empty()) (type == "spec" ? results.spec : results.study) = std::move(line);
+  if (!line.empty()) (type == "spec" ? beside.spec : beside.study) = std::move(line);
 }
 
 // "als-s1-0a" of the case als-s1-0a, and e2-0b of the trial als-ml-1m-77/e2-0b.
@@ -75,16 +84,51 @@ std::string file_name_of(const Json& header) {
   return fs::path(text_at(header, {"case_id"}).value_or("")).filename().string();
 }
 
-StoredResults read_packed(const std::string& path) {
+void visit_lines(const std::string& path, std::string_view rest, StoredSpec& beside,
+                 const TakeStored& take) {
+  if (rest.empty()) fail_in_file(path, "nothing in it", "results", "pack the folder again");
+  CaseLines current(path);
+  const auto finish = [&] {
+    if (current.file().header.is_null() && !current.file().damage) return;
+    const std::string name = file_name_of(current.file().header) + std::string(kCase);
+    take({folder_of_packed(path) + "/" + name, current.take()}, beside);
+  };
+  for (std::int64_t number = 1; !rest.empty(); ++number) {
+    const std::size_t end = rest.find('\n');
+    if (end == std::string_view::npos) {
+      fail_in_file(path, "a last line without its end", "results", "pack the folder again");
+    }
+    const std::string text(rest.substr(0, end));
+    rest.remove_prefix(end + 1);
+    Json line = Json::parse(text, nullptr, false);
+    if (number == 1) {
+      take_first_line(std::move(line), path, beside);
+      continue;
+    }
+    if (text_at(line, {"type"}) == "header") {
+      finish();
+      current = CaseLines(path);
+    }
+    current.add(text, std::move(line), number);
+  }
+  finish();
+}
+
+void visit_packed(const std::string& path, StoredSpec& beside, const TakeStored& take) {
   const Bytes packed = map_file(path, Origin::found);
-  return read_packed_lines(path, decompress(path, packed, Compression::xz).view);
+  visit_lines(path, decompress(path, packed, Compression::xz).view, beside, take);
+}
+
+// Takes each case into `all`.
+TakeStored collecting(std::vector<StoredCase>& all) {
+  return [&all](StoredCase one, const StoredSpec&) { all.push_back(std::move(one)); };
 }
 
 }  // namespace
 
 std::string StoredCase::name() const { return fs::path(path).stem().string(); }
 
-std::optional<std::set<std::string>> StoredResults::listed() const {
+std::optional<std::set<std::string>> StoredSpec::listed() const {
   if (!lists_cases(spec)) return std::nullopt;
   return spec["cases"].get<std::set<std::string>>();
 }
@@ -104,45 +148,31 @@ std::optional<std::string> packed_in_place_of(const std::string& path) {
   return packed;
 }
 
-StoredResults read_packed_lines(const std::string& path, std::string_view rest) {
+StoredResults read_packed_lines(const std::string& path, std::string_view lines) {
   StoredResults results;
-  if (rest.empty()) fail_in_file(path, "nothing in it", "results", "pack the folder again");
-  CaseLines current(path);
-  const auto finish = [&] {
-    if (current.file().header.is_null() && !current.file().damage) return;
-    const std::string name = file_name_of(current.file().header) + std::string(kCase);
-    results.cases.push_back({folder_of_packed(path) + "/" + name, current.take()});
-  };
-  for (std::int64_t number = 1; !rest.empty(); ++number) {
-    const std::size_t end = rest.find('\n');
-    if (end == std::string_view::npos) {
-      fail_in_file(path, "a last line without its end", "results", "pack the folder again");
-    }
-    const std::string text(rest.substr(0, end));
-    rest.remove_prefix(end + 1);
-    Json line = Json::parse(text, nullptr, false);
-    if (number == 1) {
-      take_first_line(std::move(line), path, results);
-      continue;
-    }
-    if (text_at(line, {"type"}) == "header") {
-      finish();
-      current = CaseLines(path);
-    }
-    current.add(text, std::move(line), number);
-  }
-  finish();
+  visit_lines(path, lines, results, collecting(results.cases));
   return results;
 }
 
-StoredResults read_stored_results(const std::string& path) {
+StoredSpec visit_stored_results(const std::string& path, const TakeStored& take) {
   const auto packed = packed_in_place_of(path);
   if (!packed && !is_folder(path)) {
     fail(ErrorKind::usage, "{}: is no folder of results", path);
   }
-  StoredResults results = packed ? read_packed(*packed) : read_folder(path);
-  results.contribution =
+  StoredSpec beside;
+  beside.contribution =
       read_if_there(fs::path(packed ? folder_of_packed(*packed) : path) / "contribution.json");
+  if (packed) {
+    visit_packed(*packed, beside, take);
+  } else {
+    visit_folder(path, beside, take);
+  }
+  return beside;
+}
+
+StoredResults read_stored_results(const std::string& path) {
+  StoredResults results;
+  static_cast<StoredSpec&>(results) = visit_stored_results(path, collecting(results.cases));
   std::stable_sort(results.cases.begin(), results.cases.end(),
                    [](const auto& a, const auto& b) { return a.path < b.path; });
   return results;

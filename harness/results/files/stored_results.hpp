@@ -2,6 +2,7 @@
 // case, or one packed file in its place (docs/results.md, "Packed results").
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -18,16 +19,23 @@ struct StoredCase {
   std::string name() const;  // without folder and ending
 };
 
-struct StoredResults {
+// What stands beside the cases.
+struct StoredSpec {
   Json spec;          // spec.json; null where there is none that can be read
   Json study;         // study.json, the same
   Json contribution;  // contribution.json, the same (docs/contributing-results.md)
   bool damaged_spec = false;
-  std::vector<StoredCase> cases;  // by name
 
   // The ids in `spec`; nothing without one: then all cases count.
   std::optional<std::set<std::string>> listed() const;
 };
+
+struct StoredResults : StoredSpec {
+  std::vector<StoredCase> cases;  // by name
+};
+
+// What is called for each case, one after the other; the spec is whole before the first.
+using TakeStored = std::function<void(StoredCase one, const StoredSpec& beside)>;
 
 // The packed file that `path` is, or that stands in its place: results/ml-1m.jsonl.xz for
 // results/ml-1m where that is no folder with results of its own. Nothing where there is none.
@@ -43,6 +51,10 @@ bool is_packed_name(const std::string& path);
 // Throws Error(usage) where `path` is neither a folder nor packed, Error(data) where a packed file
 // is no such file or cut off, and Error(unsupported) where this build cannot read one.
 StoredResults read_stored_results(const std::string& path);
+
+// The same with no more than one case in memory, and a packed file's text: those of a folder by
+// name, packed ones as they lie there.
+StoredSpec visit_stored_results(const std::string& path, const TakeStored& take);
 
 // The lines that are packed in the file `path`, once they are unpacked.
 StoredResults read_packed_lines(const std::string& path, std::string_view lines);
