@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "algorithms/core/registry.hpp"
+#include "algorithms/peer/confinement.hpp"
 #include "algorithms/peer/libraries.hpp"
 #include "algorithms/peer/places.hpp"
 #include "base/host/cpu_topology.hpp"
@@ -173,6 +174,12 @@ std::string features_text(const Json& features) {
   return "with " + (with.empty() ? "nothing optional" : join(with)) + lacks;
 }
 
+// "confined: writes, truncation, signals"
+std::string confined_text(const Json& report) {
+  const auto what = report["peers_confined"].get<std::vector<std::string>>();
+  return what.empty() ? "not confined: this kernel has no Landlock" : "confined: " + join(what);
+}
+
 // A name, and what is said of it: a line on a terminal, or as many as it takes.
 struct Lines {
   bool whole = false;
@@ -206,7 +213,7 @@ void add_counts(Lines& lines, const Json& report) {
                             return one["state"] == kRunsHere;
                           }) + " run here");
   lines.add("peers", count("peers", [](const Json& one) { return one["installed"].get<bool>(); }) +
-                         " libraries are installed");
+                         " libraries are installed; " + confined_text(report));
   lines.add("data sets",
             count("data_sets", [](const Json& one) { return one["at_hand"].get<bool>(); }) +
                 " are at hand; cache: " + report["cache_folder"].get<std::string>());
@@ -227,6 +234,7 @@ void add_each(Lines& lines, const Json& report) {
   for (const auto& item : report["algorithms"]) lines.add("algorithm", item, item["state"]);
   const auto folder = report["peers_folder"].get<std::string>();
   lines.add("peers", folder.empty() ? "no folder of environments" : folder);
+  lines.add("peers", confined_text(report) + " (docs/security.md)");
   for (const auto& item : report["peers"]) lines.add("peer", item, item["state"]);
   for (const auto& item : report["data_sets"]) {
     lines.add("data set", item, item["at_hand"].get<bool>() ? "at hand" : "not at hand");
@@ -271,6 +279,7 @@ Json doctor_json() {
           {"algorithms", algorithms_json()},
           {"peers_folder", peer::environments_folder()},
           {"peers", peers_json()},
+          {"peers_confined", peer::confinements()},
           {"data_sets", data_json()}};
 }
 

@@ -17,7 +17,8 @@ MODES = ["well", "exits", "hangs", "hangs_in_training", "nan", "short", "killed"
          "one_message_too_many", "unsupported", "stays", "fails_at_end", "negative_time", "no_file",
          "unknown_key", "says_why", "escapes", "fills_its_folder", "asks_for_all", "writes_to_data",
          "takes_less_for_more", "drips", "nests", "floods", "exits_after_hello", "exits_at_model",
-         "kills_its_supervisor", "replaces_what_it_was_given", "changes_its_model"]
+         "kills_its_supervisor", "writes_outside", "writes_to_terminal", "truncates", "kills_mfbench",
+         "replaces_what_it_was_given", "changes_its_model"]
 
 folder = pathlib.Path(sys.argv[1])
 request = json.loads((folder / "request.json").read_text())
@@ -108,6 +109,15 @@ def fail_early():
     if mode == "kills_its_supervisor":
         os.kill(os.getppid(), signal.SIGKILL)
         stay()
+    if mode == "writes_outside":
+        (pathlib.Path(__file__).parent / "outside").write_text("mine")
+    if mode == "writes_to_terminal":
+        os.open("/dev/ptmx", os.O_RDWR)
+    if mode == "truncates":
+        os.open(pathlib.Path(__file__).parent / "peer.json", os.O_RDONLY | os.O_TRUNC)
+    if mode == "kills_mfbench":
+        supervisor = pathlib.Path(f"/proc/{os.getppid()}/stat").read_text()
+        os.kill(int(supervisor.rpartition(")")[2].split()[1]), signal.SIGKILL)
     if mode == "replaces_what_it_was_given":
         for name in ("request.json", "launch.json", "initial_p.npy"):
             (folder / name).unlink(missing_ok=True)

@@ -1,6 +1,7 @@
 """Algorithms of shared objects: the worked example as a plugin of an installed mfbench, and all that is refused."""
 
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -147,6 +148,12 @@ def test_a_file_that_is_no_shared_object(run, tmp_path):
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "text.so").write_text("no")
     assert re.search(r"text.so is left out: (file too short|invalid ELF header)", run("list", plugins=tmp_path / "own").stderr)
+
+
+def test_a_pipe_is_not_waited_for(run, tmp_path):
+    (tmp_path / "own").mkdir()
+    os.mkfifo(tmp_path / "own" / "pipe.so")
+    assert "pipe.so is left out: found no file" in run("list", plugins=tmp_path / "own").stderr
 
 
 def test_a_folder_that_is_not_there_is_an_error(run):

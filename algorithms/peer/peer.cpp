@@ -10,6 +10,7 @@
 
 #include "algorithms/core/foreign.hpp"
 #include "algorithms/core/registry.hpp"
+#include "algorithms/peer/confinement.hpp"
 #include "algorithms/peer/libraries.hpp"
 #include "algorithms/peer/places.hpp"
 #include "algorithms/peer/session.hpp"
@@ -91,6 +92,7 @@ class Peer : public Algorithm, public Foreign {
             {"evaluated_by", algorithm_.foreign.takes_test ? "program" : "mfbench"},
             {"network", session_->process().network()},
             {"network_why", session_->process().network_why()},
+            {"confined", confined()},
             {"data_in_memory", files_->in_memory()},
             {"data_bytes", files_->bytes()},
             {"warm_up_s", or_null(hello_.warm_up_s)},
@@ -246,6 +248,11 @@ class Peer : public Algorithm, public Foreign {
     return all;
   }
 
+  // A program that the user has named is the user's own, and writes where it is made to.
+  std::vector<std::string> confined() const {
+    return library_.is_program ? std::vector<std::string>{} : peer::confinements();
+  }
+
   peer::Order order(const Context& context) const {
     peer::Order order;
     order.python = peer::python_of(library_.environment);
@@ -259,6 +266,7 @@ class Peer : public Algorithm, public Foreign {
     order.address_bytes = addresses_for_it(context);
     order.scratch_gb = params_.number("scratch_gb");
     order.keeps_network = params_.has("cluster") && params_.boolean("cluster");
+    order.confined = confined();
     return order;
   }
 

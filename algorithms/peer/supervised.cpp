@@ -35,7 +35,8 @@ Json order_json(const Order& order) {
   return {{"adapter", order.adapter},           {"folder", order.folder},
           {"answers", order.answers},           {"timeout_s", order.timeout_s},
           {"memory_bytes", order.memory_bytes}, {"address_bytes", order.address_bytes},
-          {"network", order.keeps_network},     {"scratch_gb", or_null(order.scratch_gb)}};
+          {"network", order.keeps_network},     {"scratch_gb", or_null(order.scratch_gb)},
+          {"confined", order.confined}};
 }
 
 std::vector<char*> pointers(const std::vector<std::string>& texts) {

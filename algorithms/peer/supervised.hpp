@@ -28,6 +28,7 @@ struct Order {
   std::int64_t address_bytes = 0;                   // of the address space of each; 0: any
   std::optional<double> scratch_gb = std::nullopt;  // in its folder; 0: nine tenths of what is free
   bool keeps_network = false;
+  std::vector<std::string> confined;  // of confinements()
 };
 
 // Why there is no answer.

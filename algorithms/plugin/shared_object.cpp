@@ -56,6 +56,8 @@ std::string origin_of(const std::string& path) {
 }  // namespace
 
 std::optional<std::string> load_plugin(const std::string& path) {
+  // The loader would wait for a pipe.
+  if (!std::filesystem::is_regular_file(path)) return "found no file, expected a shared object";
   // Its registrars run within dlopen, which no exception may pass.
   Registrations registrations;
   void* object = nullptr;

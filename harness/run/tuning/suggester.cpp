@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "algorithms/peer/confinement.hpp"
 #include "algorithms/peer/places.hpp"
 #include "base/error.hpp"
 #include "base/json/json.hpp"
@@ -14,15 +15,16 @@ constexpr double kLongestWait_s = 120;  // its first answer has the import of th
 
 std::string sampler_folder() { return peer::peers_folder().value_or("") + "/" + kSampler; }
 
-peer::Order order_of(const std::string& log) {
+peer::Order order_of(const std::string& folder, const std::string& log) {
   peer::Order order;
   order.python = peer::python_of(kSampler);
   order.adapter = sampler_folder() + "/adapter.py";
-  order.folder = "/";
+  order.folder = folder;
   order.variables = {"LC_ALL=C.UTF-8", "PYTHONDONTWRITEBYTECODE=1", "OMP_NUM_THREADS=1",
                      "OPENBLAS_NUM_THREADS=1"};
   order.log = log;
   order.timeout_s = kLongestWait_s;
+  order.confined = peer::confinements();
   return order;
 }
 
@@ -52,7 +54,9 @@ std::optional<std::string> why_no_suggester() {
 }
 
 Suggester::Suggester(const StudyPlan& plan, const std::string& log)
-    : plan_(plan), log_(std::filesystem::absolute(log).string()), process_(order_of(log_)) {}
+    : plan_(plan),
+      log_(std::filesystem::absolute(log).string()),
+      process_(order_of(scratch_.path(), log_)) {}
 
 Json Suggester::ask(const Json& message) {
   process_.ask(message);

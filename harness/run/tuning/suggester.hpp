@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "algorithms/peer/places.hpp"
 #include "algorithms/peer/supervised.hpp"
 #include "harness/spec/spec.hpp"
 
@@ -36,6 +37,7 @@ class Suggester {
 
   const StudyPlan& plan_;
   const std::string log_;
+  const peer::Scratch scratch_{0};
   peer::Supervised process_;
 };
 

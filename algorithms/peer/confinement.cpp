@@ -1,0 +1,29 @@
+#include "algorithms/peer/confinement.hpp"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace mf::peer {
+namespace {
+
+// As linux/landlock.h has it, which older systems lack. The number of the call is that of every
+// architecture.
+constexpr long kCreateRules = 444;
+constexpr unsigned kAskVersion = 1;
+
+}  // namespace
+
+std::vector<std::string> confinements() {
+  struct Since {
+    long version;
+    const char* name;
+  };
+  static const long version = ::syscall(kCreateRules, nullptr, std::size_t{0}, kAskVersion);
+  std::vector<std::string> all;
+  for (const auto& one : {Since{2, "writes"}, Since{3, "truncation"}, Since{6, "signals"}}) {
+    if (version >= one.version) all.emplace_back(one.name);
+  }
+  return all;
+}
+
+}  // namespace mf::peer

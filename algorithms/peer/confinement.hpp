@@ -1,0 +1,13 @@
+// What the kernel can keep a process of strangers from: it has Landlock, or not.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace mf::peer {
+
+// Of this kernel, in this order: "writes" outside of its folder (Linux 5.19), "truncation" of files
+// that it may read (6.2), "signals" to processes that it has not started (6.12).
+std::vector<std::string> confinements();
+
+}  // namespace mf::peer
