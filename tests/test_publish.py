@@ -1,6 +1,7 @@
 """mfbench publish: what is handed in, what is refused, and that all contributions of the repository pass its check."""
 
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -223,6 +224,26 @@ def test_what_is_there_is_kept(runs, publish, tmp_path):
     before = contribution(tmp_path)
     assert "is there already; rename small" in publish("runs/small", "--by", "ada", "--partial", code=1).err
     assert contribution(tmp_path) == before
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe"])
+@pytest.mark.parametrize("name", ["spec.json", "case", "tune", "tune/trials"])
+def test_what_leads_out_of_the_folder_is_refused_and_not_waited_for(runs, publish, tmp_path, name, kind):
+    place = case(runs) if name == "case" else runs / name
+    aside = tmp_path / "aside"
+    place.parent.mkdir(exist_ok=True)
+    if name.startswith("tune"):
+        shutil.copytree(runs, aside)  # whose cases would pass for trials
+    else:
+        place.rename(aside)
+    os.mkfifo(place) if kind == "pipe" else place.symlink_to(aside)
+    if kind == "pipe" and name.startswith("tune"):
+        publish("runs/small", "--by", "ada")
+        assert len(contribution(tmp_path)["files"]) == 1
+        return
+    said = publish("runs/small", "--by", "ada", code=1).err
+    assert "Traceback" not in said and place.name in said
+    assert not (tmp_path / "results/contributed/ada/small").exists()
 
 
 def test_many_problems_of_a_kind_are_counted(runs, publish):

@@ -67,7 +67,7 @@ class ResultSearch {
       const std::string path = at->path().string();
       std::error_code none;
       if (is_packed_name(path)) folders.insert(folder_of_packed(path));
-      if (!at->is_directory(none)) continue;
+      if (at->is_symlink(none) || !at->is_directory(none)) continue;
       // Trials are no cases: they count where their own folder is named.
       if (holds_studies(path)) {
         at.disable_recursion_pending();

@@ -15,7 +15,7 @@ from typing import Any
 import pandas as pd
 
 from mfplots.errors import PlotError, hint
-from mfplots.json_file import read_json
+from mfplots.files import read_json
 from mfplots.smallprint import SHOWN, machines, revisions
 
 RESULTS = "benchmark.json"        # of `./dev reproduce`, in the folder of an exhibit
@@ -87,7 +87,7 @@ def select(benchmarks: Benchmarks, wanted: Mapping[str, Any]) -> list[Benchmark]
 
 
 def _read(path: Path) -> Json:
-    data = read_json(path)
+    data = read_json(path, named=path.name not in (RESULTS, MACHINE))
     if not isinstance(data, dict):
         raise PlotError(f"{path}: found {type(data).__name__}, expected an object")
     return data

@@ -12,6 +12,7 @@ from pathlib import Path
 from mfplots import figures, metrics, program
 from mfplots.benchmarks import Benchmarks, benchmark_files, load_benchmarks
 from mfplots.errors import NotDrawable, PlotError, hint
+from mfplots.files import folder_in
 from mfplots.latex import latex_text
 from mfplots.load import Results, load
 from mfplots.metrics import Target
@@ -212,5 +213,5 @@ def _out(options: argparse.Namespace) -> Path:
         return options.out
     first = Path(options.results[0])
     if first.is_file() and not first.name.endswith(PACKED):
-        return first.parent / "figures"
-    return Path(str(first).removesuffix(PACKED)) / "figures"
+        return folder_in(first.parent, "figures")
+    return folder_in(Path(str(first).removesuffix(PACKED)), "figures")

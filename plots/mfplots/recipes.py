@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from mfplots.errors import PlotError, hint
-from mfplots.json_file import read_json
+from mfplots.files import read_json
 from mfplots.metrics import Target
 from mfplots.summary import CLOCK_NAMES, Question, is_number, parse_target
 
@@ -73,7 +73,7 @@ class Recipe:
 
 
 def read_recipes(path: Path) -> list[Recipe]:
-    data = read_json(path)
+    data = read_json(path, named=True)
     items = data if isinstance(data, list) else [data]
     recipes = [parse_recipe(item, f"{path}[{i}]") for i, item in enumerate(items)]
     _check_names(recipes, path)

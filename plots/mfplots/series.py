@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from mfplots.errors import NotDrawable, PlotError, hint
+from mfplots.files import read_json
 from mfplots.load import NOT_RUN, Results
 from mfplots.metrics import Target, first_at
 
@@ -203,7 +204,7 @@ def _gpu_libraries() -> frozenset[str]:
     folders = [PEERS, *filter(None, os.environ.get("MFBENCH_PEERS_PATH", "").split(":"))]
     forms = [path for folder in folders for path in Path(folder).glob("*/peer.json")]
     return frozenset(path.parent.name for path in forms
-                     if json.loads(path.read_text(encoding="utf-8")).get("hardware") == "cuda")
+                     if read_json(path).get("hardware") == "cuda")
 
 
 def hardware(row: Mapping[str, Any]) -> str:

@@ -14,6 +14,7 @@ from matplotlib.legend import Legend
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
+from mfplots.files import replacing
 from mfplots.widths import OWN, Width
 
 DPI = 200
@@ -81,8 +82,9 @@ class Sheet:
         paths = []
         for kind in formats:
             path = base.with_name(f"{base.name}.{kind}")
-            self.figure.savefig(path, format=kind, dpi=DPI, bbox_inches=page,
-                                metadata=METADATA[kind])
+            with replacing(path) as file:
+                self.figure.savefig(file, format=kind, dpi=DPI, bbox_inches=page,
+                                    metadata=METADATA[kind])
             paths.append(path)
         return paths
 

@@ -1,6 +1,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -51,6 +52,25 @@ def test_errors_are_messages_not_tracebacks(tmp_path, capsys):
     assert 'unknown "jpg"' in capsys.readouterr().err
     assert main([str(folder), "--figure", "rmse-tim"]) == 1
     assert 'did you mean "rmse-time"?' in capsys.readouterr().err
+
+
+def test_no_name_in_a_folder_of_results_leads_a_figure_out_of_it(tmp_path, capsys):
+    folder = write(tmp_path, [Made()])
+    call = [str(folder), "--figure", "rmse-time", "--format", "svg"]
+    assert main(call) == 0
+    names = sorted(path.name for path in (folder / "figures").iterdir())
+    assert len(names) == 2
+    (tmp_path / "mine").write_text("what the user keeps")
+    for name in names:
+        (folder / "figures" / name).unlink()
+        (folder / "figures" / name).symlink_to(tmp_path / "mine")
+    assert main(call) == 0 and not any(path.is_symlink() for path in (folder / "figures").iterdir())
+    assert (tmp_path / "mine").read_text() == "what the user keeps"
+    shutil.move(folder / "figures", tmp_path / "elsewhere")
+    (folder / "figures").symlink_to(tmp_path / "elsewhere")
+    capsys.readouterr()
+    assert main(call) == 1 and "figures: found a link, expected a folder" in capsys.readouterr().err
+    assert main([*call, "--out", str(folder / "figures")]) == 0  # named by the user
 
 
 def test_runs_as_a_module_without_a_display(tmp_path):

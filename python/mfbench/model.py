@@ -9,7 +9,7 @@ import pandas as pd
 
 from mfbench import call
 from mfplots.errors import PlotError
-from mfplots.json_file import read_json
+from mfplots.files import open_file, read_json, read_text
 
 IDS = "ids.json"  # in a folder of results: what the ids of tables were
 
@@ -27,7 +27,8 @@ class Model:
 
     def array(self, name):
         """Mapped, not read."""
-        return np.load(self.folder / f"{name}.npy", mmap_mode="r")
+        with open_file(self.folder / f"{name}.npy") as file:
+            return np.load(f"/proc/self/fd/{file.fileno()}", mmap_mode="r")
 
     P = cached_property(lambda self: self.array("P"))
     Q = cached_property(lambda self: self.array("Q"))
@@ -39,7 +40,7 @@ class Model:
     def ids(self, side):
         if not self.info.get(f"{side}_names", False):
             return np.asarray(self.array(f"{side}_ids"))
-        names = (self.folder / f"{side}_names.txt").read_text(encoding="utf-8").split("\n")[:-1]
+        names = read_text(self.folder / f"{side}_names.txt").split("\n")[:-1]
         return np.array([self.own(side, name) for name in names])
 
     # ---- ids -----------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from mfbench.model import IDS
 from mfbench.progress import make as make_progress
 from mfbench.results import Results
 from mfplots.errors import PlotError
+from mfplots.files import read_json, replacing
 
 PARTS = ("path", "train", "test", "validation")  # where a data set of a spec may have a table
 BY_TIME = ("by_time", "leave_last")  # splits
@@ -130,5 +131,6 @@ def keep_kinds(folder, kinds):
     if not kinds:
         return
     path = folder / IDS
-    known = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    path.write_text(json.dumps({**known, **kinds}, indent=2) + "\n", encoding="utf-8")
+    known = read_json(path) if path.is_file() else {}
+    with replacing(path) as file:
+        file.write((json.dumps({**known, **kinds}, indent=2) + "\n").encode())

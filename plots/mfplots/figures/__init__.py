@@ -14,6 +14,7 @@ from pandas.api.types import is_numeric_dtype
 
 from mfplots.benchmarks import Benchmarks
 from mfplots.errors import PlotError, hint
+from mfplots.files import replacing
 from mfplots.printable import csv_cell
 from mfplots.recipes import Recipe
 from mfplots.series import View
@@ -77,7 +78,8 @@ def _save(drawing: Drawing, recipe: Recipe, folder: Path, formats: Sequence[str]
     paths = drawing.sheet.save(folder / recipe.file_name, formats)
     table = folder / f"{recipe.file_name}.csv"
     numbers = drawing.numbers.apply(lambda column: column if is_numeric_dtype(column) else column.map(csv_cell))
-    numbers.to_csv(table, index=False, float_format="%.10g")
+    with replacing(table) as file:
+        numbers.to_csv(file, index=False, float_format="%.10g")
     return [*paths, table]
 
 

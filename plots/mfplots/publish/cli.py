@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mfplots.errors import PlotError
+from mfplots.files import folder_in
 from mfplots.printable import say
 from mfplots.publish.checks import problems, unknown_data
 from mfplots.publish.contribution import NAME, check_contributed, contribution, folder_of, packed_files, strays, today
@@ -75,8 +76,8 @@ def _publish(options: argparse.Namespace) -> int:
 def _pack(source: Path, found: Found, target: Path, given: dict) -> dict:
     """What contribution.json says. What was packed is read back, and passes the check of a contribution."""
     target.mkdir(parents=True)
-    folders = {target: source} | {target / "tune" / folder.name: folder for folder in sorted((source / "tune").glob("*"))
-                                  if any(folder.glob(f"*{CASE}"))}
+    folders = {target: source} | {target / "tune" / folder.name: folder for folder in sorted(folder_in(source, "tune").glob("*"))
+                                  if any(folder_in(source / "tune", folder.name).glob(f"*{CASE}"))}
     for place, folder in folders.items():
         place.parent.mkdir(exist_ok=True)
         text, _ = packed_text(folder, found.names if folder == source else None)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from mfplots.errors import PlotError
+from mfplots.files import folder_in, read_bytes, read_json
 from mfplots.publish.checks import distinct, notes, problems
 from mfplots.publish.found import Found, find
 from mfplots.publish.packed import PACKED, read_packed
@@ -39,7 +40,7 @@ def folder_of(by: str) -> str:
 
 def packed_files(folder: Path) -> list[Path]:
     """That of the cases, which stands in the folder's place, and those of the trials."""
-    return [folder.with_name(folder.name + PACKED), *sorted((folder / "tune").glob(f"*{PACKED}"))]
+    return [folder.with_name(folder.name + PACKED), *sorted(folder_in(folder, "tune").glob(f"*{PACKED}"))]
 
 
 def contribution(folder: Path, found: Found, given: Json) -> Json:
@@ -51,7 +52,7 @@ def contribution(folder: Path, found: Found, given: Json) -> Json:
             "mfbench": distinct(row["mfbench"] for row in done), "commits": distinct(row["git_sha"] for row in done),
             "machines": distinct(machines), "hosts": distinct(row["host"] for row in done),
             "cases": len(done), "notes": notes(found),
-            "files": {path.relative_to(folder.parent).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+            "files": {path.relative_to(folder.parent).as_posix(): hashlib.sha256(read_bytes(path)).hexdigest()
                       for path in packed_files(folder)}}
 
 
@@ -63,11 +64,14 @@ def check_contributed(folder: Path) -> tuple[Json, list[str]]:
     """What the contribution.json of a folder says, and what is wrong with it and the results it is of."""
     page = folder / NAME
     try:
-        said = json.loads(page.read_text(encoding="utf-8"))
+        said = read_json(page)
+    except PlotError as error:
+        return {}, [str(error)]
+    try:
         given = {key: said[key] for key in GIVEN}
         datetime.date.fromisoformat(given["date"])
         who = folder_of(given["by"])
-    except (AttributeError, KeyError, OSError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         return {}, [f"{page}: found {error!r}, expected what mfbench publish writes; publish the results again"]
     except PlotError as error:
         return {}, [f"{page}: $.by: {error}"]

@@ -12,6 +12,7 @@ from typing import Any
 
 from mfplots import program
 from mfplots.errors import PlotError
+from mfplots.files import MOST_OF_RESULT, read_text
 from mfplots.publish.packed import CASE, PACKED, head_of, read_packed
 
 Json = dict[str, Any]
@@ -67,7 +68,7 @@ class Found:
                     yield f"{self.place}:{number}", json.loads(line)
             return
         for name in sorted(self.names):
-            for number, line in enumerate((self.place / name).read_text(encoding="utf-8").splitlines(), 1):
+            for number, line in enumerate(read_text(self.place / name, MOST_OF_RESULT).splitlines(), 1):
                 yield f"{self.place / name}:{number}", json.loads(line)
 
 
@@ -78,7 +79,7 @@ def find(place: Path) -> Found:
         (rows if line["type"] == "case" else left_out).append(line)
     try:
         head = {} if left_out else read_packed(place)[0] if place.name.endswith(PACKED) else head_of(place)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise PlotError(f"{place}/spec.json: is damaged: found {error}; run the spec again into this folder") from error
     if head.get("type") == "study":
         raise PlotError(f"{place}: found the trials of a study, expected the folder of its spec, which has them in tune/")

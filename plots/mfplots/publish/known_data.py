@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import lzma
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from mfplots.files import packed_lines
 from mfplots.publish.packed import HEADER, PACKED
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -45,9 +45,8 @@ def measured_contents(folder: Path = REFERENCE) -> dict[str, set[str]]:
     """{data set's label: the hashes of its content} of the packed results at or below a folder."""
     found: dict[str, set[str]] = {}
     for packed in sorted(folder.rglob(f"*{PACKED}")):
-        with lzma.open(packed, "rt", encoding="utf-8") as lines:
-            for line in filter(HEADER.match, lines):
-                data = json.loads(line)["dataset"]
-                if data.get("content_hash"):
-                    found.setdefault(data["name"], set()).add(data["content_hash"])
+        for line in filter(HEADER.match, packed_lines(packed)):
+            data = json.loads(line)["dataset"]
+            if data.get("content_hash"):
+                found.setdefault(data["name"], set()).add(data["content_hash"])
     return found

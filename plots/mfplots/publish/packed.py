@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import lzma
-import os
 import re
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 from mfplots.errors import PlotError
+from mfplots.files import MOST_OF_RESULT, packed_lines, read_text, replacing
 
 Json = dict[str, Any]
 CASE, PACKED = ".jsonl", ".jsonl.xz"
@@ -21,7 +21,7 @@ HEADS = {"spec": "spec.json", "study": "study.json"}  # the first line, by its t
 def head_of(folder: Path) -> Json:
     for kind, name in HEADS.items():
         if (folder / name).is_file():
-            return {"type": kind, **json.loads((folder / name).read_text(encoding="utf-8"))}
+            return {"type": kind, **json.loads(read_text(folder / name))}
     return {"type": "spec"}
 
 
@@ -31,7 +31,7 @@ def file_name(header: str) -> str:
 
 def case_lines(path: Path) -> str:
     """The text of a finished case, which a packed file gives back under the same name."""
-    text = path.read_text(encoding="utf-8")
+    text = read_text(path, MOST_OF_RESULT)
     *lines, rest = text.split("\n")
     try:
         finished = not rest and bool(lines) and json.loads(lines[-1]).get("type") == "footer"
@@ -62,21 +62,20 @@ def compressed(text: str) -> bytes:
 
 
 def write(path: Path, data: bytes) -> None:
-    part = path.with_name(path.name + ".tmp")
-    part.write_bytes(data)
-    os.replace(part, path)
+    with replacing(path) as file:
+        file.write(data)
 
 
 def read_packed(path: Path) -> tuple[Json, dict[str, list[str]]]:
     """The head, and the lines of each case by the name of its file."""
-    with lzma.open(path, "rt", encoding="utf-8", newline="\n") as lines:
-        head, cases = json.loads(next(lines, "null")), {}
-        if not isinstance(head, dict) or head.get("type") not in HEADS:
-            raise PlotError(f"{path}:1: expected the spec or the study that was packed")
-        for number, line in enumerate(lines, 2):
-            if HEADER.match(line):
-                cases[file_name(line)] = []
-            elif not cases:
-                raise PlotError(f"{path}:{number}: expected the header of a case")
-            next(reversed(cases.values())).append(line)
+    lines, cases = packed_lines(path), {}
+    head = json.loads(next(lines, "null"))
+    if not isinstance(head, dict) or head.get("type") not in HEADS:
+        raise PlotError(f"{path}:1: expected the spec or the study that was packed")
+    for number, line in enumerate(lines, 2):
+        if HEADER.match(line):
+            cases[file_name(line)] = []
+        elif not cases:
+            raise PlotError(f"{path}:{number}: expected the header of a case")
+        next(reversed(cases.values())).append(line)
     return head, cases
