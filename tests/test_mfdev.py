@@ -8,8 +8,9 @@ import subprocess
 
 import pytest
 
-from mfdev import deps, fuzz, peers, quickstart, shell, test as tests
+from mfdev import deps, fuzz, peers, quickstart, shell, soak, test as tests
 from mfdev.__main__ import COMMANDS, USAGE, main
+from mfdev.shell import Failure
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -255,6 +256,30 @@ def test_a_row_of_the_fuzzer(tmp_path):
     (tmp_path / "csv.log").write_text("cannot start\n")
     (found / "crash-1").unlink()
     assert fuzz.row("csv", tmp_path)[1] == 1
+
+
+def test_a_short_soak(mfbench, tmp_path, capsys):
+    soak.soak_in(tmp_path, mfbench.program, 40, 2)
+    said = capsys.readouterr().out
+    assert "== 40 cases: " in said and "== killed 2 times" in said and "== two runs on one folder ran " in said
+    changed, *_ = (tmp_path / "both").glob("*.jsonl")
+    header, *rest = changed.read_text().splitlines(True)
+    changed.write_text(header + "".join(rest[:-1]))
+    with pytest.raises(Failure, match="expected a header, trace points and a footer"):
+        soak.Soak(mfbench.program, 40, tmp_path).measured("both")
+    finished = {changed.name: b"other"}
+    changed.write_text(header + "".join(rest))
+    with pytest.raises(Failure, match="was finished, and has changed"):
+        soak.Soak(mfbench.program, 40, tmp_path).check_finished("both", finished)
+
+
+@pytest.mark.parametrize("grown", [(0, 50 << 20, 4), (0, 1 << 20, 9), (60, 1 << 20, 4)], ids=["memory", "descriptors", "seconds"])
+def test_a_soak_sees_what_grows(grown):
+    seconds, bytes_, descriptors = grown
+    looks = [(1 + 100 * k, float(k + seconds * (k > 5)), (20 << 20) + (k > 5) * bytes_, 4 + (k > 5) * (descriptors - 4))
+             for k in range(soak.LOOKS + 1)]
+    with pytest.raises(Failure, match="takes more the more cases it has"):
+        soak.check_growth(looks)
 
 
 def test_a_dictionary_of_the_fuzzer_has_the_words_of_what_it_reads():
