@@ -171,38 +171,32 @@ def subcommands(text):
 
 
 def help_of(program, words):
-    """Without the folder of the program and lines that end in blanks."""
-    text = said(program, *words, "--help")
-    text = text.replace(str(program), "mfbench")
-    return "\n".join(line.rstrip() for line in text.strip().splitlines()) + "\n"
+    """Without the folder of the program, what every help says of --help, and lines that end in blanks."""
+    text = said(program, *words, "--help").replace(str(program), "mfbench")
+    text = re.sub(r"^  -h, ?--help .*\n(?:  -h.*\n)?", "", text, flags=re.M)
+    text = re.sub(r"^(?:OPTIONS|Options|options):\n(?=\n|\Z)", "", text, flags=re.M)
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(line.rstrip() for line in text.strip().splitlines())) + "\n"
 
 
 def command(program, words, depth):
+    """What a command is for stands in the list that names it."""
     text = help_of(program, words)
+    usage = re.search(r"^usage:", text, re.M | re.I).start()
     yield f"{'#' * depth} `{' '.join(['mfbench', *words])}`\n"
-    yield f"```text\n{text}```\n"
+    yield f"```text\n{text[usage:]}```\n"
     for name in subcommands(text):
         yield from command(program, [*words, name], min(depth + 1, 3))
 
 
-def exit_codes():
-    """The table of docs/spec.md, whose codes are those that harness/test/exit_codes_test.cpp reaches."""
-    page = (ROOT / "docs" / "spec.md").read_text(encoding="utf-8")
-    table = re.search(r"^## Exit codes\n\n((?:\|.*\n)+)", page, re.M)[1]
-    yield "## Exit codes\n"
-    yield table
-    yield "What each message means and what to do: [troubleshooting.md](../troubleshooting.md).\n"
-
-
 def commands(program):
-    yield "# Commands and exit codes\n"
+    yield "# Commands\n"
+    yield ("What does a command accept? [spec.md](../spec.md#commands) says what the commands do, and with which [exit "
+           "codes](../spec.md#exit-codes) they end. `--help` prints the same.\n")
     yield NOTE.format("`mfbench --help`")
-    yield "[spec.md](../spec.md#commands) says what they do; this is what they accept.\n"
     text = help_of(program, [])
     yield f"```text\n{text.split(chr(10), 1)[1]}```\n"  # without the version
     for name in subcommands(text):
         yield from command(program, [name], 2)
-    yield from exit_codes()
 
 
 # ---- fields of results ---------------------------------------------------------------------------
@@ -217,9 +211,9 @@ SECTIONS = {
 def results(program):
     fields = json.loads(said(program, "schema", "results"))
     yield "# Fields of results\n"
+    yield ("What does a field of a result mean? [results.md](../results.md) says how the fields come together. Units are "
+           "in the names. The column is what tables and `mfplots.load` call a field, where that is another name.\n")
     yield NOTE.format("`mfbench schema results`")
-    yield ("[results.md](../results.md) says how they come together. Units are in the names. The column is what "
-           "tables and `mfplots.load` call a field, where that is another name.\n")
     for of, title in SECTIONS.items():
         yield f"## {title}\n"
         yield "| field | column | type | meaning |\n| --- | --- | --- | --- |"
