@@ -208,6 +208,10 @@ SECTIONS = {
 }
 
 
+TYPES = {"a number": "number", "a whole number": "integer", "true or false": "boolean", "a list": "list",
+         "an object": "object"}
+
+
 def results(program):
     fields = json.loads(said(program, "schema", "results"))
     yield "# Fields of results\n"
@@ -220,7 +224,7 @@ def results(program):
         for field in fields:
             if field["of"] == of:
                 column = "" if field["column"] == field["name"] else code(field["column"])
-                yield f"| {code(field['name'])} | {column} | {field['type']} | {cell(field['help'])} |"
+                yield f"| {code(field['name'])} | {column} | {TYPES.get(field['type'], field['type'])} | {cell(field['help'])} |"
         yield ""
 
 
