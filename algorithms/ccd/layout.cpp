@@ -74,9 +74,9 @@ std::int64_t Layout::source_of(std::int64_t tile, std::int64_t row) const {
   return std::lower_bound(begin, end, tile * tile_width) - from.others.data();
 }
 
-void refuse_units(std::int64_t units, const LayoutRule& rule) {
-  fail(ErrorKind::unsupported, "ccd++: {} ratings with padding, at most {} fit", units * rule.unit,
-       kMostUnits * rule.unit);
+void refuse_units(std::int64_t units, std::int64_t unit) {
+  fail(ErrorKind::unsupported, "ccd++: {} ratings with padding, at most {} fit", units * unit,
+       kMostUnits * unit);
 }
 
 std::int64_t tile_width(std::int64_t others, std::int64_t tiles) {
@@ -106,7 +106,7 @@ Layout make_layout(const SideRows& from, const LayoutRule& rule, ThreadTeam& tea
   for (std::int64_t s = 1; s < std::ssize(layout.segments); ++s) {
     layout.segments[s] += layout.segments[s - 1];
   }
-  if (layout.segments.back() > kMostUnits) refuse_units(layout.segments.back(), rule);
+  if (layout.segments.back() > kMostUnits) refuse_units(layout.segments.back(), rule.unit);
   // count_slots reads lengths, cut_tasks where segments begin.
   cut_tasks(layout);
   return layout;

@@ -89,8 +89,8 @@ struct Layout {
 // Borrows `from`.
 Layout make_layout(const SideRows& from, const LayoutRule& rule, ThreadTeam& team);
 
-// Throws the Error(unsupported) that says how many units fit.
-[[noreturn]] void refuse_units(std::int64_t units, const LayoutRule& rule);
+// Throws the Error(unsupported) that says how many units, of so many ratings, fit.
+[[noreturn]] void refuse_units(std::int64_t units, std::int64_t unit);
 
 // Others of a tile.
 std::int64_t tile_width(std::int64_t others, std::int64_t tiles);

@@ -1,8 +1,11 @@
-// A thread a segment counts its units and tasks, sums say where they go, a thread a row numbers and
-// writes its tasks, and a warp a segment copies its ratings: 8 bytes of a rating read, 6 or 8
-// written. Of a segment 24 bytes, of a task 24.
+// A thread a segment counts its quads, sums say where they go, and a warp a segment copies its
+// ratings: 8 bytes of a rating read, 6 or 8 written. Then a bit marks each quad that begins a task,
+// sums of the bits number the tasks, and a thread a row writes its own.
 #include "algorithms/ccd/gpu/device_layout.hpp"
 
+#include <thrust/iterator/transform_iterator.h>
+
+#include "algorithms/ccd/layout.hpp"
 #include "algorithms/ccd/shrink.hpp"
 #include "algorithms/core/cuda/launch.hpp"
 #include "algorithms/core/cuda/ratings/scan_sort.cuh"
@@ -19,7 +22,6 @@ __device__ std::int64_t thread_number() {
 
 struct Shape {
   cuda::RatingsOfRows from;
-  LayoutRule rule;
   std::int64_t tiles, tile_width;
 
   // The first rating of the row that is in this tile or a later one.
@@ -40,96 +42,86 @@ struct Shape {
   }
 };
 
-// One element more than segments, whose sums are those of all.
-struct Segments {
-  std::int64_t* units;
-  std::int64_t* longs;
-  std::int64_t* shorts;
-};
-
-__global__ void __launch_bounds__(kThreads) segment_kernel(const Shape shape, const Segments to) {
+__global__ void __launch_bounds__(kThreads) segment_kernel(const Shape shape, std::int64_t* quads) {
   const std::int64_t s = thread_number();
   const std::int64_t rows = shape.from.rows;
   if (s > shape.tiles * rows) return;
-  std::int64_t units = 0;
+  std::int64_t count = 0;
   if (s < shape.tiles * rows) {
     const std::int64_t tile = s / rows;
     const std::int64_t row = s % rows;
-    const std::int64_t count = shape.source_of(tile + 1, row) - shape.source_of(tile, row);
-    units = (count + shape.rule.unit - 1) / shape.rule.unit;
+    count = shape.source_of(tile + 1, row) - shape.source_of(tile, row);
   }
-  to.units[s] = units;
-  to.longs[s] = long_tasks_of(units, shape.rule.task_units);
-  to.shorts[s] = tasks_of(units, shape.rule.task_units) - to.longs[s];
-}
-
-// What follows reads sums.
-__device__ std::int64_t tasks_of_segment(const Segments& of, std::int64_t s) {
-  return of.longs[s + 1] - of.longs[s] + of.shorts[s + 1] - of.shorts[s];
+  quads[s] = (count + kQuad - 1) / kQuad;
 }
 
 __global__ void __launch_bounds__(kThreads)
-    slot_kernel(const Shape shape, const Segments of, std::uint32_t* slots) {
-  const std::int64_t row = thread_number();
-  const std::int64_t rows = shape.from.rows;
-  if (row > rows) return;
-  std::int64_t count = 0;
-  for (std::int64_t tile = 0; row < rows && tile < shape.tiles; ++tile) {
-    count += tasks_of_segment(of, tile * rows + row);
-  }
-  slots[row] = static_cast<std::uint32_t>(count);
-}
-
-// Sums before the tiles: longs, then shorts.
-__global__ void __launch_bounds__(kThreads)
-    boundary_kernel(const Segments of, std::int64_t rows, std::int64_t tiles, std::int64_t* sums) {
+    tile_kernel(const std::int64_t* segments, std::int64_t rows, std::int64_t tiles,
+                std::int64_t* begins) {
   const std::int64_t tile = thread_number();
-  if (tile > tiles) return;
-  sums[tile] = of.longs[tile * rows];
-  sums[tiles + 1 + tile] = of.shorts[tile * rows];
+  if (tile <= tiles) begins[tile] = segments[tile * rows];
 }
 
-// The tasks of a tile begin where those of the ones before end; its long ones come first.
+__device__ void mark(std::uint32_t* heads, std::int64_t quad) {
+  atomicOr(heads + quad / kWordQuads, 1U << (quad % kWordQuads));
+}
+
 __global__ void __launch_bounds__(kThreads)
-    task_kernel(const Shape shape, const Segments of, const std::uint32_t* slots, Task* tasks) {
-  const std::int64_t row = thread_number();
-  const std::int64_t rows = shape.from.rows;
-  if (row >= rows) return;
-  std::uint32_t slot = slots[row];
-  for (std::int64_t tile = 0; tile < shape.tiles; ++tile) {
-    const std::int64_t s = tile * rows + row;
-    const std::int64_t longs = of.longs[s + 1] - of.longs[s];
-    const std::int64_t count = tasks_of_segment(of, s);
-    const std::int64_t first_long = of.longs[s] + of.shorts[tile * rows];
-    const std::int64_t first_short = of.longs[(tile + 1) * rows] + of.shorts[s];
-    for (std::int64_t k = 0; k < count; ++k) {
-      const std::int64_t begin = of.units[s] + k * shape.rule.task_units;
-      const std::int64_t units = min(of.units[s + 1] - begin, shape.rule.task_units);
-      const std::int64_t at = k < longs ? first_long + k : first_short + k - longs;
-      tasks[at] = {static_cast<std::uint32_t>(begin), slot++, static_cast<std::int32_t>(row),
-                   static_cast<std::int32_t>(units)};
+    segment_head_kernel(const std::int64_t* segments, std::int64_t count, std::uint32_t* heads) {
+  const std::int64_t s = thread_number();
+  if (s < count && segments[s] < segments[s + 1]) mark(heads, segments[s]);
+}
+
+__global__ void __launch_bounds__(kThreads)
+    range_head_kernel(const Piece* pieces, std::int64_t count, std::int64_t warps,
+                      std::uint32_t* heads) {
+  const std::int64_t thread = thread_number();
+  if (thread >= count * warps) return;
+  const Range range = part_of(pieces[thread / warps].quads, thread % warps, warps);
+  if (range.begin < range.end) mark(heads, range.begin);
+}
+
+struct BitCount {
+  __device__ std::uint32_t operator()(std::uint32_t word) const { return __popc(word); }
+};
+
+struct Numbering {
+  const std::int64_t* segments;
+  const std::uint32_t* heads;
+  const std::uint32_t* before;
+  std::int64_t rows, tiles;
+
+  // Tasks that begin before the quad.
+  __device__ std::uint32_t rank(std::int64_t quad) const {
+    const std::int64_t word = quad / kWordQuads;
+    return before[word] + __popc(heads[word] & ((1U << (quad % kWordQuads)) - 1));
+  }
+  // Calls task(number) for each task of the row.
+  template <class Visit>
+  __device__ void tasks_of(std::int64_t row, Visit&& visit) const {
+    for (std::int64_t s = row; s < tiles * rows; s += rows) {
+      const std::uint32_t end = rank(segments[s + 1]);
+      for (std::uint32_t task = rank(segments[s]); task < end; ++task) visit(task);
     }
   }
-}
+};
 
-// One element more than tasks.
-__global__ void __launch_bounds__(kThreads)
-    cost_kernel(const Task* tasks, std::int64_t count, std::int64_t* costs) {
-  const std::int64_t t = thread_number();
-  if (t <= count) costs[t] = t < count ? cost_of(tasks[t].units) : 0;
-}
-
-__global__ void __launch_bounds__(kThreads)
-    gather_kernel(const std::int64_t* from, const std::int64_t* places, std::int64_t count,
-                  std::int64_t* to) {
-  const std::int64_t i = thread_number();
-  if (i < count) to[i] = from[places[i]];
+__global__ void __launch_bounds__(kThreads) slot_kernel(const Numbering of, std::uint32_t* slots) {
+  const std::int64_t row = thread_number();
+  if (row > of.rows) return;
+  std::uint32_t count = 0;
+  if (row < of.rows) of.tasks_of(row, [&](std::uint32_t) { ++count; });
+  slots[row] = count;
 }
 
 __global__ void __launch_bounds__(kThreads)
-    cut_kernel(const Cut* cuts, std::int64_t count, const std::int64_t* before, std::int64_t* to) {
-  const std::int64_t i = thread_number();
-  if (i < count) to[i] = cuts[i].at(before);
+    task_kernel(const Numbering of, const std::uint32_t* slots, StreamTask* tasks) {
+  const std::int64_t row = thread_number();
+  if (row >= of.rows) return;
+  std::uint32_t slot = slots[row];
+  of.tasks_of(row, [&](std::uint32_t task) {
+    tasks[task] = {static_cast<std::int32_t>(row), slot++};
+  });
 }
 
 // A warp a segment.
@@ -139,8 +131,8 @@ __global__ void __launch_bounds__(kThreads)
   const std::int64_t rows = shape.from.rows;
   const std::int64_t warps = std::int64_t{gridDim.x} * (kThreads / 32);
   for (std::int64_t s = thread_number() / 32; s < shape.tiles * rows; s += warps) {
-    const std::int64_t begin = segments[s] * shape.rule.unit;
-    const std::int64_t size = segments[s + 1] * shape.rule.unit - begin;
+    const std::int64_t begin = segments[s] * kQuad;
+    const std::int64_t size = segments[s + 1] * kQuad - begin;
     if (size == 0) continue;
     const std::int64_t tile = s / rows;
     const std::int64_t source = shape.source_of(tile, s % rows);
@@ -166,115 +158,77 @@ __global__ void __launch_bounds__(kThreads)
 
 unsigned blocks_over(std::int64_t count) { return cuda::blocks_for(count, kThreads); }
 
-// numbers[places[i]], on the host.
-std::vector<std::int64_t> gathered(const std::int64_t* numbers,
-                                   const std::vector<std::int64_t>& places, cudaStream_t stream) {
-  std::vector<std::int64_t> found(places.size());
-  if (places.empty()) return found;
-  const auto where = cuda::upload(View<const std::int64_t>(places), stream);
-  cuda::StreamBuffer<std::int64_t> device(std::ssize(places), stream);
-  gather_kernel<<<blocks_over(std::ssize(places)), kThreads, 0, stream>>>(
-      numbers, where.data(), std::ssize(places), device.data());
-  MF_CUDA_LAUNCHED("ccd++ gather");
-  cuda::download(View<std::int64_t>(found), device.data(), stream);
-  return found;
-}
-
-void number_tasks(DeviceLayout& layout, const Shape& shape, cudaStream_t stream) {
-  const std::int64_t rows = layout.rows;
-  const std::int64_t count = layout.tiles * rows + 1;
+void count_quads(DeviceLayout& layout, const Shape& shape, cudaStream_t stream) {
+  const std::int64_t count = layout.tiles * layout.rows + 1;
   layout.segments = cuda::DeviceBuffer<std::int64_t>(count);
-  cuda::StreamBuffer<std::int64_t> longs(count, stream), shorts(count, stream);
-  const Segments of = {layout.segments.data(), longs.data(), shorts.data()};
-  segment_kernel<<<blocks_over(count), kThreads, 0, stream>>>(shape, of);
+  std::int64_t* quads = layout.segments.data();
+  segment_kernel<<<blocks_over(count), kThreads, 0, stream>>>(shape, quads);
   MF_CUDA_LAUNCHED("ccd++ segments");
-  for (std::int64_t* numbers : {of.units, of.longs, of.shorts}) {
-    cuda::exclusive_sums(numbers, numbers, count, stream);
-  }
-  layout.slots = cuda::DeviceBuffer<std::uint32_t>(rows + 1);
-  slot_kernel<<<blocks_over(rows + 1), kThreads, 0, stream>>>(shape, of, layout.slots.data());
-  MF_CUDA_LAUNCHED("ccd++ slots");
-  cuda::exclusive_sums(layout.slots.data(), layout.slots.data(), rows + 1, stream);
-
-  const std::int64_t ends = layout.tiles + 1;
-  cuda::StreamBuffer<std::int64_t> device(2 * ends, stream);
-  boundary_kernel<<<blocks_over(ends), kThreads, 0, stream>>>(of, rows, layout.tiles,
-                                                              device.data());
+  cuda::exclusive_sums(quads, quads, count, stream);
+  cuda::StreamBuffer<std::int64_t> begins(layout.tiles + 1, stream);
+  tile_kernel<<<blocks_over(layout.tiles + 1), kThreads, 0, stream>>>(quads, layout.rows,
+                                                                      layout.tiles, begins.data());
   MF_CUDA_LAUNCHED("ccd++ tiles");
-  std::vector<std::int64_t> sums(2 * ends);
-  cuda::download(View<std::int64_t>(sums), device.data(), stream);
-  layout.units = gathered(of.units, {count - 1}, stream)[0];
-  if (layout.units > kMostUnits) refuse_units(layout.units, layout.rule);
-  for (std::int64_t tile = 0; tile < layout.tiles; ++tile) {
-    TileTasks tasks;
-    tasks.begin = sums[tile] + sums[ends + tile];
-    tasks.middle = sums[tile + 1] + sums[ends + tile];
-    tasks.end = sums[tile + 1] + sums[ends + tile + 1];
-    layout.tile_tasks.push_back(tasks);
-  }
-  layout.tasks = cuda::DeviceBuffer<Task>(sums[ends - 1] + sums[2 * ends - 1]);
-  if (layout.tasks.empty()) return;
-  task_kernel<<<blocks_over(rows), kThreads, 0, stream>>>(shape, of, layout.slots.data(),
-                                                          layout.tasks.data());
-  MF_CUDA_LAUNCHED("ccd++ tasks");
-}
-
-void sum_costs(DeviceLayout& layout, cudaStream_t stream) {
-  const auto count = static_cast<std::int64_t>(layout.tasks.size());
-  layout.cost_before = cuda::DeviceBuffer<std::int64_t>(count + 1);
-  std::int64_t* costs = layout.cost_before.data();
-  cost_kernel<<<blocks_over(count + 1), kThreads, 0, stream>>>(layout.tasks.data(), count, costs);
-  MF_CUDA_LAUNCHED("ccd++ costs");
-  cuda::exclusive_sums(costs, costs, count + 1, stream);
-  std::vector<std::int64_t> places;
-  for (const TileTasks& tile : layout.tile_tasks) {
-    places.insert(places.end(), {tile.begin, tile.middle, tile.end});
-  }
-  const auto before = gathered(costs, places, stream);
-  for (std::size_t t = 0; t < layout.tile_tasks.size(); ++t) {
-    layout.tile_tasks[t].long_cost = before[3 * t + 1] - before[3 * t];
-    layout.tile_tasks[t].short_cost = before[3 * t + 2] - before[3 * t + 1];
-  }
+  layout.tile_begins.resize(layout.tiles + 1);
+  cuda::download(View<std::int64_t>(layout.tile_begins), begins.data(), stream);
 }
 
 Shape shape_of(const DeviceLayout& layout, const cuda::RatingsOfRows& rows) {
-  return {rows, layout.rule, layout.tiles, layout.tile_width};
+  return {rows, layout.tiles, layout.tile_width};
 }
 
 }  // namespace
 
 DeviceLayout make_device_layout(const cuda::RatingsOfRows& rows, std::int64_t n_others,
-                                const LayoutRule& rule, cudaStream_t stream) {
+                                std::int64_t widest, cudaStream_t stream) {
   DeviceLayout layout;
-  layout.rule = rule;
   layout.rows = rows.rows;
-  layout.tiles = tile_count(rows.rows, n_others, rows.nnz, rule.widest);
+  layout.tiles = tile_count(rows.rows, n_others, rows.nnz, widest);
   layout.tile_width = tile_width(n_others, layout.tiles);
-  number_tasks(layout, shape_of(layout, rows), stream);
-  sum_costs(layout, stream);
+  count_quads(layout, shape_of(layout, rows), stream);
+  if (layout.quads() > kMostUnits) refuse_units(layout.quads(), kQuad);
   return layout;
 }
 
-Pieces cut_pieces(const DeviceLayout& layout, std::int64_t blocks, cudaStream_t stream) {
-  const View<const TileTasks> tiles(layout.tile_tasks);
-  const Shares shares = cut_shares(tiles, blocks);
-  const std::vector<Cut> cuts = cuts_of(shares, tiles);
-  std::vector<std::int64_t> places(cuts.size());
-  if (!cuts.empty()) {
-    const auto asked = cuda::upload(View<const Cut>(cuts), stream);
-    cuda::StreamBuffer<std::int64_t> device(std::ssize(cuts), stream);
-    cut_kernel<<<blocks_over(std::ssize(cuts)), kThreads, 0, stream>>>(
-        asked.data(), std::ssize(cuts), layout.cost_before.data(), device.data());
-    MF_CUDA_LAUNCHED("ccd++ cuts");
-    cuda::download(View<std::int64_t>(places), device.data(), stream);
+StreamTasks make_stream_tasks(const DeviceLayout& layout, const cuda::DeviceBuffer<Piece>& pieces,
+                              std::int64_t warps, cudaStream_t stream) {
+  const std::int64_t words = (layout.quads() + kWordQuads - 1) / kWordQuads;
+  const std::int64_t segments = layout.tiles * layout.rows;
+  const auto ranges = static_cast<std::int64_t>(pieces.size()) * warps;
+  StreamTasks made;
+  made.heads = cuda::zeros<std::uint32_t>(words + 1, stream);
+  made.before = cuda::DeviceBuffer<std::uint32_t>(words + 1);
+  if (ranges > 0) {
+    segment_head_kernel<<<blocks_over(segments), kThreads, 0, stream>>>(
+        layout.segments.data(), segments, made.heads.data());
+    MF_CUDA_LAUNCHED("ccd++ heads of segments");
+    range_head_kernel<<<blocks_over(ranges), kThreads, 0, stream>>>(
+        pieces.data(), static_cast<std::int64_t>(pieces.size()), warps, made.heads.data());
+    MF_CUDA_LAUNCHED("ccd++ heads of ranges");
   }
-  return make_pieces(shares, View<const std::int64_t>(places));
+  cuda::exclusive_sums(thrust::make_transform_iterator(made.heads.data(), BitCount{}),
+                       made.before.data(), words + 1, stream);
+  std::uint32_t count = 0;
+  cuda::download(View<std::uint32_t>(&count, 1), made.before.data() + words, stream);
+
+  const Numbering of = {layout.segments.data(), made.heads.data(), made.before.data(), layout.rows,
+                        layout.tiles};
+  made.slots = cuda::DeviceBuffer<std::uint32_t>(layout.rows + 1);
+  slot_kernel<<<blocks_over(layout.rows + 1), kThreads, 0, stream>>>(of, made.slots.data());
+  MF_CUDA_LAUNCHED("ccd++ slots");
+  cuda::exclusive_sums(made.slots.data(), made.slots.data(), layout.rows + 1, stream);
+  made.tasks = cuda::DeviceBuffer<StreamTask>(count);
+  if (count == 0) return made;
+  task_kernel<<<blocks_over(layout.rows), kThreads, 0, stream>>>(of, made.slots.data(),
+                                                                 made.tasks.data());
+  MF_CUDA_LAUNCHED("ccd++ tasks");
+  return made;
 }
 
 template <class Index>
 void fill_layout(const DeviceLayout& layout, const cuda::RatingsOfRows& rows, Index* indices,
                  float* values, cudaStream_t stream) {
-  if (layout.units == 0) return;
+  if (layout.quads() == 0) return;
   const unsigned blocks =
       cuda::blocks_for(layout.tiles * layout.rows, kThreads / 32, std::int64_t{1} << 20);
   fill_kernel<Index><<<blocks, kThreads, 0, stream>>>(shape_of(layout, rows),

@@ -1,43 +1,48 @@
-// What a side of R streams, made on the device: the tiles, segments, tasks and pieces of layout.hpp
-// and pieces.hpp.
+// What a side of R streams, made on the device: the tiles and segments of layout.hpp, and the tasks
+// that the ranges of pieces.hpp cut them into.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <vector>
 
 #include "algorithms/ccd/gpu/pieces.hpp"
-#include "algorithms/ccd/layout.hpp"
 #include "algorithms/core/cuda/memory.hpp"
 #include "algorithms/core/cuda/ratings/device_ratings.hpp"
 
 namespace mf::ccd {
 
 struct DeviceLayout {
-  LayoutRule rule;
   std::int64_t rows = 0;
   std::int64_t tiles = 0;
   std::int64_t tile_width = 0;
-  std::int64_t units = 0;                        // of all segments
-  cuda::DeviceBuffer<std::int64_t> segments;     // tiles x rows + 1: where each begins, in units
-  cuda::DeviceBuffer<Task> tasks;                // tile by tile, its long ones first
-  cuda::DeviceBuffer<std::uint32_t> slots;       // rows + 1: where those of a row begin
-  std::vector<TileTasks> tile_tasks;             // of each tile
-  cuda::DeviceBuffer<std::int64_t> cost_before;  // tasks + 1
+  cuda::DeviceBuffer<std::int64_t> segments;  // tiles x rows + 1: where each begins, in quads
+  std::vector<std::int64_t> tile_begins;      // tiles + 1: the first quad of each
 
+  std::int64_t quads() const { return tile_begins.back(); }
   // Ratings and padding.
-  std::int64_t size() const { return units * rule.unit; }
+  std::int64_t size() const { return quads() * kQuad; }
 };
 
-// Waits for the stream. Throws Error(unsupported) where there are more units than tasks can number.
+// Tiles of at most `widest` others. Waits for the stream. Throws Error(unsupported) where there are
+// more quads than can be numbered.
 DeviceLayout make_device_layout(const cuda::RatingsOfRows& rows, std::int64_t n_others,
-                                const LayoutRule& rule, cudaStream_t stream);
+                                std::int64_t widest, cudaStream_t stream);
 
-// What blocks of threads do. Waits for the stream.
-Pieces cut_pieces(const DeviceLayout& layout, std::int64_t blocks, cudaStream_t stream);
+struct StreamTasks {
+  cuda::DeviceBuffer<std::uint32_t> heads;   // words + 1: a bit a quad that begins a task
+  cuda::DeviceBuffer<std::uint32_t> before;  // words + 1: tasks that begin before the word
+  cuda::DeviceBuffer<StreamTask> tasks;
+  cuda::DeviceBuffer<std::uint32_t> slots;  // rows + 1: where those of a row begin
+};
 
-// The ratings in that order, size() numbers each: the index in the tile, tile_width in padding; the
-// value, 0 in padding. Index is std::uint16_t or std::int32_t. Queued.
+// `warps` of each block share its pieces. Waits for the stream.
+StreamTasks make_stream_tasks(const DeviceLayout& layout, const cuda::DeviceBuffer<Piece>& pieces,
+                              std::int64_t warps, cudaStream_t stream);
+
+// The ratings in their order, size() numbers each: the index in the tile, tile_width in padding;
+// the value, 0 in padding. Index is std::uint16_t or std::int32_t. Queued.
 template <class Index>
 void fill_layout(const DeviceLayout& layout, const cuda::RatingsOfRows& rows, Index* indices,
                  float* values, cudaStream_t stream);

@@ -1,13 +1,14 @@
-// The passes of ccd++. A block of threads does the pieces of its run. Where tiles are narrow, it
+// The passes of ccd++. A block of threads does the pieces of its share. Where tiles are narrow, it
 // first copies the tile's part of the vectors that it gathers from into shared memory: v', v and,
-// where they differ, the v that the sums have. A warp does a long task, eight lanes a short one:
+// where they differ, the v that the sums have. A warp walks through its range of the piece:
 //
 //   r += u v_j - u' v'_j;  numerator += r w_j;  denominator += w_j^2
 //
-// A lane takes quads of ratings: 8 or 16 bytes of indices and 16 of R, two quads at a time. A
-// rating of a pass costs 6 bytes read from device memory (8 with wide indices) and 4 written where
-// R changes, 2 or 3 gathered words, and 8 FLOPs. The lanes' sums are added in a fixed order, and so
-// are those of a row's tasks (finish_kernel): nothing depends on which warp does what.
+// In a turn it takes a word of 32 quads, a quad a lane, 8 or 16 bytes of indices and 16 of R; those
+// of the next turn are on their way meanwhile. A rating of a pass costs 6 bytes read from device
+// memory (8 with wide indices) and 4 written where R changes, 2 or 3 gathered words, and 8 FLOPs.
+// While no task begins, a lane sums by itself; where one does, the lanes are added, in a fixed
+// order, as are the tasks of a row (finish_kernel): nothing depends on which warp is first.
 #include "algorithms/ccd/gpu/kernels.hpp"
 
 #include <cuda_runtime.h>
@@ -22,12 +23,10 @@ namespace {
 
 constexpr int kSharedThreads = 1024;  // one block a multiprocessor: its tables fill shared memory
 constexpr int kGlobalThreads = 256;
+constexpr int kGlobalBlocks = 4;  // of a multiprocessor, whose registers it must hold
 constexpr int kFinishThreads = 256;
-constexpr int kShortLanes = 8;
 constexpr int kTile = 32;  // of a transpose
 constexpr unsigned kAll = 0xFFFFFFFFU;
-// Of the kernel's own variables in shared memory.
-constexpr std::int64_t kStaticBytes = 256;
 
 // exchange_two: `old` is `now`.
 enum class Kind { exchange_two, exchange_three, sums, change };
@@ -40,22 +39,38 @@ struct Indices {
   std::int32_t at[kQuad];
 };
 
-__device__ __forceinline__ Indices load_indices(const std::uint16_t* from, std::int64_t quad) {
-  const uint2 x = __ldcs(reinterpret_cast<const uint2*>(from) + quad);
-  return {{static_cast<std::int32_t>(x.x & 0xFFFFU), static_cast<std::int32_t>(x.x >> 16),
-           static_cast<std::int32_t>(x.y & 0xFFFFU), static_cast<std::int32_t>(x.y >> 16)}};
-}
+// A quad's, as they are loaded.
+template <class Index>
+struct Packed;
 
-__device__ __forceinline__ Indices load_indices(const std::int32_t* from, std::int64_t quad) {
-  const int4 x = __ldcs(reinterpret_cast<const int4*>(from) + quad);
-  return {{x.x, x.y, x.z, x.w}};
-}
+template <>
+struct Packed<std::uint16_t> {
+  uint2 x;
+  __device__ static Packed all(std::int64_t index) {
+    const std::uint32_t two = static_cast<std::uint32_t>(index) * 0x10001U;
+    return {{two, two}};
+  }
+  __device__ static Packed load(const void* from, std::int64_t quad) {
+    return {__ldcs(static_cast<const uint2*>(from) + quad)};
+  }
+  __device__ Indices indices() const {
+    return {{static_cast<std::int32_t>(x.x & 0xFFFFU), static_cast<std::int32_t>(x.x >> 16),
+             static_cast<std::int32_t>(x.y & 0xFFFFU), static_cast<std::int32_t>(x.y >> 16)}};
+  }
+};
 
-__device__ __forceinline__ Task load_task(const Task* from) {
-  const uint4 x = __ldg(reinterpret_cast<const uint4*>(from));
-  return {x.x, x.y, static_cast<std::int32_t>(x.z), static_cast<std::int32_t>(x.w)};
-}
-static_assert(sizeof(Task) == sizeof(uint4));
+template <>
+struct Packed<std::int32_t> {
+  int4 x;
+  __device__ static Packed all(std::int64_t index) {
+    const auto one = static_cast<std::int32_t>(index);
+    return {{one, one, one, one}};
+  }
+  __device__ static Packed load(const void* from, std::int64_t quad) {
+    return {__ldcs(static_cast<const int4*>(from) + quad)};
+  }
+  __device__ Indices indices() const { return {{x.x, x.y, x.z, x.w}}; }
+};
 
 template <int kLanes>
 __device__ __forceinline__ float add_lanes(float x) {
@@ -78,125 +93,204 @@ struct Tables {
   const float* now;
 };
 
-template <Kind kKind>
-struct Row {
-  float own, own_held, numerator, denominator;
+struct Sums {
+  float numerator, denominator;
 
-  __device__ __forceinline__ void rating(float& r, std::int32_t other, const Tables& tables) {
-    if constexpr (kKind == Kind::change) {
-      r = fmaf(own, tables.old[other], r);
-    } else {
-      const float now = tables.now[other];
-      if constexpr (kKind != Kind::sums) {
-        const float old = kKind == Kind::exchange_two ? now : tables.old[other];
-        r = fmaf(own, old, fmaf(-own_held, tables.held[other], r));
-      }
-      numerator = fmaf(r, now, numerator);
-      denominator = fmaf(now, now, denominator);
-    }
+  __device__ Sums where(bool kept) const { return kept ? *this : Sums{0.0F, 0.0F}; }
+  __device__ Sums operator+(const Sums& other) const {
+    return {numerator + other.numerator, denominator + other.denominator};
   }
-
-  __device__ __forceinline__ void quad(float4& r, const Indices& others, const Tables& tables) {
-    rating(r.x, others.at[0], tables);
-    rating(r.y, others.at[1], tables);
-    rating(r.z, others.at[2], tables);
-    rating(r.w, others.at[3], tables);
+  __device__ Sums of_warp() const { return {add_lanes<32>(numerator), add_lanes<32>(denominator)}; }
+  __device__ Sums of_lane_below(int step) const {
+    return {__shfl_up_sync(kAll, numerator, step), __shfl_up_sync(kAll, denominator, step)};
   }
 };
 
-// A task by kLanes lanes, of which this is `member`; all lanes of the warp call it, those without a
-// task with one of no units.
-template <Kind kKind, class Index, int kLanes>
-__device__ __forceinline__ void run_task(const DeviceSideView& side, const PassVectors& v,
-                                         const Tables& tables, const Task& task, int member) {
-  const auto* indices = static_cast<const Index*>(side.indices);
-  auto* residual = reinterpret_cast<float4*>(side.residual);
-  Row<kKind> row = {0.0F, 0.0F, 0.0F, 0.0F};
-  if (kKind != Kind::sums && task.units > 0) {
-    row.own = v.sign * __ldg(v.own + task.row);
-    if (kKind != Kind::change) row.own_held = __ldg(v.own_held + task.row);
+// The numbers of a row that its ratings are changed by.
+struct Own {
+  float now, held;
+};
+
+template <Kind kKind>
+__device__ __forceinline__ void rating(float& r, std::int32_t other, const Tables& tables,
+                                       const Own& own, Sums& sums) {
+  if constexpr (kKind == Kind::change) {
+    r = fmaf(own.now, tables.old[other], r);
+  } else {
+    const float now = tables.now[other];
+    if constexpr (kKind != Kind::sums) {
+      const float old = kKind == Kind::exchange_two ? now : tables.old[other];
+      r = fmaf(own.now, old, fmaf(-own.held, tables.held[other], r));
+    }
+    sums.numerator = fmaf(r, now, sums.numerator);
+    sums.denominator = fmaf(now, now, sums.denominator);
   }
+}
+
+// What the lanes know of a turn's tasks.
+struct Turn {
+  std::uint32_t heads;  // a bit for each lane whose quad begins a task
+  StreamTask task;      // that of the lane
+  Own own;              // of its row
+};
+
+// A warp's walk through a range: a word a turn, of which a lane has one quad. The first and the
+// last word may belong to others in part; lanes that have none of a word take padding. No load is
+// waited for where it is begun: the bits of heads are loaded three turns before they are used, the
+// tasks that they lead to two, the numbers of their rows and the ratings one.
+template <Kind kKind, class Index>
+class Walk {
+ public:
+  __device__ Walk(const DeviceSideView& side, const PassVectors& v, const Tables& tables,
+                  const Range& range)
+      : side_(side), v_(v), tables_(tables), lane_(static_cast<int>(threadIdx.x) % 32) {
+    const std::int64_t word = range.begin / kWordQuads;
+    heads_ = side.heads + word;
+    quad_ = word * kWordQuads + lane_;
+    begin_ = static_cast<int>(range.begin % kWordQuads);
+    end_ = static_cast<int>(range.end - word * kWordQuads);
+    start_tasks(side.before[word]);
+    load(0);
+  }
+
+  __device__ void run() {
 #pragma unroll 1
-  for (int unit = member; unit < task.units; unit += 2 * kLanes) {
-    const bool two = unit + kLanes < task.units;
-    const std::int64_t at = std::int64_t{task.begin} + unit;
-    const Indices others = load_indices(indices, at);
-    float4 r = __ldcs(residual + at);
-    Indices others2 = {};
-    float4 r2 = {};
-    if (two) {
-      others2 = load_indices(indices, at + kLanes);
-      r2 = __ldcs(residual + at + kLanes);
+    for (int turn = 0; turn * 32 < end_; ++turn) take(turn);
+    if constexpr (kKind != Kind::change) end_task(sums_);
+  }
+
+ private:
+  __device__ bool has(int turn) const {
+    return turn * 32 + lane_ >= begin_ && turn * 32 + lane_ < end_;
+  }
+  // The same of all lanes.
+  __device__ std::uint32_t having(int turn) const {
+    const int rest = end_ - turn * 32;
+    const std::uint32_t below = rest >= 32 ? kAll : rest > 0 ? (1U << rest) - 1 : 0U;
+    return turn == 0 ? below & kAll << begin_ : below;
+  }
+
+  __device__ void load(int turn) {
+    r_ = {};
+    others_ = Packed<Index>::all(side_.tile_width);
+    if (!has(turn)) return;
+    r_ = __ldcs(reinterpret_cast<const float4*>(side_.residual) + quad_ + turn * 32);
+    others_ = Packed<Index>::load(side_.indices, quad_ + turn * 32);
+  }
+  __device__ std::uint32_t load_heads(int turn) const {
+    return __ldg(heads_ + min(turn, (end_ - 1) / 32));
+  }
+  // `number`: of the first task that begins in the turn or after it.
+  __device__ StreamTask load_task(std::uint32_t heads, std::uint32_t number) const {
+    const std::uint32_t task = max(number + __popc(heads & upto()), least_);
+    const uint2 x = __ldg(reinterpret_cast<const uint2*>(side_.tasks) + task - 1);
+    return {static_cast<std::int32_t>(x.x), x.y};
+  }
+  __device__ Own load_own(const StreamTask& task) const {
+    Own own = {0.0F, 0.0F};
+    if constexpr (kKind != Kind::sums) own.now = __ldg(v_.own + task.row);
+    if constexpr (kKind == Kind::exchange_two || kKind == Kind::exchange_three) {
+      own.held = __ldg(v_.own_held + task.row);
     }
-    row.quad(r, others, tables);
-    if (kKind != Kind::sums) __stcs(residual + at, r);
-    if (two) {
-      row.quad(r2, others2, tables);
-      if (kKind != Kind::sums) __stcs(residual + at + kLanes, r2);
+    return own;
+  }
+  // This lane and those below.
+  __device__ std::uint32_t upto() const { return kAll >> (31 - lane_); }
+
+  // `before`: tasks that begin before the first word.
+  __device__ void start_tasks(std::uint32_t before) {
+    const std::uint32_t word = load_heads(0);
+    now_.heads = word & having(0);
+    next_.heads = load_heads(1) & having(1);
+    third_.heads = load_heads(2) & having(2);
+    number_ = before + __popc(word) - __popc(word & kAll << begin_);
+    least_ = number_ + 1;
+    now_.task = load_task(now_.heads, number_);
+    number_ += __popc(now_.heads);
+    next_.task = load_task(next_.heads, number_);
+    number_ += __popc(next_.heads);
+    now_.own = load_own(now_.task);
+  }
+
+  __device__ __forceinline__ void take(int turn) {
+    next_.own = load_own(next_.task);
+    third_.task = load_task(third_.heads, number_);
+    const std::uint32_t fourth = load_heads(turn + 3);
+
+    if constexpr (kKind == Kind::change) now_.own.now *= v_.sign;
+    Sums sums = {0.0F, 0.0F};
+    const Indices others = others_.indices();
+    rating<kKind>(r_.x, others.at[0], tables_, now_.own, sums);
+    rating<kKind>(r_.y, others.at[1], tables_, now_.own, sums);
+    rating<kKind>(r_.z, others.at[2], tables_, now_.own, sums);
+    rating<kKind>(r_.w, others.at[3], tables_, now_.own, sums);
+    if (kKind != Kind::sums && has(turn)) {
+      __stcs(reinterpret_cast<float4*>(side_.residual) + quad_ + turn * 32, r_);
     }
+    load(turn + 1);
+    if constexpr (kKind != Kind::change) add(sums);
+
+    number_ += __popc(third_.heads);
+    now_ = next_;
+    next_ = third_;
+    third_.heads = fourth & having(turn + 3);
   }
-  if constexpr (kKind != Kind::change) {
-    const float numerator = add_lanes<kLanes>(row.numerator);
-    const float denominator = add_lanes<kLanes>(row.denominator);
-    if (member == 0 && task.units > 0) side.sums[task.slot] = make_float2(numerator, denominator);
+
+  __device__ __forceinline__ void add(const Sums& sums) {
+    const std::uint32_t heads = now_.heads;
+    if (heads == 0) {
+      sums_ = sums_ + sums;
+      return;
+    }
+    const int first = __ffs(static_cast<int>(heads)) - 1;
+    const int last = 31 - __clz(static_cast<int>(heads));
+    end_task(sums_ + sums.where(lane_ < first));
+    if (first < last) add_within(sums, last);
+    sums_ = sums.where(lane_ >= last);
+    open_ = __shfl_sync(kAll, now_.task.slot, 31);
   }
-}
 
-__device__ __forceinline__ Task task_or_none(const Task* tasks, std::int64_t at, std::int64_t end) {
-  return at < end ? load_task(tasks + at) : Task{0, 0, 0, 0};
-}
-
-__device__ __forceinline__ void prefetch(const void* address) {
-  asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
-}
-
-// The lines of a task to the second-level cache: it waits less for them once it is its turn.
-template <class Index, int kLanes>
-__device__ __forceinline__ void prefetch_task(const DeviceSideView& side, const Task& task,
-                                              int member) {
-  constexpr int kLine = 128;
-  const std::int64_t begin = std::int64_t{task.begin} * kQuad;
-  const auto lines = [&](const auto* from) {
-    const auto* bytes = reinterpret_cast<const char*>(from + begin);
-    const int size = task.units * static_cast<int>(kQuad * sizeof(*from));
-    for (int at = member * kLine; at < size; at += kLanes * kLine) prefetch(bytes + at);
-  };
-  lines(side.residual);
-  lines(static_cast<const Index*>(side.indices));
-}
-
-// Groups of kLanes lanes take the tasks [begin, end) in turn, a warp's groups together, as warps
-// become free. A task is known two turns before it is done, and fetched one turn before.
-template <Kind kKind, class Index, int kLanes>
-__device__ __forceinline__ void run_tasks(const DeviceSideView& side, const PassVectors& v,
-                                          const Tables& tables, std::int64_t begin,
-                                          std::int64_t end, int* next) {
-  constexpr int kGroups = 32 / kLanes;  // of a warp
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  const int member = lane % kLanes;
-  const auto take = [&] {
-    int turn = 0;
-    if (lane == 0) turn = atomicAdd(next, kGroups);
-    return begin + __shfl_sync(kAll, turn, 0);
-  };
-  const auto task_at = [&](std::int64_t first) {
-    return task_or_none(side.tasks, first + lane / kLanes, end);
-  };
-  std::int64_t at = take();
-  Task task = task_at(at);
-  std::int64_t at_second = take();
-  Task second = task_at(at_second);
-  while (at < end) {
-    prefetch_task<Index, kLanes>(side, second, member);
-    const std::int64_t at_third = take();
-    const Task third = task_at(at_third);
-    run_task<kKind, Index, kLanes>(side, v, tables, task, member);
-    at = at_second;
-    task = second;
-    at_second = at_third;
-    second = third;
+  // The task that is open, if one is; lanes have its parts.
+  __device__ __forceinline__ void end_task(const Sums& parts) {
+    if (open_ == kNoSlot) return;
+    const Sums all = parts.of_warp();
+    if (lane_ == 0) write(open_, all);
   }
-}
+
+  // Tasks that begin and end in the word: each lane sums from where its own begins, the last one
+  // of a task has it all.
+  __device__ __forceinline__ void add_within(Sums sums, int last) const {
+    const int start = 31 - __clz(static_cast<int>(now_.heads & upto()));
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2) {
+      const Sums below = sums.of_lane_below(step);
+      if (lane_ - step >= start) sums = sums + below;
+    }
+    const bool ends = lane_ < last && (now_.heads >> (lane_ + 1) & 1U) != 0;
+    if (start >= 0 && ends) write(now_.task.slot, sums);
+  }
+
+  __device__ void write(std::uint32_t slot, const Sums& sums) const {
+    side_.sums[slot] = make_float2(sums.numerator, sums.denominator);
+  }
+
+  static constexpr std::uint32_t kNoSlot = kAll;
+
+  const DeviceSideView& side_;
+  const PassVectors& v_;
+  const Tables& tables_;
+  int lane_;
+  const std::uint32_t* heads_;  // of the range's words
+  std::int64_t quad_;           // the lane's of the first word
+  int begin_, end_;             // of the range, from the first word on
+  float4 r_;                    // of the turn that is next, as the others'
+  Packed<Index> others_;
+  Turn now_, next_, third_;
+  std::uint32_t number_;      // of the first task that begins in the third word or after it
+  std::uint32_t least_;       // one more than the range's first
+  Sums sums_ = {0.0F, 0.0F};  // the lane's part of the open task
+  std::uint32_t open_ = kNoSlot;
+};
 
 // A tile's part of a vector, and a zero for padding.
 __device__ __forceinline__ void load_table(float* to, const float* from, std::int64_t begin,
@@ -235,78 +329,72 @@ __device__ __forceinline__ Tables load_tables(float* shared, const PassVectors& 
 }
 
 template <Kind kKind, class Index, bool kShared>
-__global__ void __launch_bounds__(kShared ? kSharedThreads : kGlobalThreads)
+__global__ void __launch_bounds__(kShared ? kSharedThreads : kGlobalThreads,
+                                  kShared ? 1 : kGlobalBlocks)
     pass_kernel(const DeviceSideView side, const PassVectors v) {
   extern __shared__ float shared[];
-  __shared__ int next[2];  // long and short task of the piece
   const std::int32_t last = side.of_block[blockIdx.x + 1];
   for (std::int32_t p = side.of_block[blockIdx.x]; p < last; ++p) {
     const Piece piece = side.pieces[p];
     Tables tables = {v.held, v.old, v.now};
-    if constexpr (kShared) tables = load_tables<kKind>(shared, v, side, piece.tile);
-    if (threadIdx.x < 2) next[threadIdx.x] = 0;
-    __syncthreads();
-    run_tasks<kKind, Index, 32>(side, v, tables, piece.long_begin, piece.long_end, &next[0]);
-    run_tasks<kKind, Index, kShortLanes>(side, v, tables, piece.short_begin, piece.short_end,
-                                         &next[1]);
-    __syncthreads();  // before the tables and `next` change
+    if constexpr (kShared) {
+      __syncthreads();  // before the tables change
+      tables = load_tables<kKind>(shared, v, side, piece.tile);
+      __syncthreads();
+    }
+    const Range range = part_of(piece.quads, threadIdx.x / 32, blockDim.x / 32);
+    if (range.begin < range.end) Walk<kKind, Index>(side, v, tables, range).run();
   }
 }
 
-// r -= p . y, in the order of the factors, by eight lanes, a quad each at a time. `begin`: the
-// first of the others of the tile.
+// r -= p . y, in the order of the factors, by a lane for a quad. `begin`: the first of the others
+// of the tile.
 template <class Index>
-__device__ __forceinline__ void subtract_task(const DeviceSideView& side, const FactorRows& rows,
-                                              std::int64_t begin, const Task& task, int member) {
-  const auto* indices = static_cast<const Index*>(side.indices);
-  auto* residual = reinterpret_cast<float4*>(side.residual);
+__device__ __forceinline__ void subtract_quad(const DeviceSideView& side, const FactorRows& rows,
+                                              std::int64_t begin, std::int64_t quad) {
+  const std::int64_t word = quad / kWordQuads;
+  const std::uint32_t upto = kAll >> (31 - quad % kWordQuads);
+  const StreamTask task = side.tasks[side.before[word] + __popc(side.heads[word] & upto) - 1];
   const auto* own = reinterpret_cast<const float4*>(rows.own + task.row * rows.stride);
-  for (int unit = member; unit < task.units; unit += kShortLanes) {
-    const std::int64_t at = std::int64_t{task.begin} + unit;
-    const Indices others = load_indices(indices, at);
-    const float4 loaded = __ldcs(residual + at);
-    float r[kQuad] = {loaded.x, loaded.y, loaded.z, loaded.w};
-    const float4* from[kQuad];
+  auto* residual = reinterpret_cast<float4*>(side.residual);
+  const Indices others = Packed<Index>::load(side.indices, quad).indices();
+  const float4 loaded = __ldcs(residual + quad);
+  float r[kQuad] = {loaded.x, loaded.y, loaded.z, loaded.w};
+  const float4* from[kQuad];
 #pragma unroll
-    for (int i = 0; i < kQuad; ++i) {
-      const std::int64_t other = others.at[i] < side.tile_width ? begin + others.at[i] : begin;
-      from[i] = reinterpret_cast<const float4*>(rows.other + other * rows.stride);
-    }
-#pragma unroll 1
-    for (std::int64_t k = 0; k < rows.stride / 4; ++k) {
-      const float4 p = __ldg(own + k);
-#pragma unroll
-      for (int i = 0; i < kQuad; ++i) {
-        const float4 y = __ldg(from[i] + k);
-        r[i] = fmaf(-p.x, y.x, r[i]);
-        r[i] = fmaf(-p.y, y.y, r[i]);
-        r[i] = fmaf(-p.z, y.z, r[i]);
-        r[i] = fmaf(-p.w, y.w, r[i]);
-      }
-    }
-#pragma unroll
-    for (int i = 0; i < kQuad; ++i) {
-      if (others.at[i] >= side.tile_width) r[i] = 0;  // padding
-    }
-    __stcs(residual + at, make_float4(r[0], r[1], r[2], r[3]));
+  for (int i = 0; i < kQuad; ++i) {
+    const std::int64_t other = others.at[i] < side.tile_width ? begin + others.at[i] : begin;
+    from[i] = reinterpret_cast<const float4*>(rows.other + other * rows.stride);
   }
+#pragma unroll 1
+  for (std::int64_t k = 0; k < rows.stride / 4; ++k) {
+    const float4 p = __ldg(own + k);
+#pragma unroll
+    for (int i = 0; i < kQuad; ++i) {
+      const float4 y = __ldg(from[i] + k);
+      r[i] = fmaf(-p.x, y.x, r[i]);
+      r[i] = fmaf(-p.y, y.y, r[i]);
+      r[i] = fmaf(-p.z, y.z, r[i]);
+      r[i] = fmaf(-p.w, y.w, r[i]);
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < kQuad; ++i) {
+    if (others.at[i] >= side.tile_width) r[i] = 0;  // padding
+  }
+  __stcs(residual + quad, make_float4(r[0], r[1], r[2], r[3]));
 }
 
 template <class Index, int kThreads>
 __global__ void __launch_bounds__(kThreads)
     subtract_kernel(const DeviceSideView side, const FactorRows rows) {
-  constexpr int kGroups = kThreads / kShortLanes;
-  const int group = static_cast<int>(threadIdx.x) / kShortLanes;
-  const int member = static_cast<int>(threadIdx.x) % kShortLanes;
   const std::int32_t last = side.of_block[blockIdx.x + 1];
   for (std::int32_t p = side.of_block[blockIdx.x]; p < last; ++p) {
     const Piece piece = side.pieces[p];
     const std::int64_t begin = piece.tile * side.tile_width;
-    for (std::int64_t t = piece.long_begin + group; t < piece.long_end; t += kGroups) {
-      subtract_task<Index>(side, rows, begin, load_task(side.tasks + t), member);
-    }
-    for (std::int64_t t = piece.short_begin + group; t < piece.short_end; t += kGroups) {
-      subtract_task<Index>(side, rows, begin, load_task(side.tasks + t), member);
+    for (std::int64_t quad = piece.quads.begin + threadIdx.x; quad < piece.quads.end;
+         quad += kThreads) {
+      subtract_quad<Index>(side, rows, begin, quad);
     }
   }
 }
@@ -368,7 +456,7 @@ void launch_kernel(const DeviceSideView& side, const PassVectors& v, cudaStream_
   if constexpr (kShared) {
     [[maybe_unused]] static const bool once = [&] {
       MF_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                   most_shared_bytes() - static_cast<int>(kStaticBytes)));
+                                   most_shared_bytes()));
       return true;
     }();
     bytes = static_cast<std::size_t>(side.tile_width + 1) * tables_of(kKind) * sizeof(float);
@@ -433,14 +521,15 @@ void launch_transpose(const float* from, std::int64_t from_stride, float* to,
 }
 
 std::int64_t widest_tile(int vectors) {
-  const std::int64_t numbers = (most_shared_bytes() - kStaticBytes) / 4 / vectors;
+  const std::int64_t numbers = most_shared_bytes() / 4 / vectors;
   return std::min<std::int64_t>(numbers - 1, 65535);
 }
 
-std::int64_t pass_blocks(bool shared) {
-  return shared ? cuda::multiprocessors()
-                : cuda::resident_blocks(pass_kernel<Kind::exchange_three, std::int32_t, false>,
-                                        kGlobalThreads);
+PassGrid pass_grid(bool shared) {
+  if (shared) return {cuda::multiprocessors(), kSharedThreads / 32};
+  return {
+      cuda::resident_blocks(pass_kernel<Kind::exchange_three, std::int32_t, false>, kGlobalThreads),
+      kGlobalThreads / 32};
 }
 
 }  // namespace mf::ccd

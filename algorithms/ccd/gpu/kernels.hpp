@@ -5,17 +5,16 @@
 
 #include <cstdint>
 
-#include "algorithms/ccd/gpu/pieces.hpp"
+#include "algorithms/ccd/gpu/device_layout.hpp"
 
 namespace mf::ccd {
 
-// A quad: what a lane loads at a time, and the unit of the layout.
-inline constexpr std::int64_t kQuad = 4;
-
 // One side of R, everything in device memory.
 struct DeviceSideView {
-  const Task* tasks;
-  const Piece* pieces;
+  const std::uint32_t* heads;  // of StreamTasks, as the next two
+  const std::uint32_t* before;
+  const StreamTask* tasks;
+  const Piece* pieces;           // cut for pass_grid
   const std::int32_t* of_block;  // blocks + 1
   unsigned blocks;
   const void* indices;  // of the layout: 16 bits each where `shared`, else 32; padding: tile_width
@@ -72,7 +71,10 @@ void launch_transpose(const float* from, std::int64_t from_stride, float* to,
 
 // Others in a tile, at most, so that so many vectors of it fit shared memory.
 std::int64_t widest_tile(int vectors);
-// Blocks that the device holds at once.
-std::int64_t pass_blocks(bool shared);
+// Blocks that the device holds at once, and warps of each.
+struct PassGrid {
+  std::int64_t blocks, warps;
+};
+PassGrid pass_grid(bool shared);
 
 }  // namespace mf::ccd

@@ -5,35 +5,41 @@
 #include <algorithm>
 
 #include "algorithms/ccd/gpu/pieces.hpp"
+#include "algorithms/ccd/layout.hpp"
 #include "algorithms/core/device_need.hpp"
 
 namespace mf::ccd {
 namespace {
 
-constexpr std::int64_t kUnit = 4;
-constexpr double kTaskRatings = 1024;
+// Blocks, and users or items of a tile, that no device has more, and fewer, of.
+constexpr double kMostBlocks = 1024;
+constexpr double kLeastTile = 4096;
+constexpr double kMostWarps = 32;  // of a block
 
-// Segments, and with them padding and tasks, are at most nnz / kLeastSegment where there are tiles,
-// else the rows; so whatever a device's shared memory, this is enough. Indices are counted as wide.
+// Segments, and with them padding, are at most nnz / kLeastSegment where there are tiles, else the
+// rows, and no tasks begin but with segments and with ranges, which begin with words; so whatever a
+// device's shared memory, this is enough. Indices are counted as wide.
 struct SideBytes {
   double ratings;     // with their tasks
   double vectors;     // factors, sums
-  double laying_out;  // beside the ratings: sums over segments and over tasks
+  double laying_out;  // beside the ratings: where segments begin
 };
 
-SideBytes side_bytes(double rows, double nnz, double factors) {
+SideBytes side_bytes(double rows, double others, double nnz, double factors) {
   const double segments = std::max(std::min(rows, nnz), nnz / kLeastSegment);
-  const double tasks = segments + nnz / kTaskRatings;
-  const double ratings = nnz + (kUnit - 1) * segments;
-  return {ratings * 8 + tasks * sizeof(Task) + 4 * rows,
+  const double ratings = nnz + (kQuad - 1) * segments;
+  const double words = ratings / (kQuad * kWordQuads) + 2;
+  const double ranges = kMostWarps * (kMostBlocks + others / kLeastTile);
+  const double tasks = segments + std::min(words, ranges);
+  return {ratings * 8 + words * 8 + tasks * sizeof(StreamTask) + 4 * rows,
           8 * tasks + (rows + 32) * (4 * factors + 4 * (factors + 3) + 12),
-          24 * std::max(rows, nnz / kLeastSegment) + 8 * tasks};
+          8 * std::max(rows, nnz / kLeastSegment)};
 }
 
 }  // namespace
 
 std::optional<std::string> device_why_unsupported(const Params&, const ProblemShape& shape) {
-  // With kUnit - 1 of padding a rating at worst.
+  // With kQuad - 1 of padding a rating at worst.
   if (shape.nnz <= kMostUnits) return std::nullopt;
   return fmt::format("{} ratings, at most {} can be numbered", shape.nnz, kMostUnits);
 }
@@ -43,8 +49,8 @@ MemoryNeed device_memory_need(const Params& params, const ProblemShape& shape) {
   const auto users = static_cast<double>(shape.n_users);
   const auto items = static_cast<double>(shape.n_items);
   const auto factors = static_cast<double>(params.integer("factors"));
-  const SideBytes of_users = side_bytes(users, nnz, factors);
-  const SideBytes of_items = side_bytes(items, nnz, factors);
+  const SideBytes of_users = side_bytes(users, items, nnz, factors);
+  const SideBytes of_items = side_bytes(items, users, nnz, factors);
   // The items' side is made beside R by rows and by columns, then the users' beside R by rows.
   const double items_made = of_items.ratings + of_items.laying_out;
   const double sides = of_users.ratings + of_items.ratings;

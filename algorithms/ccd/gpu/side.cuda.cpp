@@ -16,14 +16,18 @@ std::int64_t vector_stride(std::int64_t rows) { return row_stride(rows + 1, 4, 1
 DeviceSide::DeviceSide(const Settings& settings, const cuda::RatingsOfRows& rows,
                        std::int64_t n_others, int tables, cudaStream_t stream)
     : factors_(settings.factors), rows_(rows.rows), stride_(vector_stride(rows.rows)) {
-  DeviceLayout layout =
-      make_device_layout(rows, n_others, {widest_tile(tables), kQuad, kTaskUnits}, stream);
+  const std::int64_t widest = widest_tile(tables);
+  const DeviceLayout layout = make_device_layout(rows, n_others, widest, stream);
   tiles_ = layout.tiles;
-  const bool shared = layout.tile_width <= layout.rule.widest;
-  const Pieces pieces = cut_pieces(layout, pass_blocks(shared), stream);
+  const bool shared = layout.tile_width <= widest;
+  const PassGrid grid = pass_grid(shared);
+  const Pieces cut = cut_pieces(View<const std::int64_t>(layout.tile_begins), grid.blocks);
+  pieces_ = cuda::upload(View<const Piece>(cut.pieces), stream);
+  of_block_ = cuda::upload(View<const std::int32_t>(cut.of_block), stream);
+  tasks_ = make_stream_tasks(layout, pieces_, grid.warps, stream);
   const std::int64_t size = layout.size();
   padding_ = size > 0 ? 1 - static_cast<double>(rows.nnz) / static_cast<double>(size) : 0;
-  const auto tasks = static_cast<std::int64_t>(layout.tasks.size());
+  const auto tasks = static_cast<std::int64_t>(tasks_.tasks.size());
   by_warp_ = tasks > kSlotsOfThread * rows_;
 
   residual_ = cuda::DeviceBuffer<float>(size);
@@ -32,20 +36,23 @@ DeviceSide::DeviceSide(const Settings& settings, const cuda::RatingsOfRows& rows
     fill_layout(layout, rows, to.data(), residual_.data(), stream);
   };
   shared ? fill(narrow_) : fill(wide_);
-  pieces_ = cuda::upload(View<const Piece>(pieces.pieces), stream);
-  of_block_ = cuda::upload(View<const std::int32_t>(pieces.of_block), stream);
-  tasks_ = std::move(layout.tasks);
-  slots_ = std::move(layout.slots);
   shrink_ = cuda::DeviceBuffer<float>(rows_);
   fill_shrink(rows.offsets, rows_, settings.reg, settings.reg_scale == RegScale::rows,
               shrink_.data(), stream);
   sums_ = cuda::DeviceBuffer<float2>(tasks);
   const void* indices = shared ? static_cast<const void*>(narrow_.data()) : wide_.data();
-  view_ = {tasks_.data(),     pieces_.data(),
-           of_block_.data(),  tasks == 0 ? 0U : static_cast<unsigned>(pieces.of_block.size() - 1),
-           indices,           residual_.data(),
-           sums_.data(),      n_others,
-           layout.tile_width, shared};
+  view_ = {tasks_.heads.data(),
+           tasks_.before.data(),
+           tasks_.tasks.data(),
+           pieces_.data(),
+           of_block_.data(),
+           tasks == 0 ? 0U : static_cast<unsigned>(grid.blocks),
+           indices,
+           residual_.data(),
+           sums_.data(),
+           n_others,
+           layout.tile_width,
+           shared};
 }
 
 void DeviceSide::start(cuda::DeviceBuffer<float> packed, cudaStream_t stream) {
@@ -77,7 +84,7 @@ void DeviceSide::change(int k, float sign, const float* other, cudaStream_t stre
 }
 
 void DeviceSide::finish(int k, cudaStream_t stream) {
-  launch_finish({sums_.data(), slots_.data(), shrink_.data(), vectors_.data() + k * stride_,
+  launch_finish({sums_.data(), tasks_.slots.data(), shrink_.data(), vectors_.data() + k * stride_,
                  old_.data(), rows_, by_warp_},
                 stream);
 }
@@ -94,9 +101,9 @@ void DeviceSide::warm_up(const Other& other, cudaStream_t stream) {
                   stream);
   launch_sums(view_, {nullptr, nullptr, other.now, nullptr, nullptr, 1.0F}, stream);
   launch_change(view_, {nullptr, other.old, nullptr, nullptr, zeros_.data(), 1.0F}, stream);
-  launch_finish(
-      {sums_.data(), slots_.data(), shrink_.data(), old_.data(), old_.data(), rows_, by_warp_},
-      stream);
+  launch_finish({sums_.data(), tasks_.slots.data(), shrink_.data(), old_.data(), old_.data(), rows_,
+                 by_warp_},
+                stream);
 }
 
 }  // namespace mf::ccd

@@ -10,8 +10,6 @@
 
 namespace mf::ccd {
 
-// Units of a task, at most: a warp takes it in four turns of two quads a lane.
-inline constexpr std::int64_t kTaskUnits = 256;
 // Rows with more slots than this, on average, are added by a warp each.
 inline constexpr std::int64_t kSlotsOfThread = 4;
 
@@ -62,14 +60,13 @@ class DeviceSide {
   std::int64_t rows_ = 0, stride_ = 0, tiles_ = 0;
   double padding_ = 0;
   DeviceSideView view_ = {};
-  cuda::DeviceBuffer<Task> tasks_;
+  StreamTasks tasks_;
   cuda::DeviceBuffer<Piece> pieces_;
   cuda::DeviceBuffer<std::int32_t> of_block_;
   cuda::DeviceBuffer<std::uint16_t> narrow_;  // one of the two is empty
   cuda::DeviceBuffer<std::int32_t> wide_;
   cuda::DeviceBuffer<float> residual_;
   cuda::DeviceBuffer<float2> sums_;
-  cuda::DeviceBuffer<std::uint32_t> slots_;
   cuda::DeviceBuffer<float> shrink_, vectors_, zeros_, old_, packed_;
   bool by_warp_ = false;
 };

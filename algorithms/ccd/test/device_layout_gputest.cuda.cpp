@@ -1,14 +1,15 @@
-// What ccd++ makes on the device against the host's layout and pieces.
+// What ccd++ makes on the device against the host's layout, and a walk over its quads.
 #include "algorithms/ccd/gpu/device_layout.hpp"
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 #include <vector>
 
 #include "algorithms/ccd/gpu/kernels.hpp"
+#include "algorithms/ccd/layout.hpp"
 #include "algorithms/ccd/settings.hpp"
-#include "algorithms/ccd/test/pieces_reference.hpp"
 #include "algorithms/ccd/test/reference.hpp"
 #include "algorithms/core/cuda/stream.hpp"
 #include "base/json/json.hpp"
@@ -18,8 +19,48 @@
 namespace mf::ccd {
 namespace {
 
-bool same(const Task& a, const Task& b) {
-  return a.begin == b.begin && a.slot == b.slot && a.row == b.row && a.units == b.units;
+// The stream's tasks by a walk over all quads.
+struct WalkedTasks {
+  std::vector<std::uint32_t> heads, before, slots;
+  std::vector<StreamTask> tasks;
+
+  WalkedTasks(const Layout& layout, const Pieces& cut, std::int64_t warps)
+      : heads(layout.segments.back() / kWordQuads + 2), slots(layout.rows() + 1) {
+    std::set<std::int64_t> begins;  // of ranges
+    for (const Piece& piece : cut.pieces) {
+      for (std::int64_t warp = 0; warp < warps; ++warp) {
+        begins.insert(part_of(piece.quads, warp, warps).begin);
+      }
+    }
+    std::int64_t segment = 0;
+    for (std::int64_t quad = 0; quad < layout.segments.back(); ++quad) {
+      while (layout.segments[segment + 1] <= quad) ++segment;
+      if (quad % kWordQuads == 0) before.push_back(static_cast<std::uint32_t>(tasks.size()));
+      if (layout.segments[segment] != quad && begins.count(quad) == 0) continue;
+      const auto row = static_cast<std::int32_t>(segment % layout.rows());
+      heads[quad / kWordQuads] |= 1U << (quad % kWordQuads);
+      tasks.push_back({row, slots[row + 1]++});
+    }
+    before.push_back(static_cast<std::uint32_t>(tasks.size()));
+    heads.resize(before.size());
+    for (std::int64_t row = 0; row < layout.rows(); ++row) slots[row + 1] += slots[row];
+    for (StreamTask& task : tasks) task.slot += slots[task.row];
+  }
+};
+
+void expect_tasks(const DeviceLayout& made, const Layout& layout, std::int64_t blocks,
+                  std::int64_t warps, const cuda::Stream& stream) {
+  const Pieces cut = cut_pieces(View<const std::int64_t>(made.tile_begins), blocks);
+  const auto pieces = cuda::upload(View<const Piece>(cut.pieces), stream.get());
+  const StreamTasks tasks = make_stream_tasks(made, pieces, warps, stream.get());
+  const WalkedTasks walked(layout, cut, warps);
+  EXPECT_TRUE(back(tasks.heads, stream) == walked.heads);
+  EXPECT_TRUE(back(tasks.before, stream) == walked.before);
+  EXPECT_TRUE(back(tasks.slots, stream) == walked.slots);
+  const auto list = back(tasks.tasks, stream);
+  EXPECT_TRUE(std::equal(
+      list.begin(), list.end(), walked.tasks.begin(), walked.tasks.end(),
+      [](const StreamTask& a, const StreamTask& b) { return a.row == b.row && a.slot == b.slot; }));
 }
 
 template <class Index>
@@ -44,26 +85,20 @@ void expect_filled(const DeviceLayout& made, const cuda::RatingsOfRows& rows, co
 }
 
 void expect_side(const cuda::RatingsOfRows& rows, const SideRows& host, View<const float> values,
-                 const LayoutRule& rule, const cuda::Stream& stream) {
+                 std::int64_t widest, const cuda::Stream& stream) {
   ThreadTeam team(2);
-  Layout layout = make_layout(host, rule, team);
-  test::order_tasks(layout);
-  const DeviceLayout made = make_device_layout(rows, host.n_others, rule, stream.get());
+  const Layout layout = make_layout(host, {widest, kQuad, 256}, team);
+  const DeviceLayout made = make_device_layout(rows, host.n_others, widest, stream.get());
   EXPECT_EQ(made.tiles, layout.tiles);
   EXPECT_EQ(made.tile_width, layout.tile_width);
   ASSERT_EQ(made.size(), layout.size());
   const auto segments = back(made.segments.data(), std::ssize(layout.segments), stream);
   EXPECT_TRUE(std::equal(segments.begin(), segments.end(), layout.segments.begin()));
-  ASSERT_EQ(made.slots.size(), layout.slots.size());
-  const auto slots = back(made.slots.data(), std::ssize(layout.slots), stream);
-  EXPECT_TRUE(std::equal(slots.begin(), slots.end(), layout.slots.begin()));
-  ASSERT_EQ(made.tasks.size(), layout.tasks.size());
-  const auto tasks = back(made.tasks.data(), std::ssize(layout.tasks), stream);
-  for (std::size_t t = 0; t < tasks.size(); ++t) ASSERT_TRUE(same(tasks[t], layout.tasks[t])) << t;
   for (const std::int64_t blocks : {1, 2, 132, 3000}) {
-    EXPECT_TRUE(
-        test::same(cut_pieces(made, blocks, stream.get()), test::walk_pieces(layout, blocks)))
-        << blocks;
+    for (const std::int64_t warps : {1, 8, 32}) {
+      SCOPED_TRACE(testing::Message() << blocks << " blocks of " << warps << " warps");
+      expect_tasks(made, layout, blocks, warps, stream);
+    }
   }
   expect_filled<std::int32_t>(made, rows, layout, values, stream);
   if (layout.narrow()) expect_filled<std::uint16_t>(made, rows, layout, values, stream);
@@ -104,16 +139,14 @@ TEST(CcdDeviceLayout, IsTheHosts) {
   for (const Ratings& train : all) {
     const Csc columns = make_csc(train, 2);
     cuda::DeviceRatings ratings(train, team, stream.get());
-    for (const LayoutRule rule : {LayoutRule{65535, 4, 256}, LayoutRule{100, 4, 256},
-                                  LayoutRule{150, 4, 9}, LayoutRule{150, 1, 3}}) {
-      SCOPED_TRACE(testing::Message()
-                   << train.n_users() << " users, " << train.n_items() << " items, tiles of "
-                   << rule.widest << ", tasks of " << rule.task_units);
+    for (const std::int64_t widest : {65535, 100, 150}) {
+      SCOPED_TRACE(testing::Message() << train.n_users() << " users, " << train.n_items()
+                                      << " items, tiles of " << widest);
       expect_side(ratings.rows(), {train.user_offsets(), train.items(), train.n_items()},
-                  train.values(), rule, stream);
+                  train.values(), widest, stream);
       expect_side(ratings.columns(stream.get()),
                   {columns.item_offsets, columns.users, train.n_users()},
-                  View<const float>(columns.values), rule, stream);
+                  View<const float>(columns.values), widest, stream);
     }
   }
 }
@@ -123,25 +156,25 @@ template <class Index>
 struct PassSide {
   PassSide(const cuda::RatingsOfRows& rows, std::int64_t n_others, std::int64_t widest, bool shared,
            const cuda::Stream& stream)
-      : layout(make_device_layout(rows, n_others, {widest, kQuad, 256}, stream.get())),
+      : layout(make_device_layout(rows, n_others, widest, stream.get())),
         indices(layout.size()),
-        residual(layout.size()),
-        sums(static_cast<std::int64_t>(layout.tasks.size())) {
-    const Pieces cut = cut_pieces(layout, pass_blocks(shared), stream.get());
+        residual(layout.size()) {
+    const PassGrid grid = pass_grid(shared);
+    const Pieces cut = cut_pieces(View<const std::int64_t>(layout.tile_begins), grid.blocks);
     pieces = cuda::upload(View<const Piece>(cut.pieces), stream.get());
     of_block = cuda::upload(View<const std::int32_t>(cut.of_block), stream.get());
+    tasks = make_stream_tasks(layout, pieces, grid.warps, stream.get());
     fill_layout(layout, rows, indices.data(), residual.data(), stream.get());
-    view = {layout.tasks.data(), pieces.data(),
-            of_block.data(),     static_cast<unsigned>(cut.of_block.size() - 1),
-            indices.data(),      residual.data(),
-            sums.data(),         n_others,
-            layout.tile_width,   shared};
+    view = {tasks.heads.data(), tasks.before.data(), tasks.tasks.data(),
+            pieces.data(),      of_block.data(),     static_cast<unsigned>(grid.blocks),
+            indices.data(),     residual.data(),     nullptr,
+            n_others,           layout.tile_width,   shared};
   }
 
   DeviceLayout layout;
+  StreamTasks tasks;
   cuda::DeviceBuffer<Index> indices;
   cuda::DeviceBuffer<float> residual;
-  cuda::DeviceBuffer<float2> sums;
   cuda::DeviceBuffer<Piece> pieces;
   cuda::DeviceBuffer<std::int32_t> of_block;
   DeviceSideView view;

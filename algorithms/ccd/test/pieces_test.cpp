@@ -1,121 +1,73 @@
-// What the blocks of ccd++ do, against the layout.
-#include "algorithms/ccd/test/pieces_reference.hpp"
+// What the blocks and warps of ccd++ do.
+#include "algorithms/ccd/gpu/pieces.hpp"
 
 #include <gtest/gtest.h>
 
-#include <set>
-
-#include "algorithms/ccd/test/reference.hpp"
+#include <algorithm>
+#include <vector>
 
 namespace mf::ccd {
 namespace {
 
-Layout laid(const Ratings& train, const LayoutRule& rule) {
-  ThreadTeam team(1);
-  Layout layout = make_layout({train.user_offsets(), train.items(), train.n_items()}, rule, team);
-  test::order_tasks(layout);
-  return layout;
+// All within a word of the part's share; cuts are between words but where `whole` ends.
+void expect_parts(const Range& whole, std::int64_t count) {
+  const std::int64_t share = (whole.end - whole.begin) / count;
+  std::int64_t at = whole.begin;
+  for (std::int64_t part = 0; part < count; ++part) {
+    const Range range = part_of(whole, part, count);
+    ASSERT_EQ(range.begin, at);
+    ASSERT_LE(range.begin, range.end);
+    ASSERT_LE(range.end - range.begin, share + 2 * kWordQuads);
+    at = range.end;
+    if (at != whole.begin && at != whole.end) {
+      ASSERT_EQ(at % kWordQuads, 0);
+    }
+  }
+  ASSERT_EQ(at, whole.end);
 }
 
-// As the device does it: costs summed over all tasks, then cuts of them.
-Pieces cut_pieces(const Layout& layout, std::int64_t blocks) {
-  std::vector<std::int64_t> before = {0};
-  for (const Task& task : layout.tasks) before.push_back(before.back() + cost_of(task.units));
-  std::vector<TileTasks> tiles;
-  for (std::int64_t tile = 0; tile < layout.tiles; ++tile) {
-    TileTasks tasks;
-    tasks.begin = layout.tile_tasks[tile];
-    tasks.end = layout.tile_tasks[tile + 1];
-    tasks.middle = tasks.begin;
-    while (tasks.middle < tasks.end && !is_short(layout.tasks[tasks.middle].units)) ++tasks.middle;
-    tasks.long_cost = before[tasks.middle] - before[tasks.begin];
-    tasks.short_cost = before[tasks.end] - before[tasks.middle];
-    tiles.push_back(tasks);
-  }
-  const Shares shares = cut_shares(View<const TileTasks>(tiles), blocks);
-  std::vector<std::int64_t> places;
-  for (const Cut& cut : cuts_of(shares, View<const TileTasks>(tiles))) {
-    places.push_back(cut.at(before.data()));
-  }
-  return make_pieces(shares, View<const std::int64_t>(places));
-}
-
-TEST(CcdPieces, EveryTaskIsInOnePieceOfItsTileAndKind) {
-  const Ratings train = test::planted(500, 900, 0.2, 1);
-  for (const LayoutRule rule :
-       {LayoutRule{1000, 4, 256}, LayoutRule{200, 4, 256}, LayoutRule{300, 4, 9}}) {
-    const Layout layout = laid(train, rule);
-    EXPECT_EQ(layout.tiles, (900 + rule.widest - 1) / rule.widest);
-    for (const std::int64_t blocks : {1, 2, 7, 132, 5000}) {
-      const Pieces cut = cut_pieces(layout, blocks);
-      EXPECT_TRUE(test::same(cut, test::walk_pieces(layout, blocks))) << blocks;
-      ASSERT_EQ(std::ssize(cut.of_block), blocks + 1);
-      ASSERT_EQ(cut.of_block.front(), 0);
-      ASSERT_EQ(cut.of_block.back(), std::ssize(cut.pieces));
-      std::vector<int> seen(layout.tasks.size());
-      std::int64_t most = 0;
-      for (std::int64_t block = 0; block < blocks; ++block) {
-        ASSERT_LE(cut.of_block[block], cut.of_block[block + 1]);
-        std::int64_t units = 0;
-        for (std::int32_t p = cut.of_block[block]; p < cut.of_block[block + 1]; ++p) {
-          const Piece& piece = cut.pieces[p];
-          const auto take = [&](std::int64_t begin, std::int64_t end, bool is_short) {
-            for (std::int64_t t = begin; t < end; ++t) {
-              ASSERT_GE(t, layout.tile_tasks[piece.tile]);
-              ASSERT_LT(t, layout.tile_tasks[piece.tile + 1]);
-              ASSERT_EQ(layout.tasks[t].units <= kShortUnits, is_short);
-              ++seen[t];
-              units += layout.tasks[t].units;
-            }
-          };
-          take(piece.long_begin, piece.long_end, false);
-          take(piece.short_begin, piece.short_end, true);
-        }
-        most = std::max(most, units);
-      }
-      for (const int times : seen) ASSERT_EQ(times, 1);
-      // No block has much more than its share.
-      EXPECT_LE(most, 3 * layout.size() / 4 / (2 * blocks) + 256) << blocks;
+TEST(CcdPieces, PartsOfARangeAreEqualAndWholeWords) {
+  for (const Range whole : {Range{0, 0}, Range{0, 1}, Range{31, 33}, Range{7, 5000}, Range{64, 96},
+                            Range{(std::int64_t{1} << 40) + 5, (std::int64_t{1} << 40) + 70'001}}) {
+    for (const std::int64_t count : {1, 2, 7, 32, 132}) {
+      SCOPED_TRACE(testing::Message() << whole.begin << " to " << whole.end << " by " << count);
+      expect_parts(whole, count);
     }
   }
 }
 
-TEST(CcdPieces, OrderKeepsSlots) {
-  const Ratings train = test::planted(200, 300, 0.3, 2);
-  ThreadTeam team(1);
-  const LayoutRule rule = {100, 4, 10};
-  const Layout before =
-      make_layout({train.user_offsets(), train.items(), train.n_items()}, rule, team);
-  const Layout after = laid(train, rule);
-  const auto all = [](const Layout& layout) {
-    std::set<std::array<std::int64_t, 4>> set;
-    for (const Task& t : layout.tasks) set.insert({t.begin, t.slot, t.row, t.units});
-    return set;
-  };
-  EXPECT_EQ(all(before), all(after));
-  EXPECT_EQ(before.tile_tasks, after.tile_tasks);
-}
-
-// Which of a segment's tasks are long, against the tasks.
-TEST(CcdPieces, LongTasksOfASegmentAreCounted) {
-  for (const std::int64_t task_units : {1, 8, 9, 12, 256}) {
-    for (std::int64_t units = 0; units < 600; ++units) {
-      std::int64_t tasks = 0;
-      std::int64_t longs = 0;
-      for (std::int64_t begin = 0; begin < units; begin += task_units) {
-        ++tasks;
-        if (is_short(std::min(units - begin, task_units))) continue;
-        EXPECT_EQ(longs, tasks - 1) << "a long task behind a short one";
-        ++longs;
+TEST(CcdPieces, EveryQuadIsInOnePieceOfItsTile) {
+  const std::vector<std::vector<std::int64_t>> all = {
+      {0, 100'000}, {0, 33, 40'000, 40'000, 40'001, 90'017}, {0, 0, 5}, {0, 1, 2, 3, 4, 5}};
+  for (const auto& tile_begins : all) {
+    for (const std::int64_t blocks : {1, 2, 7, 132, 5000}) {
+      SCOPED_TRACE(testing::Message() << tile_begins.back() << " quads, " << blocks << " blocks");
+      const Pieces cut = cut_pieces(View<const std::int64_t>(tile_begins), blocks);
+      ASSERT_EQ(std::ssize(cut.of_block), blocks + 1);
+      ASSERT_EQ(cut.of_block.front(), 0);
+      ASSERT_EQ(cut.of_block.back(), std::ssize(cut.pieces));
+      std::int64_t at = 0;
+      for (std::int64_t block = 0; block < blocks; ++block) {
+        std::int64_t quads = 0;
+        for (std::int32_t p = cut.of_block[block]; p < cut.of_block[block + 1]; ++p) {
+          const Piece& piece = cut.pieces[p];
+          ASSERT_EQ(piece.quads.begin, at);
+          ASSERT_LT(piece.quads.begin, piece.quads.end);
+          ASSERT_GE(piece.quads.begin, tile_begins[piece.tile]);
+          ASSERT_LE(piece.quads.end, tile_begins[piece.tile + 1]);
+          quads += piece.quads.end - piece.quads.begin;
+          at = piece.quads.end;
+        }
+        ASSERT_LE(quads, tile_begins.back() / blocks + 2 * kWordQuads);
       }
-      EXPECT_EQ(tasks_of(units, task_units), tasks);
-      EXPECT_EQ(long_tasks_of(units, task_units), longs) << units << " by " << task_units;
+      ASSERT_EQ(at, tile_begins.back());
     }
   }
 }
 
 TEST(CcdPieces, NothingToCut) {
-  const Pieces cut = cut_pieces(laid(test::ratings_of(3, 4, {}), {10, 4, 8}), 5);
+  const std::vector<std::int64_t> none = {0, 0};
+  const Pieces cut = cut_pieces(View<const std::int64_t>(none), 5);
   EXPECT_TRUE(cut.pieces.empty());
   EXPECT_EQ(cut.of_block, std::vector<std::int32_t>({0, 0, 0, 0, 0, 0}));
 }
