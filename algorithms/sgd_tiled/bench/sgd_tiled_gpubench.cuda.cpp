@@ -21,7 +21,7 @@ void add(const Json& changes) {
     }
   }
   add({{"factors", 128}, {"rounding", "nearest"}});
-  add({{"factors", 128}, {"model", "biased"}});
+  for (const int factors : {32, 64, 128}) add({{"factors", factors}, {"model", "biased"}});
   add({{"factors", 128}, {"writes", "store"}});
   add({{"factors", 128}, {"model", "biased"}, {"writes", "store"}});
   for (const int above : {0, 160000, 80000, 40000, 10000, 5000}) {
