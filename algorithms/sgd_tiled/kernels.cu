@@ -41,51 +41,33 @@ template <int kValues>
 constexpr int kBatchOf = kValues <= 16 ? 4 : 2;
 
 // kBatch ratings and their rows of Q. All lanes of a group read the same ratings: one transaction,
-// from the first-level cache but for the first of a line. Biases are the lanes': lane i has that of
-// rating i, so that those of a batch take one load and one addition.
+// from the first-level cache but for the first of a line.
 template <class Share, int kBatch, bool kBiased>
 struct Batch {
-  std::int32_t item[kBatch];  // ~item: not written by this update
+  std::int32_t item[kBatch];  // negative: none
+  bool writes[kBatch];
   float value[kBatch];
   Share q[kBatch];
-  float own_bias;  // of the rating that is the lane's, if one is
-
-  __device__ static std::int32_t row(std::int32_t item) { return item < 0 ? ~item : item; }
+  float item_bias[kBatch];
 
   __device__ void fetch(const Arrays& a, const Chunk& chunk, int first, std::uint32_t epoch,
                         int member, int words) {
 #pragma unroll
     for (int i = 0; i < kBatch; ++i) {
-      item[i] = ~0;
+      item[i] = -1;
+      writes[i] = false;
       if (first + i < chunk.count) {
         const int2 two = __ldg(reinterpret_cast<const int2*>(a.ratings) + chunk.begin + first + i);
-        const bool writes = writes_item(two.x, chunk.begin + first + i, epoch);
-        item[i] = writes ? item_of(two.x) : ~item_of(two.x);
+        item[i] = item_of(two.x);
+        writes[i] = writes_item(two.x, chunk.begin + first + i, epoch);
         value[i] = __int_as_float(two.y);
       }
     }
-    if (kBiased) own_bias = __ldcg(bias_in(a, row(own_item(member))));
 #pragma unroll
-    for (int i = 0; i < kBatch; ++i) q[i].load(a.q, row(item[i]), member, words);
-  }
-
-  __device__ std::int32_t own_item(int member) const {
-    std::int32_t own = ~0;
-#pragma unroll
-    for (int i = 0; i < kBatch; ++i) own = member == i ? item[i] : own;
-    return own;
-  }
-  __device__ static float* bias_in(const Arrays& a, std::int32_t row) {
-    return a.item_bias + row * a.item_bias_stride;
-  }
-  template <bool kAdds>
-  __device__ void write_bias(const Arrays& a, const Step& step, int member, float gain) const {
-    const std::int32_t own = own_item(member);
-    if (own < 0) return;
-    if constexpr (kAdds) {
-      atomicAdd(bias_in(a, own), sgd::gradient(own_bias, 1.0F, gain, step.shrink_item_bias));
-    } else {
-      __stcg(bias_in(a, own), sgd::stepped(own_bias, 1.0F, gain, step.shrink_item_bias));
+    for (int i = 0; i < kBatch; ++i) {
+      const std::int32_t row = max(item[i], 0);
+      q[i].load(a.q, row, member, words);
+      if (kBiased) item_bias[i] = __ldcg(a.item_bias + std::int64_t{row} * a.item_bias_stride);
     }
   }
 };
@@ -126,15 +108,16 @@ __global__ void __launch_bounds__(kThreads, least_blocks(kWords))
     float p[kValues];
     row.unpack(p);
 
-    // Returns rate * error, 0 where there is no rating.
-    const auto update = [&](const Ratings& batch, int i, bool valid) {
+    const auto update = [&](const Ratings& batch, int i) {
       float q[kValues];
       batch.q[i].unpack(q);
-      float sums[2] = {kBiased && member == i ? batch.own_bias : 0.0F};
+      float sums[2] = {};
 #pragma unroll
       for (int k = 0; k < kValues; ++k) sums[k % 2] = fmaf(p[k], q[k], sums[k % 2]);
-      const float dot = cuda::sum_over_lanes<kLanes>(sums[0] + sums[1]);  // and the item's bias
-      const float error = sgd::rating_error<kBiased>(step, batch.value[i], user_bias, 0.0F, dot);
+      const float dot = cuda::sum_over_lanes<kLanes>(sums[0] + sums[1]);
+      const bool valid = batch.item[i] >= 0;
+      const float c = kBiased ? batch.item_bias[i] : 0.0F;
+      const float error = sgd::rating_error<kBiased>(step, batch.value[i], user_bias, c, dot);
       rounder.expect(step.rate * error);
       const float gain = valid ? step.rate * error : 0.0F;
       const float shrink_p = valid ? step.shrink_p : 0.0F;
@@ -144,7 +127,7 @@ __global__ void __launch_bounds__(kThreads, least_blocks(kWords))
         p[k] = sgd::stepped(p_old, q[k], gain, shrink_p);
         q[k] = sgd::stepped(q[k], p_old, gain, step.shrink_q);
       }
-      if (batch.item[i] >= 0) {
+      if (batch.writes[i]) {
         if constexpr (kAdds) {
           batch.q[i].add_change(a.q, batch.item[i], member, words, q, rounder);
         } else {
@@ -153,18 +136,20 @@ __global__ void __launch_bounds__(kThreads, least_blocks(kWords))
       }
       if (kBiased && valid) {
         user_bias = sgd::stepped(user_bias, 1.0F, gain, step.shrink_user_bias);
+        if (member == 0 && batch.writes[i]) {
+          float* to = a.item_bias + std::int64_t{batch.item[i]} * a.item_bias_stride;
+          if constexpr (kAdds) {
+            atomicAdd(to, sgd::gradient(c, 1.0F, gain, step.shrink_item_bias));
+          } else {
+            __stcg(to, sgd::stepped(c, 1.0F, gain, step.shrink_item_bias));
+          }
+        }
       }
-      return gain;
     };
     const auto turn = [&](const Ratings& now, Ratings& next, int done) {
       next.fetch(a, chunk, done + kBatch, epoch, member, words);
-      float own_gain = 0;
 #pragma unroll
-      for (int i = 0; i < kBatch; ++i) {
-        const float gain = update(now, i, done + i < chunk.count);
-        if (member == i) own_gain = gain;
-      }
-      if constexpr (kBiased) now.template write_bias<kAdds>(a, step, member, own_gain);
+      for (int i = 0; i < kBatch; ++i) update(now, i);
     };
 #pragma unroll 1
     for (int done = 0; done < longest; done += 2 * kBatch) {
