@@ -240,11 +240,13 @@ def svg_text(path: Path) -> str:
 
 
 def draw(folder: Path, tmp_path: Path, recipe: Json, *options: str) -> tuple[int, str, Any]:
-    """(exit code, words of the SVG, table) of one recipe drawn from `folder`."""
+    """(exit code, words of the SVG and the caption, table) of one recipe drawn from `folder`."""
     path, out = tmp_path / "recipe.json", tmp_path / "out"
     path.write_text(json.dumps({"name": "it", **recipe}))
     status = main([str(folder), "--recipe", str(path), "--out", str(out), "--format", "svg", *options])
-    return (status, "", None) if status else (status, svg_text(out / "it.svg"), pd.read_csv(out / "it.csv"))
+    if status:
+        return status, "", None
+    return status, f"{svg_text(out / 'it.svg')} {(out / 'it.txt').read_text(encoding='utf-8')}", pd.read_csv(out / "it.csv")
 
 
 def published(tmp_path: Path, *rows: str, **keys: Any) -> Json:

@@ -59,7 +59,7 @@ def test_no_name_in_a_folder_of_results_leads_a_figure_out_of_it(tmp_path, capsy
     call = [str(folder), "--figure", "rmse-time", "--format", "svg"]
     assert main(call) == 0
     names = sorted(path.name for path in (folder / "figures").iterdir())
-    assert len(names) == 2
+    assert len(names) == 3
     (tmp_path / "mine").write_text("what the user keeps")
     for name in names:
         (folder / "figures" / name).unlink()
