@@ -214,7 +214,7 @@ def rich_cases(seeds: Sequence[int] = (1, 2, 3)) -> list[Made]:
         cases.append(Made("als", {"factors": 100}, seed=seed, hardware="cuda",
                           trace=descent(seed, 0.05, 0.96, 0.7, epochs=8)))
         cases.append(Made("gpusgd", {"factors": 50}, seed=seed, hardware="cuda", trace=(),
-                          status="skipped", reason="gpusgd needs CUDA; this build has none"))
+                          status="skipped", reason="gpusgd needs CUDA; this build lacks it"))
         cases.append(Made("sgd_serial", {"factors": 50}, "ml-tiny", False, seed,
                           descent(seed, 0.3, 0.91), content_hash="1" * 16))
         diverging = [*descent(seed, 0.1, 0.95)[:4], (4, 0.4, 5.0), (5, 0.5, None)]
