@@ -126,7 +126,7 @@ class Block:
 
 @dataclasses.dataclass(frozen=True)
 class Number:
-    """One that a line computes: as it is printed, where in the page and among its sources (None of
+    """One that a line computes: as it is printed, where in the page and among its sources (None for
     a cell), and what the files have."""
 
     printed: str

@@ -38,7 +38,7 @@ def results_of(entry):
 
 
 def digest(entry):
-    """Of all that the picture is drawn from."""
+    """A hash of all that the picture is drawn from."""
     recipe, files = recipe_of(entry), []
     for path in results_of(entry):
         files += sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
