@@ -49,7 +49,7 @@ class PieceHash {
   std::int64_t pieces() const { return std::ssize(hashes_); }
   void take(std::int64_t piece);  // each once
   std::uint64_t value() const;    // once all are taken
-  // Of a piece that was taken; or as found elsewhere.
+  // For a piece that was taken; or as found elsewhere.
   std::uint64_t piece(std::int64_t number) const {
     return hashes_[static_cast<std::size_t>(number)];
   }

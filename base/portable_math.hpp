@@ -1,5 +1,5 @@
-// log, exp, cos and the normal quantile from IEEE additions, multiplications, divisions and square
-// roots alone. Those are rounded the same everywhere; the functions of <cmath> are not, and one
+// log, exp, cos and the normal quantile, only from IEEE additions, multiplications, divisions and
+// square roots. Those are rounded the same everywhere; the functions of <cmath> are not, and one
 // last bit in a hundred million ratings would change the hash of a generated data set. What is also
 // for kernels is the same there if their source is compiled without fused multiply-adds.
 #pragma once

@@ -12,7 +12,7 @@ namespace mf {
 
 inline constexpr std::size_t kAnyWidth = std::numeric_limits<std::size_t>::max();
 
-// Of UTF-8 text without control characters. Wide characters, as of East Asia, take two.
+// For UTF-8 text without control characters. Wide characters, as of East Asia, take two.
 std::size_t columns_of(std::string_view text);
 
 // At most so many columns; text that is longer ends in "…".

@@ -11,10 +11,10 @@ namespace mf {
 // Levenshtein distance.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-// What `word` was probably meant to be, or empty: a candidate that differs in case and in '_' and
-// '-' alone, has another usual name for the same ("lr" and "eta" for "learning_rate"; the table is
-// in nearest.cpp), is at most a third of the letters off, begins with these letters word by word,
-// or has a word of the other in it.
+// What `word` was probably meant to be, or empty: a candidate that differs only in case and in
+// '_' and '-', has another usual name for the same ("lr" and "eta" for "learning_rate"; the table
+// is in nearest.cpp), is at most a third of the letters off, begins with these letters word by
+// word, or has a word of the other in it.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
 // "a, b, c"

@@ -27,7 +27,7 @@ class Timeline {
   // The one that lives, or null.
   static Timeline* current() noexcept { return current_.load(std::memory_order_acquire); }
 
-  // Of the calling thread from now on: "worker 3".
+  // For the calling thread from now on: "worker 3".
   static void name_thread(std::string name);
 
   // A range of the calling thread.

@@ -19,7 +19,7 @@ class View {
   constexpr View() = default;
   constexpr View(T* data, std::int64_t size) : data_(data), size_(size) {}
 
-  // Of anything contiguous that lives elsewhere: a vector, an array, a std::span.
+  // For anything contiguous that lives elsewhere: a vector, an array, a std::span.
   template <class Range>
   requires(!std::is_same_v<std::remove_cvref_t<Range>, View> &&
            std::ranges::contiguous_range<Range> && std::ranges::sized_range<Range> &&

@@ -7,7 +7,7 @@
 
 namespace mf {
 
-// Of this thread, until its end. Scopes may lie in one another: the inner one counts.
+// For this thread, until its end. Scopes may lie in one another: the inner one counts.
 class WaitScope {
  public:
   // Asked again and again while something is waited for, with words for it: "the process 17, which

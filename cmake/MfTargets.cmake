@@ -21,8 +21,8 @@ function(mf_glob out folder)
   set(${out} ${files} PARENT_SCOPE)
 endfunction()
 
-# mf_embed(TARGET JSON NAME): compiles a file in as the string constant mf::NAME, so that the program stands
-# alone.
+# mf_embed(TARGET JSON NAME): compiles a file in as the string constant mf::NAME, so that the program needs
+# no file.
 function(mf_embed target json name)
   set(source ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp)
   set(script ${PROJECT_SOURCE_DIR}/cmake/EmbedText.cmake)

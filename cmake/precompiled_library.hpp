@@ -1,6 +1,6 @@
-// Parsed once for all sources (mf_precompile): what takes long and most of them read. None of our
-// own: a change to it would compile everything. Not JSON: to load it takes each source half of the
-// time that parsing it takes those few that need it.
+// Parsed once for all sources (mf_precompile): what takes long and most of them read. No header of
+// our own: a change to it would compile everything. Not JSON: to load it takes each source half of
+// the time that parsing it takes those few that need it.
 #pragma once
 
 #include <fmt/core.h>

@@ -481,7 +481,7 @@ class SharedSection {
   std::vector<PieceRange> of_rank_;
 };
 
-// Of the times of a rank's ratings.
+// For the times of a rank's ratings.
 void read_times(const std::string& path, const FixedHeader& header, const Sections& sections,
                 FileCopy& file, const PartOffsets& own, Communicator& ranks, ThreadTeam& team) {
   SharedSection sum(sections[kTimesSection], kTimesSection, sizeof(RatingTime), own, ranks.size());
@@ -508,7 +508,7 @@ void read_times(const std::string& path, const FixedHeader& header, const Sectio
   });
 }
 
-// Of the ratings and of the labels of a given split. Checksums say that the file is as it was
+// For the ratings and of the labels of a given split. Checksums say that the file is as it was
 // written, not by whom: so ratings are looked at, too, while a piece of them is in a cache for its
 // checksum.
 void read_shared(const std::string& path, const FixedHeader& header, const Sections& sections,
@@ -571,7 +571,7 @@ void check_parts(const std::string& path, std::span<const std::uint8_t> parts) {
   const auto wrong =
       std::ranges::find_if(parts, [](std::uint8_t part) { return part > kValidation; });
   if (wrong == parts.end()) return;
-  fail(ErrorKind::data, "{}: the cache is corrupt: rating {} is of part {}, which there is not",
+  fail(ErrorKind::data, "{}: the cache is corrupt: rating {} is of part {}, which does not exist",
        path, wrong - parts.begin(), *wrong);
 }
 

@@ -239,7 +239,8 @@ void check_import_name(const std::string& name) {
   // Labels of look-alikes and of enlarged sets are file names in the same folder.
   for (const char* kept : {"-look-alike", "-expanded-"}) {
     if (name.find(kept) == std::string::npos) continue;
-    fail(ErrorKind::usage, "{}: names with \"{}\" are kept for synthetic data", name, kept);
+    fail(ErrorKind::usage, "{}: names with \"{}\" are reserved for synthetic data; choose another",
+         name, kept);
   }
 }
 
@@ -262,7 +263,8 @@ Source import_source(const DataImportOptions& options) {
   request.times = options.times || !options.columns.time.empty();
   if (parts && request.times) {
     fail(ErrorKind::usage,
-         "{}: times are for splits, and train and test files are one already; leave the times out",
+         "{}: times are for splits, but train and test files are a split already; leave the times "
+         "out",
          options.name);
   }
   if (const std::string why = why_unavailable(request); !why.empty()) {
@@ -301,8 +303,7 @@ void data_import(std::ostream& out, const DataImportOptions& options) {
   const Source source = import_source(options);
   const std::string path = (fs::path(cache_folder()) / (options.name + ".mfc")).string();
   if (fs::exists(path) && !options.replace) {
-    fail(ErrorKind::usage, "{}: already imported as {}; say so to replace it (--replace)",
-         options.name, path);
+    fail(ErrorKind::usage, "{}: already imported as {}; --replace replaces it", options.name, path);
   }
   const Dataset data = read_source(source, options.threads);
   write_cache(path, data, options.threads, kImportKey, options.replace);

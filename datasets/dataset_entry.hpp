@@ -46,11 +46,11 @@ struct DatasetEntry : DatasetRequest {
   SplitKeys split;
 };
 
-// Of an entry of "datasets", an object.
+// For an entry of "datasets", an object.
 const Form<DatasetEntry>& dataset_form();
 // The same with the keys of every name that is known here, imported ones included.
 FormInfo dataset_form_info();
-// Of the spec's split, for all data sets that have none of their own.
+// For the spec's split, for all data sets without their own.
 const Form<SplitKeys>& default_split_form();
 
 // Reads an entry, an object, with its split; the caller calls finish(). Throws Error(usage) with

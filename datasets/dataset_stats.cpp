@@ -50,7 +50,7 @@ Json quantiles(View<const float> values) {
   return out;
 }
 
-// Of the entries of rows or columns.
+// For the entries of rows or columns.
 Json summary(View<const std::int64_t> offsets) {
   std::vector<std::int64_t> counts;
   for (std::int64_t k = 0; k + 1 < offsets.size(); ++k) {

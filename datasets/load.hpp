@@ -16,8 +16,8 @@ namespace mf {
 // do.
 std::string why_unavailable(const DatasetRequest& request);
 
-// The files it is read from; nothing for look-alikes, for what is enlarged and for what is in the
-// cache alone.
+// The files it is read from; nothing for look-alikes, for what is enlarged and for what is only
+// in the cache.
 std::optional<Source> source_of(const DatasetRequest& request);
 
 // The last time that one of the user's own files of it was written, in seconds since 1970; nothing

@@ -92,7 +92,7 @@ FieldInfo validation_info() {
 SplitForm with_common_keys(SplitForm form) {
   return std::move(form)
       .field(validation_info(), read_validation)
-      .integer("seed", &SplitKeys::seed, 0, INT64_MAX, "of the draw; default the case's");
+      .integer("seed", &SplitKeys::seed, 0, INT64_MAX, "seed of the draw; default: the case's");
 }
 
 SplitForm by_time_form() {
@@ -112,9 +112,9 @@ SplitForm leave_last_form() {
 SplitForm folds_form() {
   return kind_of(Kind::folds)
       .integer("folds", &SplitKeys::folds, 2, kMostFolds,
-               "of the ratings, drawn uniformly, each the test part in turn")
+               "folds of the ratings, drawn uniformly, each the test part in turn")
       .integer("fold", &SplitKeys::fold, 1, kMostFolds,
-               "the one that is the test part; default each, a case for each")
+               "the fold that is the test part; default: each, a case for each")
       .then([](JsonReader& reader, SplitKeys& split) {
         if (split.fold.value_or(1) <= split.folds) return;
         fail(ErrorKind::usage, "{}: found {}, expected an integer from 1 to {}, the folds",
@@ -259,8 +259,9 @@ Kinds known_names() {
 EntryForm named_form(Kinds kinds) {
   std::vector<std::string> names;
   for (const auto& [name, info] : kinds) names.push_back(name);
-  return EntryForm().select({"name", "of the catalog, or imported", {{"enum", names}}, nullptr},
-                            read_named, std::move(kinds));
+  return EntryForm().select(
+      {"name", "a name of the catalog, or an imported one", {{"enum", names}}, nullptr}, read_named,
+      std::move(kinds));
 }
 
 // ---- made ones, and files ----
@@ -318,7 +319,7 @@ EntryForm with_file_options(EntryForm form) {
   std::vector<std::string> formats = {"auto"};
   for (const auto& format : reader_formats()) formats.push_back(format.name);
   return std::move(form)
-      .choice("format", &DatasetEntry::format, formats, "auto", "of the files")
+      .choice("format", &DatasetEntry::format, formats, "auto", "format of the files")
       .choice("ids", &DatasetEntry::ids, kIdKindNames,
               "integers, or text such as \"alice\"; auto: by the first rating of a file")
       .object("columns", &DatasetEntry::columns, columns_form(),
@@ -382,7 +383,7 @@ Form<ImplicitRule> implicit_form() {
               "ratings from here on are observed pairs, the others are dropped")
       .required()
       .choice("value", &ImplicitRule::value, kImplicitValueNames,
-              "of an observed pair: 1, or its rating (which may be a count)");
+              "value of an observed pair: 1, or its rating (which may be a count)");
 }
 
 // ---- cores ----

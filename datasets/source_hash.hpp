@@ -34,7 +34,7 @@ bool is_compressed(const std::string& path);
 std::string combined_sha256(
     const std::vector<std::pair<std::string, std::string>>& names_and_hashes);
 
-// Of the sizes and times of change of a file, or of a folder's files, to see that it has changed
+// For the sizes and times of change of a file, or of a folder's files, to see that it has changed
 // without reading it.
 std::string change_mark(const std::string& path);
 

@@ -69,7 +69,7 @@ void look_at_data(const Spec& spec, bool tell) {
   if (!problems.empty()) throw Error(ErrorKind::data, join(problems, "\n"));
 }
 
-// ", and 70 runs of the trials of 2 studies"; nothing where there is none.
+// ", and 70 runs of the trials of 2 studies"; nothing without one.
 std::string trials_text(const Spec& spec) {
   if (spec.studies.empty()) return "";
   std::int64_t runs = 0;
@@ -105,7 +105,7 @@ int compare_command(const std::string& first, const std::string& second,
   }
   if (report.rows.empty()) {
     fail(ErrorKind::usage,
-         "{} and {} have no case in common: compared are cases that agree in all but their seeds; "
+         "{} and {} have no case in common: compare pairs cases that agree in all but their seeds; "
          "--ignore NAME lets them differ in NAME",
          first, second);
   }
@@ -320,7 +320,7 @@ class Cli {
     plan->add_option("spec", spec_, "JSON file")->required();
     plan->add_flag("--json", json_, "as JSON");
     plan->add_flag("!--no-measure", plan_.measure, "leave out the time estimate");
-    plan->add_flag("!--no-share", plan_.share, "as of run: each case loads its ratings anew");
+    plan->add_flag("!--no-share", plan_.share, "plan for run --no-share");
     auto* device =
         plan->add_option("--device-memory", device_gib_, "plan for so many GiB free on the device")
             ->check(number_above_zero());
@@ -340,26 +340,27 @@ class Cli {
     run->add_option("--out", options_.folder, "folder of the results [results/runs/NAME]");
     run->add_option("--save-model", options_.model_folder, "folder for the trained models");
     run->add_flag("--json", json_, "JSON lines instead of a table");
-    run->add_flag("--quiet", quiet_, "only the table at the end");
+    run->add_flag("--quiet", quiet_, "print only the table at the end");
     run->add_flag("-v,--verbose", verbose_, "print whole lines: file names, rates, other programs");
     run->add_flag("--retry", options_.retry, "run failed cases again (old files are set aside)");
     run->add_flag("--rerun", options_.rerun, "run all cases again (old files are set aside)");
     run->add_flag("!--no-share", options_.share,
                   "each case loads, cuts and uploads its ratings anew");
-    run->add_flag("--apart", options_.apart, "a process of its own for each case");
+    run->add_flag("--apart", options_.apart, "start a process for each case");
     run->add_option_function<std::string>(
            "--shard", [this](const std::string& text) { options_.shard = parse_shard(text); },
-           "run each N-th case only, from the I-th on: 1/8, 2/8, ... 8/8 on eight machines")
+           "run only each N-th case, from the I-th on: 1/8, 2/8, ... 8/8 on eight machines")
         ->type_name("I/N");
     run->add_option(kOneCase, options_.only)->group("");  // which one, in such a process
     run->add_option("--began-ns", options_.began_ns)->group("");
     run->add_option("--ran-cases", options_.before.cases)->group("");  // by those before it
     run->add_option("--ran-seconds", options_.before.seconds)->group("");
-    auto* profile = run->add_option("--profile", window_.epochs,
-                                    "record N epochs of each case with a profiler, then end it [3]")
-                        ->expected(0, 1)
-                        ->check(whole_within(1, 1'000'000));
-    run->add_option("--profile-warmup", window_.warmup, "epochs before those")
+    auto* profile =
+        run->add_option("--profile", window_.epochs,
+                        "record N epochs of each case for a profiler, then end the case [3]")
+            ->expected(0, 1)
+            ->check(whole_within(1, 1'000'000));
+    run->add_option("--profile-warmup", window_.warmup, "epochs before those that are recorded")
         ->needs(profile)
         ->check(whole_within(0, 1'000'000))
         ->capture_default_str();
@@ -447,7 +448,7 @@ class Cli {
     tune->add_option("spec", spec_, "JSON file, or a folder of results")->required();
     tune->add_option("--out", options_.folder, "folder of the results [results/runs/NAME]");
     tune->add_flag("--json", json_, "the studies with all their trials as JSON");
-    tune->add_flag("--quiet", quiet_, "only the tables at the end");
+    tune->add_flag("--quiet", quiet_, "print only the tables at the end");
     tune->add_flag("-v,--verbose", verbose_,
                    "print whole lines: file names, rates, other programs");
     tune->add_flag("--retry", options_.retry, "run failed trials again (old files are set aside)");

@@ -111,9 +111,9 @@ void add_import(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
   auto* command = data.add_subcommand("import", "keep files of your own under a name for specs");
   command->add_option("name", o->own.name, "letters, digits, . _ -")->required();
   auto* path = command->add_option("path", o->own.path, "the ratings");
-  auto* train = command->add_option("--train", o->own.train, "or a train file ...");
-  auto* test = command->add_option("--test", o->own.test, "... and a test file");
-  command->add_option("--validation", o->own.validation, "and a validation file")->needs(train);
+  auto* train = command->add_option("--train", o->own.train, "the train file, instead of path");
+  auto* test = command->add_option("--test", o->own.test, "the test file");
+  command->add_option("--validation", o->own.validation, "the validation file")->needs(train);
   train->needs(test)->excludes(path);
   test->needs(train);
   command->add_option("--format", o->own.format, format_help());
@@ -123,7 +123,7 @@ void add_import(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
   command->add_option("--rating-scale", o->scale, "MIN MAX STEP: a rating outside is an error")
       ->expected(3);
   command->add_flag("--times", o->own.times, "keep the times of the ratings, for splits by time");
-  command->add_flag("--replace", o->own.replace, "an earlier import of this name");
+  command->add_flag("--replace", o->own.replace, "replace an earlier import of this name");
   command->callback([o] {
     if (!o->scale.empty()) {
       o->own.scale = RatingScale{o->scale[0], o->scale[1], o->scale[2]};
@@ -149,9 +149,9 @@ void add_fetch(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
   fetch->add_option("name", o->fetch.name, "its name")->required();
   fetch->add_option("--into", o->fetch.folder, "folder [the first of MFBENCH_DATA, else data]");
   fetch->add_option("--mirror", o->fetch.mirror, "URL of a folder to use instead of the origin");
-  fetch->add_flag("--again", o->fetch.again, "also where the files are there already");
-  fetch->add_flag("--keep-archive", o->fetch.keep_archive, "keep the download itself");
-  fetch->add_flag("--quiet", o->fetch.quiet, "no progress; the licence is shown all the same");
+  fetch->add_flag("--again", o->fetch.again, "download again what is there already");
+  fetch->add_flag("--keep-archive", o->fetch.keep_archive, "keep the downloaded archive");
+  fetch->add_flag("--quiet", o->fetch.quiet, "show no progress; the licence is shown");
   fetch->callback([o] { fetch_dataset(o->fetch); });
 }
 

@@ -81,7 +81,7 @@ void for_lines(const std::string& path, bool names, const Body& body) {
   });
 }
 
-// Of an option; `key` is what the model makes of it.
+// For an option; `key` is what the model makes of it.
 GivenId given_id(const char* option, const char* whose, const std::string& text,
                  const std::optional<std::int32_t>& key) {
   if (key) return {text, *key};
@@ -223,7 +223,8 @@ void add_predict(CLI::App& app, const Given& o) {
       predict->add_option("--pairs", o->pairs, "file of lines \"user item\"; - for standard input")
           ->excludes(user);
   auto* history = add_history(predict, o->history)->needs(item)->excludes(user)->excludes(pairs);
-  predict->add_flag("--cold", o->cold, "also users and items that the model does not know");
+  predict->add_flag("--cold", o->cold,
+                    "also predict for users and items that the model does not know");
   predict->callback([o, user, item, history] {
     if (item->count() > 0 && user->count() + history->count() == 0) {
       fail(ErrorKind::usage, "--item: needs --user, or --history for a user of its own");

@@ -27,7 +27,7 @@ void for_pairs(const std::string& path, const SavedModel& model,
 // that is malformed, or that the model does not know.
 std::vector<std::int32_t> read_users(const std::string& path, const SavedModel& model);
 
-// Of --user. Throws Error(usage) for a malformed id, Error(data) for an unknown one.
+// For --user. Throws Error(usage) for a malformed id, Error(data) for an unknown one.
 std::int32_t known_user(const SavedModel& model, const std::string& user);
 
 // Lines "item value", or "item" for the value 1. Names that the model does not know are left out,

@@ -44,7 +44,7 @@ bool is_spec(const std::string& what) { return what.ends_with(".json"); }
 
 // ---- the spec of given ratings ------------------------------------------------------------------
 
-// Of a file of one's own, a pair that occurs twice counts by its last rating: only then are there
+// For a file of one's own, a pair that occurs twice counts by its last rating: only then are there
 // ratings to look at.
 Json dataset_of(const std::string& word) {
   Json entry = expand_dataset_entry(word, word);
@@ -208,9 +208,8 @@ void add_race_command(CLI::App& app, const std::string& program, RunOptions& opt
   race->add_option("--time", asked->seconds, "about how many seconds all training takes together")
       ->check(number_above_zero())
       ->capture_default_str();
-  race->add_option(
-          "--feedback", asked->feedback,
-          "what the values are, instead of what they look like: " + join(kFeedbackNames.all()))
+  race->add_option("--feedback", asked->feedback,
+                   "what the values are, if they look otherwise: " + join(kFeedbackNames.all()))
       ->check(CLI::IsMember(kFeedbackNames.all()));
   race->add_option("--out", options.folder, "folder of the results [results/runs/race-FILE]");
   race->callback([asked, &options, &code] {

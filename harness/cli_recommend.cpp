@@ -107,7 +107,7 @@ void write_lists(const SavedModel& model, const std::vector<std::int32_t>& users
   }
 }
 
-// Of --user, --users or --all-users.
+// For --user, --users or --all-users.
 std::vector<std::int32_t> asked_users(const SavedModel& model, const RecommendOptions& o) {
   if (!o.user.empty()) return {known_user(model, o.user)};
   if (o.all) return model.user_ids;
@@ -187,10 +187,10 @@ void add_recommend(CLI::App& app) {
                   ->excludes(users);
   auto* history =
       add_history(recommend, o->history)->excludes(user)->excludes(users)->excludes(all);
-  recommend->add_option("-k", o->k, "how many")
+  recommend->add_option("-k", o->k, "number of items a user")
       ->check(whole_within(1, 1'000'000'000))
       ->capture_default_str();
-  recommend->add_flag("--include-seen", o->include_seen, "also items rated in training");
+  recommend->add_flag("--include-seen", o->include_seen, "also recommend items rated in training");
   recommend->add_flag("--json", o->json, "a line of JSON a user");
   recommend->add_option("--out", o->out, "file: .csv, or .jsonl with a line of JSON a user");
   recommend->callback([o, user, users, all, history] {

@@ -37,7 +37,7 @@ struct Trainer {
   std::unique_ptr<Algorithm> algorithm;
 };
 
-// Of the plain model, so that the products start at the mean.
+// For the plain model, so that the products start at the mean.
 inline Model uniform_start(const Ratings& train, std::int32_t factors) {
   return initial_model(train.n_users(), train.n_items(), factors, ModelKind::plain,
                        mean_rating(train), {InitKind::uniform, 0.1, 3}, 1);

@@ -43,7 +43,7 @@ import re
 
 from number_sources import ROOT, Files, NumberError, Seeds, common, high, low, mean, median
 
-# Not the digits of words: fp16, ml-100k, table4, 1e-5, H200. A minus that joins words is none.
+# Not the digits of words: fp16, ml-100k, table4, 1e-5, H200. A minus that joins words does not count.
 # Behind a number that is of contended cases; a line of the page says what it means.
 MARK = "†"
 NUMBER = re.compile(
@@ -101,7 +101,7 @@ def agrees(text, value):
 
 @dataclasses.dataclass(frozen=True)
 class Line:
-    """Of a file of sources, as it reads with what `let` names put in."""
+    """For a file of sources, as it reads with what `let` names put in."""
 
     text: str
     at: int
@@ -126,7 +126,7 @@ class Block:
 
 @dataclasses.dataclass(frozen=True)
 class Number:
-    """One that a line computes: as it is printed, where in the page and among its sources (None of
+    """One that a line computes: as it is printed, where in the page and among its sources (None for
     a cell), and what the files have."""
 
     printed: str

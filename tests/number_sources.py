@@ -165,7 +165,7 @@ def packed_below(place):
 
 
 def lines_of(path):
-    """Of a packed case."""
+    """For a packed case."""
     return unpacked(path.parent.with_name(path.parent.name + PACKED))[1][path]
 
 
@@ -213,7 +213,7 @@ TRAINING, ANSWER = ("contended",), ("contended", "host_contended")
 
 
 def clocks_of(names):
-    """Of what an expression asks for by name: "train_s", "prepare_s+transfer_s", "nnz_train"."""
+    """For what an expression asks for by name: "train_s", "prepare_s+transfer_s", "nnz_train"."""
     parts = [part for name in names for part in name.split("+") if part.endswith("_s")]
     training = ("train_s", "train_device_s", "epoch_s", "first_epoch_s", "steady_epoch_s")
     return ANSWER if any(part not in training for part in parts) else TRAINING if parts else ()
@@ -336,7 +336,7 @@ class Files:
     epoch_s = of_each(lambda case: case.trace[-1]["train_s"] / case.trace[-1]["epoch"], TRAINING)
     device_epoch_s = of_each(lambda case: case.trace[-1]["train_device_s"] / case.trace[-1]["epoch"], TRAINING)
     rate = of_each(lambda case: case.trace[-1]["updates"] / case.trace[-1]["train_s"], TRAINING)
-    # The median time of one evaluation; the first, which also sets up, is none.
+    # The median time of one evaluation; the first, which also sets up, does not count.
     evaluation_s = of_each(lambda case: statistics.median(
         after["evaluate_s"] - before["evaluate_s"] for before, after in zip(case.trace, case.trace[1:])))
     # prepare + transfer + training time to the end, with what an earlier case had done of them
@@ -515,7 +515,7 @@ def chosen(case):
 
 
 def best_point(case):
-    """Of the best test RMSE; the initial model is none."""
+    """For the best test RMSE; the initial model does not count."""
     known = [p for p in case.trace if p["epoch"] > 0 and p["test_rmse"] is not None]
     if not known:
         raise NumberError(f"{case.path.name}: no epoch has an RMSE")

@@ -12,7 +12,7 @@ SEARCHED = "reg"  # each configuration is taken at its best value of this
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """Of a configuration at its best `reg`: medians over the seeds."""
+    """For a configuration at its best `reg`: medians over the seeds."""
 
     rmse: float   # test RMSE after the last pass
     passes: float  # the first whose test RMSE is within 1 % of the lowest
@@ -52,7 +52,7 @@ def is_of(case, real, substitute):
 
 
 class Agreement:
-    """Of a real set and a substitute ("look-alike", "expanded 2x2"), of which several may have been drawn: their
+    """For a real set and a substitute ("look-alike", "expanded 2x2"), of which several may have been drawn: their
     median is what counts."""
 
     def __init__(self, cases, real, substitute):

@@ -64,7 +64,7 @@ def wait_for(condition, what="that", seconds=30):
 
 
 def zipped(members):
-    """Of (name, content) or (name, content, mode)."""
+    """For (name, content) or (name, content, mode)."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         for name, content, *mode in members:

@@ -173,7 +173,7 @@ def to_both_from_the_end(first, second, code):
 @pytest.mark.parametrize("sent", [to_first, to_both, to_both_in_turn, to_both_from_the_end])
 @pytest.mark.parametrize("code", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_ends_the_running_epoch_and_starts_no_other_case(mfbench, place, code, sent):
-    """A terminal sends Ctrl-C to both, `kill` to one, a batch system to one after the other: none of them gives the
+    """A terminal sends Ctrl-C to both, `kill` to one, a batch system to one after the other: no way gives the
     epoch up."""
     folder = place(SLOW)
     running = Running(mfbench, folder)
@@ -189,7 +189,7 @@ def test_a_signal_ends_the_running_epoch_and_starts_no_other_case(mfbench, place
 
 
 def test_no_process_goes_on_alone(mfbench, place):
-    """Of one that was killed, the case ends after its epoch and lets go of the folder."""
+    """For one that was killed, the case ends after its epoch and lets go of the folder."""
     folder = place(SLOW)
     running = Running(mfbench, folder)
     child = running.child(case=1)

@@ -16,7 +16,7 @@ OF_THE_PROCESS = "batch_hogwild factors=100"
 
 
 def machine(found):
-    """Of a case, and the commit it ran: what has to agree for a measurement made twice."""
+    """For a case, and the commit it ran: what has to agree for a measurement made twice."""
     environment = found["environment"]
     unit = "gpu" if found["algorithm"]["hardware"] == "cuda" else "cpu"
     return environment["git_sha"], environment[unit], environment["cores"]

@@ -154,6 +154,26 @@ def test_lines_are_short():
     assert {page: lines for page, lines in found.items() if lines} == {}
 
 
+# ---- English -------------------------------------------------------------------------------------
+
+# What CONTRIBUTING.md rules out. It names these words in quotes, which are left out, as code is.
+RULED_OUT = re.compile(r"\b(?:[Aa]lone|[Nn]obody|[Ss]omebody|[Nn]one of|(?:is|are) none|(?:is|are) other than)\b"
+                       r"|\bwhere there (?:is|are) none\b|(?:^|[.:;?] |\| |- )Of (?!course)[a-z`A-Z]")
+
+
+def prose(page):
+    """Its paragraphs, each in one line, without code and quotations."""
+    text = re.sub(r"^```.*?^```$|^    [^\n]*$", "", page.read_text(), flags=re.M | re.S)
+    for part in re.split(r"\n\n+|\n(?=- |\|)", text):
+        yield re.sub(r'`[^`]*`|"[^"]*"', "", " ".join(part.split()))
+
+
+def test_the_pages_keep_the_rules_of_english():
+    found = [f"{name_of(page)}: ...{part[max(0, hit.start() - 30):hit.end() + 30]}..."
+             for page in ALL_MARKDOWN for part in prose(page) for hit in RULED_OUT.finditer(part)]
+    assert found == []
+
+
 # ---- pages of algorithms -------------------------------------------------------------------------
 
 def test_every_algorithm_has_a_page(mfbench, tmp_path):

@@ -20,7 +20,7 @@ VALUE = re.compile(r"^(?:const|constexpr|static|thread_local|std::)[\w:<>,&* ]* 
 
 
 def pattern_of(folder, name):
-    """What its CMakeLists.txt sets `hot` or `cold` to: the sources that are compiled alone, or joined."""
+    """What its CMakeLists.txt sets `hot` or `cold` to: the sources that are compiled one by one, or joined."""
     text = (ROOT / folder / "CMakeLists.txt").read_text(encoding="utf-8")
     strings = re.search(rf"^ *set\({name}\s((?:[^\"()]|\"[^\"]*\")*)\)", text, re.MULTILINE)[1]
     found = "|".join(re.findall(r'"([^"]*)"', strings)).replace("\\\\", "\\")

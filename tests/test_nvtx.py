@@ -33,7 +33,7 @@ def watch(mfbench, library, folder, algorithms):
 
 
 def paths_of(calls):
-    """Of each thread, the names on its stack at every push; fails where pushes and pops do not balance."""
+    """For each thread, the names on its stack at every push; fails where pushes and pops do not balance."""
     paths = collections.defaultdict(list)
     stacks = collections.defaultdict(list)
     for call in calls:

@@ -320,7 +320,7 @@ def ridge(others, reg, of, with_, target, count):
 
 @pytest.mark.parametrize("model", ["biased", "plain"])
 def test_rows_of_cmfrec_solve_our_equations(mfbench, tmp_path, ratings, model):
-    """Of the side that it solves last, the users."""
+    """For the side that it solves last, the users."""
     needs("cmfrec")
     entry = {"name": "peer", "library": "cmfrec", "algorithm": "als", "factors": FACTORS, "model": model,
              "reg": 0.2, "solver": "cholesky"}
@@ -363,7 +363,7 @@ def test_spark_has_our_confidences(mfbench, tmp_path, ratings):
 
 def test_a_master_that_does_not_answer_is_a_status(mfbench, tmp_path, ratings, monkeypatch):
     needs("spark")
-    with socket.socket() as nobody:  # a port that is taken, and on which nobody listens
+    with socket.socket() as nobody:  # a port that is taken, without a listener
         nobody.bind(("127.0.0.1", 0))
         monkeypatch.setenv("MFBENCH_SPARK_MASTER", f"spark://127.0.0.1:{nobody.getsockname()[1]}")
         footer = ended(mfbench, tmp_path, ratings, {
@@ -492,7 +492,7 @@ def real():
 
 
 def agreement():
-    """Of experiments/peers/agreement.json, in pairs."""
+    """For experiments/peers/agreement.json, in pairs."""
     entries = json.loads((ROOT / "experiments/peers/agreement.json").read_text())
     return [{"stop": entries["stop"], **entry} for entry in entries["algorithms"]]
 

@@ -512,7 +512,7 @@ def test_a_library_of_ones_own_is_one_folder(mfbench, fakes, own):
 
 
 def test_warm_up_is_the_start_of_a_peer_and_no_part_of_its_answer(mfbench, fakes, own):
-    """Of the guide's adapter with 1.5 s of it: they are on the start, which is in no answer."""
+    """For the guide's adapter with 1.5 s of it: they are on the start, which is in no answer."""
     pytest.importorskip("numpy")
     entry = {"name": "peer", "library": "item_means"}
     ((header, _, _, _),) = run(mfbench, fakes, spec([entry]), code=0)

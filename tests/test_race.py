@@ -207,7 +207,7 @@ def test_the_quickstart_has_winners(mfbench, tmp_path):
 
 @pytest.fixture(scope="module")
 def bare_python(tmp_path_factory):
-    """Of a venv that has no package."""
+    """For a venv that has no package."""
     folder = tmp_path_factory.mktemp("venv")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
     return folder / "bin/python"

@@ -39,7 +39,7 @@ def write(folder, spec, name="spec.json"):
 
 
 def cases_in(folder):
-    """Of each case: header, trace and footer."""
+    """For each case: header, trace and footer."""
     return [lines_of(path) for path in sorted((folder / "results/runs/ranks").glob("*.jsonl"))]
 
 
@@ -50,7 +50,7 @@ def rmse_of(folder):
 
 @pytest.fixture(scope="session")
 def mpirun(mfbench):
-    """Runs mfbench under mpirun; skips where there is none, or mfbench was built without."""
+    """Runs mfbench under mpirun; skips without mpirun, or if mfbench was built without."""
     doctor = json.loads(subprocess.run([mfbench.program, "doctor", "--json"], text=True,
                                        capture_output=True, check=True).stdout)
     if not doctor["build"]["mpi"].startswith("yes"):
@@ -250,7 +250,7 @@ def test_a_rank_holds_its_share_of_the_memory(mfbench, tmp_path, own_cache):
     assert whole > 50e6
     # A quarter of the ratings, the sort of its columns, and the offsets and factors of all rows.
     assert max(shares) < 0.55 * whole, (whole, shares)
-    # Of 1.2 M test ratings, in blocks that lie across the cuts.
+    # For 1.2 M test ratings, in blocks that lie across the cuts.
     assert errors["share"] == errors["whole"]
 
 

@@ -47,7 +47,7 @@ def expected_case(header, footer):
     return row
 
 
-NUMBER = re.compile(r"[-+.0-9eE]*[0-9][-+.0-9eE]*")  # begins as a formula does, and is none
+NUMBER = re.compile(r"[-+.0-9eE]*[0-9][-+.0-9eE]*")  # begins as a formula does, but is no formula
 
 
 def check_cell(cell, value, where):
@@ -324,7 +324,7 @@ def ask(mfbench):
 
 
 def scatters(np):
-    """Of logarithms: symmetric; most runs alike, some late; one of ten disturbed."""
+    """For logarithms: symmetric; most runs alike, some late; one of ten disturbed."""
     return {"normal": lambda rng, n: 0.05 * rng.standard_normal(n),
             "skewed": lambda rng, n: 0.05 * rng.exponential(size=n),
             "disturbed": lambda rng, n: 0.01 * rng.standard_normal(n) + 0.1 * (rng.random(n) < 0.1)}

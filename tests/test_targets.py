@@ -55,7 +55,7 @@ def test_a_seed_of_every_configuration_reaches_the_target_of_its_spec():
 FROZEN = json.loads((pathlib.Path(__file__).parent.parent / "harness" / "spec" / "targets.json").read_text())
 LEVELS = ("named", "stricter", "strictest")
 ONE_TARGET = {("gowalla@m1", "recall_of_all_20")}  # what is published is the best that was reached: docs/gowalla.md
-# Of no spec and no paper: 5 % short of the strictest. The quick starts name theirs for each data set, in their pages.
+# For no spec and no paper: 5 % short of the strictest. The quick starts name theirs for each data set, in their pages.
 NAMED_ELSEWHERE = {"ml-100k expanded 4x2", "lastfm-2k implicit >=1", "ml-20m-implicit look-alike", "ml-100k look-alike", "ml-1m look-alike"}
 
 

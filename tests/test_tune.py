@@ -289,7 +289,7 @@ LEARNING = SPEC | {"seeds": [1], "algorithms": [
     {"name": "sgd_serial", "factors": 4, "tune": LEARNED},
     {"name": "als_cpu", "factors": 4, "threads": 1,
      "tune": LEARNED | {"over": {"reg": [0.5, 0.9, "log"], "solver": {"choices": ["cholesky", "cg"]}}}}]}
-# In its place: one step from the best on each axis, and the process dies where there is none.
+# In its place: one step from the best on each axis, and the process dies without one.
 STEPPING = """
 import json, math, socket
 channel = socket.socket(fileno=3).makefile("rwb")

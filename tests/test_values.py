@@ -49,7 +49,7 @@ def test_zeros_are_told(mfbench, tmp_path):
     assert done.stdout.count(warning) == 1, "before training, and not again"
 
 
-# Of the same pairs in training, with and without pairs that say not observed: the objective of
+# For the same pairs in training, with and without pairs that say not observed: the objective of
 # epoch 0 is that of the initial factors.
 def test_zeros_leave_the_initial_factors_as_they_are(mfbench, tmp_path):
     write_ratings(tmp_path / "all.csv", lambda k: 1 + k % 5)
@@ -89,9 +89,9 @@ def test_ratings_that_differ_are_not(mfbench, tmp_path):
 def test_that_no_user_can_be_ranked_is_told_before_training(mfbench, tmp_path):
     (tmp_path / "r.csv").write_text("user,item,rating\n" + "".join(f"{u},{u % 30},1\n" for u in range(500)))
     [end], done = run(mfbench, tmp_path, spec_of({"name": "ials_cpu", "factors": 4}))
-    assert "none of the 100 users with items in the test part has a history" in end["warnings"][0]
+    assert "no user of the 100 with items in the test part has a history" in end["warnings"][0]
     lines = done.stdout.splitlines()
-    assert "warning: none of the 100 users" in lines[0] and "completed" in lines[1]
+    assert "warning: no user of the 100" in lines[0] and "completed" in lines[1]
 
 
 def test_a_split_that_leaves_nothing_is_an_error_of_the_data(mfbench, tmp_path):

@@ -46,7 +46,7 @@ struct BiasExchange {
 Center make_center(CenterKind kind, double mean, const Side& users, const Side& items, RowReg reg,
                    ThreadTeam& team, const BiasExchange& exchange);
 
-// Of the model that factors of the residuals make with the center.
+// For the model that factors of the residuals make with the center.
 inline ModelShape with_center(ModelShape shape, const Center& center) {
   if (center.kind == CenterKind::none) return shape;
   shape.kind = ModelKind::biased;

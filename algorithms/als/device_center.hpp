@@ -11,7 +11,7 @@
 
 namespace mf::als {
 
-// Center::residual of a rating, on the device. Biases are null where there are none.
+// Center::residual of a rating, on the device. Biases are null without any.
 struct DeviceResidual {
   float mean = 0;
   const float* user_bias = nullptr;
@@ -36,7 +36,7 @@ class DeviceCenter {
   DeviceCenter(const ModelShape& plain, CenterKind kind, RowReg reg, cuda::DeviceRatings& ratings,
                cudaStream_t stream);
 
-  // Of the ratings of all ranks; each has the biases of all rows.
+  // For the ratings of all ranks; each has the biases of all rows.
   DeviceCenter(const ModelShape& plain, CenterKind kind, RowReg reg, cuda::RankRatings& ratings,
                cudaStream_t stream);
 

@@ -1,4 +1,4 @@
-// EASE (ease.hpp) on the device, in fp32. Of A = X^T X + reg I, one triangle by a kernel, then
+// EASE (ease.hpp) on the device, in fp32. For A = X^T X + reg I, one triangle by a kernel, then
 //   A = L L^T,  P = A^-1 = L^-T L^-1
 // by cuSOLVER, and by two triangular solves of cuBLAS for a panel of columns of P at a time, which
 // take its rows from the diagonal on and replace those columns of L: later ones do not need them.

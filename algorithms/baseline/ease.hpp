@@ -9,7 +9,7 @@
 
 namespace mf::baseline {
 
-// Of one epoch; README.md derives it.
+// For one epoch; README.md derives it.
 Work ease_work(const Ratings& train);
 
 // sums += x row

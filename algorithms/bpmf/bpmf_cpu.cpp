@@ -113,8 +113,8 @@ class BpmfCpu : public Algorithm {
                            side.rows, *context.team, context.stop_requested);
   }
 
-  // Of the rows with ratings, which the plan has in an order of its own: the same for any number of
-  // threads.
+  // For the rows with ratings, which the plan has in an order of its own: the same for any number
+  // of threads.
   Moments moments(const Side& side, ThreadTeam& team) const {
     const als::cpu::FactorRows rows = side.rows.view();
     const std::int64_t stride = rows.stride;

@@ -162,7 +162,7 @@ class RowSystem {
     }
   }
 
-  // Of the blocks first, first + warps, ...
+  // For the blocks first, first + warps, ...
   __device__ __forceinline__ void load_part(const float* slot, int first, Loaded& to) {
 #pragma unroll
     for (int b = 0; b < kAtOnce; ++b) {
@@ -309,7 +309,7 @@ class RowSystem {
     inverse_[k * kTile + r] = own_inverse;
   }
 
-  // Of row lane % 16 of block row k: b less the products with the y before.
+  // For row lane % 16 of block row k: b less the products with the y before.
   __device__ __forceinline__ float rest_of_b(int k) {
     const int r = lane_ % 16;
     float sum = 0;

@@ -40,7 +40,7 @@ double draw_gamma(double shape, Rng& rng);
 // A of Bartlett's decomposition: lower triangular, A A^T ~ W(I, nu); nu > size - 1.
 Eigen::MatrixXd draw_bartlett(std::int64_t size, double nu, Rng& rng);
 Hyper draw_hyper(double beta0, double nu0, const Moments& rows, Rng& rng);
-// Of numbers less `mean`: the same for any number of threads.
+// For numbers less `mean`: the same for any number of threads.
 double sum_of_squares(View<const float> values, double mean, ThreadTeam& team);
 double draw_alpha(double squared_errors, double ratings, Rng& rng);
 

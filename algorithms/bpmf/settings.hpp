@@ -49,7 +49,7 @@ struct Settings {
   als::FusedPrecision precision = als::FusedPrecision::fp16;  // of `bpmf`
 
   bool draws_alpha() const { return alpha == 0; }
-  // Of the first draw, where it is drawn afterwards.
+  // For the first draw, where it is drawn afterwards.
   double first_alpha() const { return draws_alpha() ? 1 : alpha; }
   // What is removed from the ratings first. Drawn biases are not, so they count as the mean here.
   als::CenterKind removed() const {

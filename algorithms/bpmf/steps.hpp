@@ -42,7 +42,7 @@ class DrawSteps {
  private:
   struct Side {
     cuda::DeviceBuffer<als::FusedEntry> entries;
-    // Of the parts of split rows, whose slots come first; then whole rows, batch by batch.
+    // For the parts of split rows, whose slots come first; then whole rows, batch by batch.
     cuda::DeviceBuffer<als::FusedTask> parts, split, whole;
     std::int64_t slots = 0;  // of the parts
     cuda::DeviceBuffer<float> rows;

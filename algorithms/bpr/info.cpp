@@ -15,9 +15,10 @@ constexpr const char* kBprPaper =
     "Ranking from Implicit Feedback\", UAI 2009";
 
 ParamSpec loss_param() {
-  return ParamSpec::choice("loss", Loss::bpr, kLosses,
-                           "of a triple: bpr; warp, by the rank that the draws suggest (Weston et "
-                           "al., IJCAI 2011); logistic, of both pairs apart (Johnson, 2014)");
+  return ParamSpec::choice(
+      "loss", Loss::bpr, kLosses,
+      "loss of a triple: bpr; warp, by the rank that the draws suggest (Weston "
+      "et al., IJCAI 2011); logistic, of both pairs apart (Johnson, 2014)");
 }
 
 std::vector<ParamSpec> shared_params(std::int64_t most_factors) {

@@ -68,8 +68,8 @@ __device__ Triple draw(const Epoch& e, std::int64_t t) {
   return triple;
 }
 
-// Of a triple of the group, which lane `from` has, the rows as they were when it was fetched.
-// `other` below 0: there is none.
+// For a triple of the group, which lane `from` has, the rows as they were when it was fetched.
+// `other` below 0: no such row.
 template <class Share, int kLanes, bool kWarp, bool kTiled>
 struct Fetched {
   std::int32_t item, other;
@@ -104,7 +104,7 @@ struct UserRow {
   }
 };
 
-// Not more of the products are summed one after another than by two chains.
+// Two chains sum the products.
 template <int kValues>
 __device__ float dot(const float (&x)[kValues], const float (&y)[kValues]) {
   float sums[2] = {};
@@ -157,7 +157,7 @@ struct Group {
     if (triple.other >= 0) move(triple, item, other, q_item, q_other, gain);
   }
 
-  // Of warp: draws on until an item comes too close, kLanes draws at a time, one a lane.
+  // For warp: draws on until an item comes too close, kLanes draws at a time, one a lane.
   __device__ void search(Triple triple, std::int64_t t, const Share& item) {
     float q_item[kValues], q_other[kValues];
     item.unpack(q_item);

@@ -52,7 +52,7 @@ MF_HD Gains<Real> gains(Real x_item, Real x_other, Real weight) {
   }
 }
 
-// Of WARP: j counts where it comes closer than this.
+// For WARP: j counts where it comes closer than this.
 inline constexpr float kMargin = 1;
 
 // H(rank), to .002, of the rank that the first of `tries` draws from `absent` items suggests which

@@ -38,7 +38,7 @@ inline double making_columns_bytes(const ProblemShape& shape) {
   return row_ratings_bytes(shape) + 24 * sorted + (at_once ? 0 : column_ratings_bytes(shape));
 }
 
-// Of one of several devices: its rows and its columns. They are cut by work, so this is about it.
+// For one of several devices: its rows and its columns. They are cut by work, so this is about it.
 inline ProblemShape share_of(const ProblemShape& shape, int devices) {
   const auto part = [&](std::int64_t all) { return (all + devices - 1) / devices; };
   return {part(shape.n_users), part(shape.n_items), part(shape.nnz)};
@@ -72,7 +72,7 @@ inline double split_parts(const ProblemShape& shape, std::int64_t split) {
   return static_cast<double>(shape.nnz) / static_cast<double>(split);
 }
 
-// Of parts of rows while they are sorted, 72 each, and of the sums that number them.
+// For parts of rows while they are sorted, 72 each, and of the sums that number them.
 inline double cutting_bytes(double parts, double rows) { return 72 * parts + 16 * rows; }
 
 }  // namespace mf

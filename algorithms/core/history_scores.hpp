@@ -12,7 +12,7 @@ class HistoryScores {
  public:
   virtual ~HistoryScores() = default;
 
-  // Of all items, those of the history among them; `history` has observed pairs only, items
+  // For all items, those of the history among them; `history` has observed pairs only, items
   // ascending. Called by several threads at once.
   virtual void score(View<const RowRating> history, View<float> scores) const = 0;
 };

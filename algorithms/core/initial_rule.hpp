@@ -23,7 +23,7 @@ struct UniformRange {
   double sign = 1;
 };
 
-// Of one side, users or items.
+// For one side, users or items.
 struct InitialRows {
   InitKind kind = InitKind::normal;
   double scale = 0.1;

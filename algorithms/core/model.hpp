@@ -45,9 +45,9 @@ struct FactorView {
   std::int64_t user_bias_stride = 1;
   std::int64_t item_bias_stride = 1;
   double mean = 0;  // mu; 0 for the plain model
-  // Of a sampler (AlgorithmInfo::samples): this is the k-th draw after burn-in. 0: no such draw.
+  // For a sampler (AlgorithmInfo::samples): this is the k-th draw after burn-in. 0: no such draw.
   std::int64_t draw = 0;
-  // Of a model that scores users by their histories (history_scores.hpp), on the host; it has
+  // For a model that scores users by their histories (history_scores.hpp), on the host; it has
   // neither factors nor biases. Null: it has.
   const HistoryScores* scores = nullptr;
 };
@@ -116,7 +116,7 @@ struct InitSpec {
 };
 
 // What is known of the ratings before training: their mean mu and standard deviation d. A mean
-// alone is a level, too.
+// by itself is a level, too.
 struct RatingLevel {
   RatingLevel(double mean_of_all, double deviation_of_all = 0)
       : mean(mean_of_all), deviation(deviation_of_all) {}

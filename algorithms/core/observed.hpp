@@ -22,7 +22,7 @@ MF_HD bool is_confidence(float value, double alpha) {
   return value == 0 || (value > 0 && weight >= FLT_MIN && weight <= FLT_MAX);
 }
 
-// Of all observed pairs; 0 where there are none.
+// For all observed pairs; 0 without any.
 struct WeightRange {
   float least = 0;
   float most = 0;

@@ -18,7 +18,7 @@ inline const RatingSlice* lent_slice(const Context& context) {
   return context.ranks != nullptr ? context.ranks->slice : nullptr;
 }
 
-// Of a case of several ranks: what the harness lends, or the rows of this rank of a whole `train`.
+// For a case of several ranks: what the harness lends, or the rows of this rank of a whole `train`.
 inline std::shared_ptr<const RatingSlice> slice_of_rank(const Ratings& train,
                                                         const Context& context) {
   if (const RatingSlice* slice = lent_slice(context)) return {std::shared_ptr<const void>(), slice};

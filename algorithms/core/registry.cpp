@@ -118,7 +118,7 @@ std::unique_ptr<Algorithm> make_algorithm(const std::string& name, const Params&
   const auto& factories = complete_registry().factories;
   const auto it = factories.find(name);
   if (it == factories.end()) {
-    fail(ErrorKind::unsupported, "{} needs {}; this build has none", name,
+    fail(ErrorKind::unsupported, "{} needs {}; this build lacks it", name,
          info.hardware == Hardware::cuda ? "CUDA" : "its implementation");
   }
   return it->second(params);

@@ -25,7 +25,7 @@ std::vector<const AlgorithmInfo*> all_algorithms();            // by family, the
 const AlgorithmInfo& find_algorithm(const std::string& name);  // throws Error(usage), nearest name
 bool is_built(const std::string& name);                        // the factory is in this build
 
-// Throws Error(unsupported): "gpusgd needs CUDA; this build has none".
+// Throws Error(unsupported): "gpusgd needs CUDA; this build lacks it".
 std::unique_ptr<Algorithm> make_algorithm(const std::string& name, const Params& params);
 
 // What a plugin registers while it is loaded: nothing of it is known before it is adopted.

@@ -4,7 +4,7 @@ namespace mf {
 
 ParamSpec storage_param() {
   return ParamSpec::choice("storage", Storage::fp16, kStorages,
-                           "of P and Q in memory; arithmetic is fp32");
+                           "type of P and Q in memory; arithmetic is fp32");
 }
 
 ParamSpec rounding_param(Rounding fallback) {

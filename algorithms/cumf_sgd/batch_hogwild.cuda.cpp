@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t kShuffleSalt = 0x73687566666c65ULL;
 constexpr std::uint64_t kBlockSalt = 0x9e3779b97f4a7c15ULL;
 
-// Of a rank: whose rows are whose, and what the streams wait for.
+// For a rank: whose rows are whose, and what the streams wait for.
 struct Ring {
   Ring(cuda::DeviceCommunicator& of, const cuda::RankRatings& ratings, std::uint64_t seed)
       : devices(of),
@@ -98,7 +98,7 @@ class BatchHogwild : public DeviceSgd<HogwildSettings>, public OnRanks {
                    Permutation::of(nnz_, seed_ ^ kShuffleSalt), stream_);
   }
 
-  // Of `count` ratings: all, or those of a block.
+  // For `count` ratings: all, or those of a block.
   RunOrder order_of(std::int64_t count, std::uint64_t seed, std::int64_t epoch,
                     std::int64_t workers) const {
     RunOrder order{};
@@ -167,7 +167,7 @@ class BatchHogwild : public DeviceSgd<HogwildSettings>, public OnRanks {
     return mix64(seed_ + kBlockSalt * (block + 1));
   }
 
-  // Of all ranks.
+  // For all ranks.
   void count_updates(Communicator& ranks) {
     double sum = 0;
     for (int segment = 0; segment < ring_->rounds.segments(); ++segment) {

@@ -30,7 +30,7 @@ MemoryNeed need_of(const ProblemShape& shape, double preparing, double trained) 
           BesideRatings{{preparing - row_ratings_bytes(shape), trained}}};
 }
 
-// While they are shuffled, the ratings also lie by user, with the user of each. Of several devices
+// While they are shuffled, the ratings also lie by user, with the user of each. For several devices
 // each has all of the model, and its ratings are sorted by segment.
 MemoryNeed hogwild_need(const Params& params, const ProblemShape& shape) {
   const int devices = devices_of(params);

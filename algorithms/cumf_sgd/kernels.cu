@@ -39,7 +39,7 @@ constexpr int kAhead = 2;  // pairs of rows on their way
 
 using Step = sgd::Step<float>;
 
-// The user is negative where there is none.
+// A negative user: no rating.
 __device__ Rating load_rating(const Arrays& a, std::int64_t at, bool valid) {
   if (!valid) return {-1, -1, 0.0F};
   return {__ldcs(a.users + at), __ldcs(a.items + at), __ldcs(a.values + at)};
@@ -137,7 +137,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-// Rows of P come from memory, and nobody else writes them: asked for a batch ahead.
+// Rows of P come from memory, and nothing else writes them: asked for a batch ahead.
 __device__ void prefetch_row(const void* rows, std::int64_t index, int row_bytes) {
   const char* row = static_cast<const char*>(rows) + index * row_bytes;
   for (int at = 0; at < row_bytes; at += 128) {
@@ -246,9 +246,9 @@ __device__ void run_block(const Arrays& a, const Step& step, const Block& block,
 
 // A warp owns a band of users and walks the columns in its own random order. It takes a column by
 // setting its entry, and waits only for the worker that holds that column; holding one at a time,
-// no cycle of waiting can arise. All workers are resident. Nobody shares a row: the pass equals
+// no cycle of waiting can arise. All workers are resident. No row is shared: the pass equals
 // some serial order. Where the next 32 blocks are is found out by a lane each; the next block's
-// ratings, and its rows of P, which nobody else touches, are fetched while this one is worked on.
+// ratings, and its rows of P, which nothing else touches, are fetched while this one is worked on.
 template <class T, int kWords, int kUnits>
 __global__ void __launch_bounds__(kThreads)
     wavefront_kernel(const Arrays a, const Grid grid, const Step step, std::uint32_t seed,

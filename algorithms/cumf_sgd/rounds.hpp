@@ -21,7 +21,7 @@ struct Transfer {
 struct Round {
   std::vector<int> segment;  // [rank]: that it works on; each another
   // What has to be there before the round. `late` was worked on in the round before, and all of an
-  // epoch's first round are; `early` was free then, and may travel during it. Of either, a rank
+  // epoch's first round are; `early` was free then, and may travel during it. For either, a rank
   // gets at most one and sends at most one to each other.
   std::vector<Transfer> early, late;
 };
@@ -56,7 +56,7 @@ int segments_of_rank(const SegmentShape& shape);
 
 // Workers of each device. One that has a part in `ranks` of the users, and for each a part in
 // `segments` of its ratings, would have as many times more updates of a row under way than one
-// device alone with as many workers.
+// device would with as many workers.
 std::int64_t workers_of_rank(const SegmentShape& shape, int per_rank);
 
 }  // namespace mf::cumf_sgd

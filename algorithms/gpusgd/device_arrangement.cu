@@ -21,7 +21,7 @@ struct SlotKey {
   }
 };
 
-// Of square blocks.
+// For square blocks.
 struct GroupKey {
   Cut cut;
 

@@ -15,7 +15,7 @@ namespace mf::gpusgd {
 
 struct DeviceArrangement {
   Cut cut;
-  // Of a block by user, then item; or in random order. Scheme::grouped: by group, then user.
+  // For a block by user, then item; or in random order. Scheme::grouped: by group, then user.
   cuda::DeviceBuffer<Rating> ratings;
   // Scheme::tree: those of slot s (slot_of) are offsets[s] to offsets[s + 1]; l * l + 1.
   cuda::DeviceBuffer<std::int64_t> offsets;

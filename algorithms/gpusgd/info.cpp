@@ -29,7 +29,7 @@ std::vector<ParamSpec> family_params(Scheme scheme) {
       {ParamSpec::integer("blocks", 64, 1, kMaxBlocks,
                           "l: the matrix is cut into l x l blocks, l run together"),
        ParamSpec::choice("precision", Precision::fp32, kPrecisions,
-                         "of factors and arithmetic; ratings are fp32"),
+                         "type of factors and arithmetic; ratings are fp32"),
        tree ? ParamSpec::choice("order", Order::sorted, kOrders,
                                 "ratings of a block: by user and item, or in one random order")
             : ParamSpec::integer("threads_per_block", 256, 1, 1024,

@@ -48,7 +48,7 @@ MF_HD std::int64_t slot_of(std::int32_t tag, std::int32_t block_row, std::int32_
   return std::int64_t{tag} * blocks + block_row;
 }
 
-// Of the block that a rating is in.
+// For the block that a rating is in.
 MF_HD std::int64_t slot_of_rating(const Cut& cut, std::int32_t user, std::int32_t item) {
   const std::int32_t row = user / cut.rows;
   return slot_of(tag_of(row, item / cut.columns, cut.blocks), row, cut.blocks);

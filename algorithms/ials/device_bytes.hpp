@@ -1,4 +1,4 @@
-// Bytes on the device that do not depend on the data. Of every build: settings count them.
+// Bytes on the device that do not depend on the data. For every build: settings count them.
 #pragma once
 
 #include <algorithm>

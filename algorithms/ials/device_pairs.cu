@@ -18,7 +18,7 @@ namespace {
 constexpr int kThreads = 256;
 constexpr unsigned kAll = 0xffffffff;
 
-// Of all values. Floats that are not negative are in the order of their bits.
+// For all values. Floats that are not negative are in the order of their bits.
 struct Seen {
   unsigned long long observed = 0;
   unsigned long long first_bad = ~0ULL;  // a rating
@@ -133,7 +133,7 @@ DevicePairs::DevicePairs(const Ratings& train, const ImplicitLoss& loss,
 
 namespace {
 
-// Of all ranks.
+// For all ranks.
 Seen look_together(const Seen& own, Communicator& ranks) {
   std::vector<Seen> of_rank(ranks.size());
   of_rank[ranks.rank()] = own;

@@ -21,8 +21,8 @@ class DevicePairs {
   DevicePairs(const Ratings& train, const ImplicitLoss& loss, cuda::DeviceRatings& ratings,
               cudaStream_t stream);
 
-  // Of the shares of all ranks; each has the pairs of its own. All ranks together; what one of them
-  // refuses, all do.
+  // For the shares of all ranks; each has the pairs of its own. All ranks together; what one of
+  // them refuses, all do.
   DevicePairs(const Ratings& train, const ImplicitLoss& loss, cuda::RankRatings& ratings,
               cudaStream_t stream);
 
@@ -31,7 +31,7 @@ class DevicePairs {
   WeightRange weights() const { return weights_; }
 
   // Rows of pairs, or columns; values are those of the ratings (pair_weight() of them are the
-  // weights), none of them 0. Those of value 0 are left out in a copy.
+  // weights), without zeros. Those of value 0 are left out in a copy.
   cuda::RatingsOfRows users();
   cuda::RatingsOfRows items();
   // Users and items that have a pair, of all ranks. After both.

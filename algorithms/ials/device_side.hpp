@@ -23,7 +23,7 @@ struct DeviceSide {
   cuda::DeviceBuffer<float> factors;  // rows of row_stride(f), zero beyond the factors
 
   DeviceSide() = default;
-  // Of pairs, which may end then. Waits for the stream.
+  // For pairs, which may end then. Waits for the stream.
   DeviceSide(const cuda::RatingsOfRows& pairs, double alpha, cudaStream_t stream)
       : rows(pairs.rows), offsets(pairs.rows + 1) {
     als::SplitSide made = split_pairs(pairs, alpha, stream);

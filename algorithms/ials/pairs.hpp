@@ -52,7 +52,7 @@ using CgStepKernel = float (*)(const CgRow& row, float rs, std::int64_t stride);
 // to += from; from = 0.
 using MoveKernel = void (*)(float* from, float* to, std::int64_t stride);
 
-// out[k] += v . (row others[k] of `rows`). Of rows.factors columns, up to whole cache lines: rows
+// out[k] += v . (row others[k] of `rows`). For rows.factors columns, up to whole cache lines: rows
 // and v are zero there, or the columns are those of a block (blocks/NOTES.md).
 using DotsKernel = void (*)(const FactorRows& rows, const std::int32_t* others, std::int64_t count,
                             const float* v, float* out);

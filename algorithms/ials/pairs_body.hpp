@@ -42,7 +42,7 @@ MF_INLINE Vec4 sum4(Vec4 a, Vec4 b, Vec4 c, Vec4 d) {
   return __builtin_shufflevector(ab, cd, 0, 1, 4, 5) + __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
 }
 
-// Of one, in its first float.
+// For one, in its first float.
 MF_INLINE Vec4 sum1(Vec4 a) {
   const Vec4 pairs = a + __builtin_shufflevector(a, a, 1, 0, 3, 2);
   return pairs + __builtin_shufflevector(pairs, pairs, 2, 3, 0, 1);

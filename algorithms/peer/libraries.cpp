@@ -54,7 +54,8 @@ template <class Read>
 void read_each(JsonReader& reader, const std::string& key, const Read& read) {
   const Json& all = reader.require(key);
   const JsonReader named(all, reader.path(key));
-  if (all.empty()) fail(ErrorKind::usage, "{}: found none, expected one at least", named.where());
+  if (all.empty())
+    fail(ErrorKind::usage, "{}: found no entry, expected at least one", named.where());
   for (const auto& [name, value] : all.items()) {
     check_name(name, named.path(name));
     JsonReader one(value, named.path(name));
@@ -67,13 +68,15 @@ void read_each(JsonReader& reader, const std::string& key, const Read& read) {
 
 // What every peer has: who computes, and what ends one that does not behave.
 std::vector<ParamSpec> common_params() {
-  return {threads_param(),
-          ParamSpec::number("scratch_gb", 0, 0, 1e6,
-                            "of what it may write; 0: nine tenths of what is free there", "GiB")
-              .silent(),
-          ParamSpec::number("timeout_s", 3600, 0.1, 1e7, "the longest wait for an answer", "s"),
-          ParamSpec::number("memory_gb", 0, 0, 1e6,
-                            "of all its processes; 0: nine tenths of what is available", "GiB")};
+  return {
+      threads_param(),
+      ParamSpec::number("scratch_gb", 0, 0, 1e6,
+                        "the most that it may write; 0: nine tenths of what is free there", "GiB")
+          .silent(),
+      ParamSpec::number("timeout_s", 3600, 0.1, 1e7, "the longest wait for an answer", "s"),
+      ParamSpec::number("memory_gb", 0, 0, 1e6,
+                        "the most memory of its processes; 0: nine tenths of what is available",
+                        "GiB")};
 }
 
 ParamSpec program_param() {

@@ -48,8 +48,8 @@ struct PeerLibrary {
   std::vector<PeerAlgorithm> algorithms;
 };
 
-// Of all folders of peers (places.hpp), in the order of their names. Read once; throws Error(usage)
-// that names the file and the place in it.
+// For all folders of peers (places.hpp), in the order of their names. Read once; throws
+// Error(usage) that names the file and the place in it.
 const std::vector<PeerLibrary>& peer_libraries();
 
 // One of them, by its peer.json. Throws Error that names the file and the place in it.

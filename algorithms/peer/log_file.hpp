@@ -17,7 +17,7 @@ class LogFile {
   LogFile& operator=(const LogFile&) = delete;
 
   int fd() const { return file_.fd(); }
-  // The last that says something, without what a terminal would obey; empty: there is none.
+  // The last that says something, without what a terminal would obey; empty: no line does.
   std::string last_line() const;
 
  private:

@@ -146,8 +146,8 @@ class Peer : public Algorithm, public Foreign {
     converted_s_ = session_->converted();
   }
 
-  // Of implicit feedback, a pair of 0 was not observed (docs/spec.md), and a library that is given
-  // it takes it for one that was. Nothing where there is none to leave out.
+  // For implicit feedback, a pair of 0 was not observed (docs/spec.md), and a library that is given
+  // it takes it for one that was. Nothing if no pair is left out.
   std::optional<Ratings> only_observed(const Ratings& train, const ThreadTeam& team) const {
     std::vector<std::uint8_t> keep(train.nnz());
     const auto values = train.values();
@@ -222,7 +222,7 @@ class Peer : public Algorithm, public Foreign {
     return static_cast<std::int64_t>(available > 0 ? std::min(asked, available) : asked);
   }
 
-  // The limit of its address space, 0 where it has none: beyond the memory, what an interpreter,
+  // The limit of its address space, 0: no limit. Beyond the memory, what an interpreter,
   // its libraries and the stacks and heaps of threads reserve and do not use.
   std::int64_t addresses_for_it(const Context& context) const {
     constexpr std::int64_t kReserved = std::int64_t{2} << 30;

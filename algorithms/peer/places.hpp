@@ -11,7 +11,7 @@
 namespace mf::peer {
 
 // The folder `peers`: MFBENCH_PEER_SCRIPTS, or that in the nearest folder above the program that
-// has peers/common/supervisor.py. Nothing where there is none.
+// has peers/common/supervisor.py. Nothing without one.
 std::optional<std::string> peers_folder();
 
 // It, then those that MFBENCH_PEERS_PATH names: each folder in them that has a peer.json is a

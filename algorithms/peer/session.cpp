@@ -33,7 +33,7 @@ std::string Session::last_words() const {
 
 void Session::broken(const std::string& what) {
   process_->end();
-  fail(ErrorKind::io, "the peer {} is not to be used: {}{}", library_, what, last_words());
+  fail(ErrorKind::io, "the peer {} cannot be used: {}{}", library_, what, last_words());
 }
 
 // Nothing came.

@@ -54,7 +54,7 @@ class Supervised {
   void end();  // nothing of it is left after that
 
   const LogFile& log() const { return log_; }
-  // Of all that it has started, as of its last message.
+  // For all that it has started, as of its last message.
   double cpu_s() const { return cpu_s_; }
   std::int64_t peak_bytes() const { return peak_bytes_; }
   const std::string& network() const { return network_; }  // "none", "host"; "": not known

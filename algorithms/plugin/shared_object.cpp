@@ -26,7 +26,7 @@ namespace mf {
 namespace {
 
 constexpr std::string_view kPrefix = "mfbench_abi_";
-// Of every plugin (cmake/plugin/plugin.cpp).
+// For every plugin (cmake/plugin/plugin.cpp).
 constexpr const char* kMark = "mfbench_plugin_made_for";
 
 std::string abi_in(std::string_view text) {

@@ -117,7 +117,7 @@ GridRequest grid_request(std::int64_t factors, const ProblemShape& shape, int th
 
 namespace {
 
-// Of one rank's users and the items that it has at a time.
+// For one rank's users and the items that it has at a time.
 GridRequest share_of(GridRequest r) {
   const std::int64_t ranks = std::exchange(r.ranks, 1);
   r.n_users = ceil_div(r.n_users, ranks);

@@ -40,7 +40,7 @@ GridRequest grid_request(std::int64_t factors, const ProblemShape& shape, int th
 // NOTES.md, "The grid", says why these sizes.
 GridShape plan_grid(const GridRequest& request);
 
-// Of one core, as the system tells; 1 MiB where it does not.
+// For one core, as the system tells; 1 MiB where it does not.
 std::int64_t l2_cache_bytes();
 
 struct Block {

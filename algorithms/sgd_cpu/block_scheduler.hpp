@@ -22,7 +22,7 @@ struct GridCell {
 
 enum class BlockOrder {
   random,  // uniform among the pending free blocks
-  local,   // uniform among those of the thread's last user stripe; when it has none, as random
+  local,   // uniform among those of the thread's last user stripe; without one, as random
   first,   // the first pending free block of the list: one fixed order, for comparison
 };
 inline constexpr Names kBlockOrders{std::to_array<Named<BlockOrder>>(

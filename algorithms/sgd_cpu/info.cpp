@@ -52,7 +52,7 @@ double block_bytes(GridShape grid, const ProblemShape& shape) {
 }
 
 // Rows of both sides twice (in the grid's order, and in that of the users for factors()), the
-// orders, the ratings, their runs and their blocks. Of several ranks the first, which gathers all
+// orders, the ratings, their runs and their blocks. For several ranks the first, which gathers all
 // rows; each has its share of the ratings.
 MemoryNeed fpsgd_memory(const Params& params, const ProblemShape& shape) {
   const auto nnz = static_cast<double>(shape.nnz);

@@ -31,7 +31,7 @@ namespace mf::sgd_cpu {
 // Updates between the fetch of a row and its use.
 inline constexpr std::int64_t kAhead = 8;
 inline constexpr std::int64_t kLineFloats = 16;
-// Of a longer row only the head is fetched; the hardware's stream prefetcher takes the rest.
+// For a longer row only the head is fetched; the hardware's stream prefetcher takes the rest.
 inline constexpr std::int64_t kMaxLines = 32;
 
 namespace {  // in a header: local to each file, and compiled for its instruction set

@@ -18,8 +18,8 @@ constexpr std::int64_t kPoll = std::int64_t{1} << 18;
 // Keeps the orders apart from the initial factors, which draw from the plain seed.
 constexpr std::uint64_t kOrderSalt = 0x6f72646572ULL;
 
-// Threads take chunks of [0, count) in order until all are taken or thread 0, which alone asks, is
-// told to stop. Returns how many ratings were taken.
+// Threads take chunks of [0, count) in order until all are taken or thread 0, the only one to ask,
+// is told to stop. Returns how many ratings were taken.
 std::int64_t for_each_chunk(std::int64_t count, ThreadTeam& team,
                             const std::function<bool()>& stop_requested,
                             const std::function<void(std::int64_t, std::int64_t)>& body) {

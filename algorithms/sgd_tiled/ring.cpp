@@ -7,7 +7,7 @@
 namespace mf::sgd_tiled {
 namespace {
 
-// As measured on an H200 (NOTES.md), f = 128 in fp16: a worker alone, all that the second-level
+// As measured on an H200 (NOTES.md), f = 128 in fp16: one worker, all that the second-level
 // cache lets through, and the rate of the shortest rows.
 constexpr double kUpdatesOfWorker = 3.0e6;  // a second
 constexpr double kCacheBytes = 4.6e12;      // a second, read and written

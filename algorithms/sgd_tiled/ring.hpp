@@ -31,13 +31,13 @@ struct RingShape {
   std::int64_t of_spec = 0;  // workers of each device as the spec has them; 0: automatic
 };
 
-// How many updates one device alone might have under way, by lock_free_workers. Of rows of users
-// where updates of items are added: none of those is lost, however many there are at once.
+// How many updates a single device may have under way, by lock_free_workers. Only rows of users
+// count where updates of items are added: those are never lost.
 std::int64_t one_device_workers(const ProblemShape& shape, Writes writes);
 
 // Workers of a device whose blocks are in so many halves. Automatic: a device has a part in `ranks`
 // of the users, and for each a part in `ranks * halves` of its ratings; so it would have `ranks *
-// halves` times as many updates of one user under way as one device alone with as many workers.
+// halves` times as many updates of one user under way as a single device with as many workers.
 // They are divided by as much. The same holds of an item.
 std::int64_t ring_workers(const RingShape& shape, int halves);
 

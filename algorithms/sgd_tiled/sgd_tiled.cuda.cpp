@@ -19,7 +19,7 @@
 namespace mf::sgd_tiled {
 namespace {
 
-// Of a rank: whose users and items are whose, and what the streams wait for.
+// For a rank: whose users and items are whose, and what the streams wait for.
 struct Ring {
   cuda::DeviceCommunicator* devices;
   RowShards users, items;  // parts of a rank's items are the halves of its first block, or it whole

@@ -81,7 +81,7 @@ std::vector<Hierarchy> hierarchies(const std::string& root, const std::string& c
   return found;
 }
 
-// The first word of a file as a number; nothing for "max" and for what is none.
+// The first word of a file as a number; nothing for "max" and for other words.
 std::optional<double> first_number(const std::string& path) {
   double value = 0;
   return std::ifstream(path) >> value ? std::optional(value) : std::nullopt;

@@ -18,7 +18,7 @@ struct ControlGroup {
 std::vector<ControlGroup> control_groups(const std::string& controller,
                                          const std::string& root = "");
 
-// Of /proc and /sys: the lines of a file (none where it cannot be read), the words of a line.
+// For /proc and /sys: the lines of a file (no lines if it cannot be read), the words of a line.
 void for_lines(const std::string& path, const std::function<void(const std::string&)>& action);
 std::vector<std::string> words_of(const std::string& line);
 

@@ -20,7 +20,7 @@ struct CpuTopology {
 // The calling thread's affinity mask; empty where the system does not say.
 std::vector<int> affinity_of_this_thread();
 
-// By /sys. Of what it does not tell, each cpu is a core of its own on node 0.
+// By /sys. For what it does not tell, each cpu is a core of its own on node 0.
 CpuTopology find_topology(const std::vector<int>& allowed, const std::string& sys = "/sys");
 
 // "0-3,8" <-> {0, 1, 2, 3, 8}. What is no such list ends it.

@@ -29,7 +29,7 @@ std::optional<std::int64_t> limit_in(const std::string& path) {
   return found && *found < kNoLimit ? found : std::nullopt;
 }
 
-// Of a line "key value" or "key: value kB"; 0 where there is none.
+// For a line "key value" or "key: value kB"; 0 without one.
 std::int64_t value_of(const std::string& path, const std::string& key) {
   std::int64_t value = 0;
   for_lines(path, [&](const std::string& line) {

@@ -19,7 +19,7 @@ namespace {
 // What reads, prints and frees a value goes down into it by recursion.
 constexpr std::size_t kMaxDepth = 200;
 
-// Of the `byte`-th character, counted from 1.
+// For the `byte`-th character, counted from 1.
 std::pair<std::size_t, std::size_t> line_and_column(std::string_view text, std::size_t byte) {
   std::size_t line = 1;
   std::size_t column = 1;

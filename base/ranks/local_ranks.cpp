@@ -336,7 +336,7 @@ class ProcessWatch {
   std::thread thread_;
 };
 
-// Of rank 0: knows the processes of the others.
+// For rank 0: knows the processes of the others.
 class LeadingLinks : public LocalLinks {
  public:
   LeadingLinks(std::vector<Link> links, std::vector<pid_t> processes, ProcessWatch::Lost lost,

@@ -1,5 +1,5 @@
 // Ranks that mpirun or srun has started, of one machine or many. Without libopenmpi-dev at build
-// time there are none.
+// time no messages are.
 #pragma once
 
 #include <memory>

@@ -91,7 +91,7 @@ TEST(Claim, OfAProcessThatHasEndedIsTakenAtOnce) {
   siginfo_t info{};
   ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT), 0);
   ASSERT_EQ(info.si_status, 0);
-  EXPECT_TRUE(place.claims.holder("a")->ended) << "nobody has asked for its end yet";
+  EXPECT_TRUE(place.claims.holder("a")->ended) << "no one has asked for its end yet";
   ASSERT_EQ(::waitpid(child, nullptr, 0), child);
   const auto claim = place.claims.take("a");
   ASSERT_TRUE(claim && claim->is_held());

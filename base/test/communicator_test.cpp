@@ -33,17 +33,17 @@ void expect_fine(int count, const Body& body) {
 }
 
 TEST(Communicator, AloneItDoesNothing) {
-  Communicator alone;
-  EXPECT_EQ(alone.size(), 1);
-  EXPECT_EQ(alone.backend(), "none");
+  Communicator single;
+  EXPECT_EQ(single.size(), 1);
+  EXPECT_EQ(single.backend(), "none");
   std::vector<double> values = {1, 2};
-  alone.all_sum(std::span(values));
-  alone.barrier();
-  alone.all_gather(std::span(values), {0, 2});
+  single.all_sum(std::span(values));
+  single.barrier();
+  single.all_gather(std::span(values), {0, 2});
   EXPECT_EQ(values, (std::vector<double>{1, 2}));
-  EXPECT_EQ(alone.all_texts("a"), std::vector<std::string>{"a"});
-  EXPECT_THROW(alone.agree([] { fail(ErrorKind::data, "bad"); }), Error);
-  EXPECT_FALSE(alone.heard());
+  EXPECT_EQ(single.all_texts("a"), std::vector<std::string>{"a"});
+  EXPECT_THROW(single.agree([] { fail(ErrorKind::data, "bad"); }), Error);
+  EXPECT_FALSE(single.heard());
 }
 
 TEST(Communicator, PartsOfAnyLengthReachAll) {
@@ -66,7 +66,7 @@ TEST(Communicator, PartsOfAnyLengthReachAll) {
   }
 }
 
-// Of numbers whose sum depends on the order.
+// For numbers whose sum depends on the order.
 TEST(Communicator, SumsAreThoseInTheOrderOfTheRanks) {
   constexpr std::int64_t kLength = 1001;
   for (const int count : {2, 3, 4}) {
@@ -179,7 +179,7 @@ TEST(Communicator, AFaultEndsTheWaitOfAll) {
   EXPECT_LT(seconds_since(start), 5);
 }
 
-// A rank that is gone without a word, as one that was killed. Of two: a third would end because of
+// A rank that is gone without a word, as one that was killed. For two: a third would end because of
 // it without a word here, and be named as well.
 TEST(Communicator, ARankThatIsGoneIsNamed) {
   const auto errors = run_ranks(2, [](Communicator& ranks) {

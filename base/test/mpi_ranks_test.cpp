@@ -52,7 +52,7 @@ void expect_fine_in_ranks(int count) {
   if (!has_mpirun()) GTEST_SKIP() << "there is no mpirun (./dev deps mpi)"; \
   static_assert(true)
 
-// Four ranks take longer than the patience of rank 0, but none of them as long after another.
+// Four ranks take longer than the patience of rank 0, but no rank as long after another.
 TEST(MpiRanks, AreWaitedForAsLongAsSomethingMoves) {
   REQUIRE_MPI();
   if (launched_count() == 1) return expect_fine_in_ranks(4);
@@ -74,7 +74,7 @@ TEST(MpiRanks, AreWaitedForAsLongAsSomethingMoves) {
   }
 }
 
-// After it rank 0 ends all, so that none of them has a result but what it has said.
+// After it rank 0 ends all, so that each has only the result that it has said.
 TEST(MpiRanks, TheOneThatIsWaitedForIsNamed) {
   REQUIRE_MPI();
   if (launched_count() == 1) {

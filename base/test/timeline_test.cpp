@@ -65,7 +65,7 @@ TEST(Timeline, AFileThatCannotBeWrittenIsNamed) {
   const TempFolder folder;
   EXPECT_THROW(Timeline(folder / "no/c.json"), Error);
   EXPECT_EQ(Timeline::current(), nullptr);
-  const ThreadRange range("nobody listens");
+  const ThreadRange range("no listener");
 }
 
 }  // namespace

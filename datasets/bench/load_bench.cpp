@@ -1,4 +1,4 @@
-// A data set from its files and from the cache, beside what bounds each: the reader alone, a copy
+// A data set from its files and from the cache, beside what bounds each: only the reader, a copy
 // of the same bytes. Counters: seconds of each stage (LoadSeconds), ratings or bytes a second.
 //
 // $MFBENCH_BENCH_RATINGS (default 1 M; 100000000 for the size of Netflix): 12 bytes a rating for

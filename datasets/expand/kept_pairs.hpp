@@ -23,7 +23,7 @@ class KeptPairs {
   // Keeps exactly `nnz` pairs: of each copy of a user one or more, and of each copy of an item.
   KeptPairs(const Ratings& base, const BlockShares& shares, std::int64_t nnz, std::uint64_t seed);
 
-  // Of copy a of the user u.
+  // For copy a of the user u.
   std::int64_t count(std::int64_t u, std::int64_t a) const {
     return counts_[u * shares_.user_blocks() + a];
   }

@@ -15,7 +15,7 @@ namespace mf::expand {
 
 inline constexpr int kFactors = 32;
 
-// Of every row of one side: independent Gaussians, a mean and a precision a factor. Means take the
+// For every row of one side: independent Gaussians, a mean and a precision a factor. Means take the
 // place of biases, so that what an item is liked for and how much it is liked go together.
 struct Prior {
   std::vector<double> mean = std::vector<double>(kFactors, 0.0);
@@ -43,7 +43,7 @@ struct TasteSample {
   std::vector<double> precision;  // of the noise of each user
 
   double predict(const double* user, std::int32_t item) const;
-  // Of a user with these ratings of these items.
+  // For a user with these ratings of these items.
   RowPosterior posterior(std::int64_t user, View<const std::int32_t> items,
                          View<const float> values) const;
 };

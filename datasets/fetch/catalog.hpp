@@ -1,5 +1,5 @@
 // Real data sets by name: origin, licence, checksums, format, scale and expected counts, from
-// datasets/fetch/catalog.json (compiled in, so that the binary stands alone; what fetch.py needs
+// datasets/fetch/catalog.json (compiled in, so that the binary needs no file; what fetch.py needs
 // besides, it reads itself).
 #pragma once
 

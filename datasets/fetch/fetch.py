@@ -309,7 +309,7 @@ def fetch(entry, into, mirror=None, again=False, keep_archive=False, quiet=False
     if mirror and not mirror.startswith(("http://", "https://")):
         raise Failure(USAGE, f"--mirror: found {shown(mirror)}, expected a URL of http or https")
     if pooch is None:
-        raise Failure(UNSUPPORTED, f"data fetch needs pooch, and {sys.executable} has none; install python3-pooch "
+        raise Failure(UNSUPPORTED, f"data fetch needs pooch, which {sys.executable} lacks; install python3-pooch "
                                    "(Debian, Ubuntu), or by pip; PYTHON may name another Python")
     pooch.get_logger().setLevel("WARNING")
     name = entry["url"].rpartition("/")[2]
@@ -358,9 +358,9 @@ def main(arguments=None):
     parser.add_argument("name")
     parser.add_argument("--into", required=True, help="folder")
     parser.add_argument("--mirror", help="URL of a folder to use instead of the origin")
-    parser.add_argument("--again", action="store_true", help="also where the files are there already")
-    parser.add_argument("--keep-archive", action="store_true", help="keep the download itself")
-    parser.add_argument("--quiet", action="store_true", help="no progress; the licence is shown all the same")
+    parser.add_argument("--again", action="store_true", help="download again what is there already")
+    parser.add_argument("--keep-archive", action="store_true", help="keep the downloaded archive")
+    parser.add_argument("--quiet", action="store_true", help="show no progress; the licence is shown")
     catalog = pathlib.Path(__file__).resolve().parent / "catalog.json"
     options = vars(parser.parse_args(arguments))
     try:

@@ -124,8 +124,8 @@ double mean_rating(const Ratings& ratings, ThreadTeam& team) {
 }
 
 double mean_rating(const Ratings& ratings) {
-  ThreadTeam alone(1);
-  return mean_rating(ratings, alone);
+  ThreadTeam single(1);
+  return mean_rating(ratings, single);
 }
 
 MeanAndDeviation mean_and_deviation(const Ratings& ratings, ThreadTeam& team) {

@@ -31,10 +31,10 @@ struct RatingFacts {
 
 RatingFacts facts_of(const Ratings& ratings, ThreadTeam& team);
 RatingFacts facts_of(const Ratings& ratings, int threads);
-// Of the ratings of all ranks: the same numbers to the last bit. All ranks together.
+// For the ratings of all ranks: the same numbers to the last bit. All ranks together.
 RatingFacts facts_of(const RatingSlice& slice, Communicator& ranks, ThreadTeam& team);
 
-// Of the values, as in RatingFacts, where nothing else is asked for.
+// For the values, as in RatingFacts, where nothing else is asked for.
 struct MeanAndDeviation {
   double mean = 0;
   double deviation = 0;

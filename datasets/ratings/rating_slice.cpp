@@ -35,7 +35,7 @@ Range common(const PartOffsets& a, int rank_a, const PartOffsets& b, int rank_b)
   return {std::max(a[rank_a], b[rank_b]), std::min(a[rank_a + 1], b[rank_b + 1])};
 }
 
-// What one array of every rank sends to every other, none of it empty.
+// What one array of every rank sends to every other, never empty.
 template <class T>
 void exchange_arrays(Communicator& ranks, const std::vector<View<const T>>& to,
                      std::vector<AlignedVector<T>>& from) {

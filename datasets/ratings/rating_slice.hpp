@@ -31,7 +31,8 @@ struct RatingSlice {
   PartOffsets rating_parts() const;
 };
 
-// Of ratings that every rank has whole: views into `whole`, which must outlive it. Nothing is sent.
+// For ratings that every rank has whole: views into `whole`, which must outlive it. Nothing is
+// sent.
 RatingSlice slice_of(const Ratings& whole, const Communicator& ranks, ThreadTeam& team);
 
 // Throws on all ranks where one has another data set than rank 0. `name` is for messages.

@@ -33,7 +33,7 @@ struct TimedIds {
   AlignedVector<std::int64_t> times;
 };
 
-// Of the matrix that make_ratings has made of them. Equal times keep the order of the file. A pair
+// For the matrix that make_ratings has made of them. Equal times keep the order of the file. A pair
 // that occurs more than once has the latest of its times. The same for any number of threads.
 RatingTimes times_of(TimedIds raw, const Ratings& ratings, int threads, const std::string& name);
 

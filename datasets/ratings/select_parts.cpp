@@ -1,5 +1,5 @@
-// Two passes over runs of whole rows. The first counts the ratings of each part in each run, from
-// the labels alone; then every run knows where its ratings go, and the second copies them block by
+// Two passes over runs of whole rows. The first counts the ratings of each part in each run, by
+// the labels; then every run knows where its ratings go, and the second copies them block by
 // block: all parts of a block from the cache, through a buffer within it, without a branch on the
 // labels, which are random. So 8 bytes a rating are read and 12 are written.
 #include "datasets/ratings/select_parts.hpp"

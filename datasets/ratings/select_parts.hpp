@@ -47,7 +47,7 @@ struct RatingRuns {
   std::vector<std::int64_t> first_rating;  // of each run; then the number of ratings
   std::int64_t count() const { return std::ssize(first_row) - 1; }
 };
-// Of the rows [first, end).
+// For the rows [first, end).
 RatingRuns rating_runs(const Ratings& all, std::int64_t first, std::int64_t end);
 
 // Part k, which has these ids, has the ratings labelled wanted[k]; other labels are in no part.

@@ -172,7 +172,7 @@ bool have_libarchive() { return false; }
 
 void ArchiveReader::open() {
   fail(ErrorKind::unsupported,
-       "{}: found {}, which needs libarchive, and this build has none; decompress the file, or "
+       "{}: found {}, which needs libarchive, which this build lacks; decompress the file, or "
        "install libarchive-dev and build again",
        path_, name_of(compression_));
 }

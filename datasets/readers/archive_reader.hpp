@@ -24,12 +24,12 @@ struct ArchiveMember {
 // Error(unsupported) where this build has no libarchive.
 class ArchiveReader {
  public:
-  // Of a zip archive, or of what is compressed, which is one member without a name.
+  // For a zip archive, or of what is compressed, which is one member without a name.
   ArchiveReader(std::string path, const Bytes& bytes, Compression compression = Compression::zip);
 
   std::optional<ArchiveMember> next();  // nothing at the end
   Bytes read_all();                     // the content of the member that next() returned
-  // Of a stream that was read to its end: the packed bytes before it.
+  // For a stream that was read to its end: the packed bytes before it.
   std::size_t packed_size() const;
 
   [[noreturn]] void fail_damaged(const std::string& cause) const;

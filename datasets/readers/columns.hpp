@@ -1,4 +1,4 @@
-// The columns of a file, by their names in its header line, or by their places where it has none.
+// The columns of a file, by their names in its header line, or by their places without a header.
 #pragma once
 
 #include <array>
@@ -52,7 +52,7 @@ struct Roles {
   bool has(Role role) const;
 };
 
-// Of the fields of a header, without quotes. A name that is asked for replaces the usual words,
+// For the fields of a header, without quotes. A name that is asked for replaces the usual words,
 // which count in any case, without '_', '-' and blanks and up to a ':' (RecBole writes
 // "user_id:token"). Where several fields have words of one role, a plain one ("rating", "userId")
 // wins over the others ("plays", "customer").

@@ -32,7 +32,7 @@ void skip_quoted(const char*& p) {
   ++p;
 }
 
-// Of a line without padding; those of chunks have skip_to.
+// For a line without padding; those of chunks have skip_to.
 void skip_field(const char*& p, char separator, bool quotes = true) {
   if (quotes && *p == '"') skip_quoted(p);
   while (*p != separator && !at_line_end(p)) ++p;
@@ -182,7 +182,7 @@ Header read_header(const std::string& line, const ColumnNames& names, const Want
   return header;
 }
 
-// Of integer ids, or of names in some columns: the former knows nothing of names, to be fast.
+// For integer ids, or of names in some columns: the former knows nothing of names, to be fast.
 template <bool kWithNames>
 class Csv : public LineFormat {
  public:

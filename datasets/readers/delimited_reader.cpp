@@ -63,7 +63,7 @@ void skip_text(const char*& p) {
   p = q;
 }
 
-// Of integer ids, or of names in some columns: the former knows nothing of names, to be fast.
+// For integer ids, or of names in some columns: the former knows nothing of names, to be fast.
 template <class Separator, bool kWithNames>
 class Delimited : public LineFormat {
  public:

@@ -30,14 +30,14 @@ inline constexpr std::uint64_t kHigh = kOnes << 7;
 // The digits that eight characters begin with.
 struct EightDigits {
   std::uint64_t digits;  // the values of those that are digits, by character
-  int count;             // of digits before the first that is none
+  int count;             // of digits before the first other character
 
   [[gnu::always_inline]] explicit EightDigits(const char* p) {
     digits = eight_chars(p) ^ (kOnes * '0');
     count = std::countr_zero(above(9, digits)) / 8;
   }
 
-  // Of 1 to 8 digits.
+  // For 1 to 8 digits.
   [[gnu::always_inline]] std::uint64_t value() const {
     std::uint64_t v = digits << (64 - 8 * count);
     v = (v * 10 + (v >> 8)) & 0x00ff00ff00ff00ff;
@@ -60,7 +60,7 @@ struct EightDigits {
     const std::uint64_t chars = eight_chars(q);
     const std::uint64_t found =
         where_is(separator, chars) | where_is('\n', chars) | where_is('\r', chars);
-    q += std::countr_zero(found) / 8;  // 8 where there is none
+    q += std::countr_zero(found) / 8;  // 8 without one
     if (found == 0) continue;
     if (*q == separator || at_line_end(q)) break;
     ++q;  // a '\r' within the line
@@ -77,7 +77,7 @@ template <char... kMarks>
     const std::uint64_t chars = eight_chars(q);
     others = above(9, chars ^ (kOnes * '0'));
     ((others &= above(0, chars ^ (kOnes * kMarks))), ...);
-    q += std::countr_zero(others) / 8;  // 8 where there is none
+    q += std::countr_zero(others) / 8;  // 8 without one
   } while (others == 0);
   p = q;
 }

@@ -1,5 +1,5 @@
 // Internal: the fields of a line. Every line a parser sees ends in '\n', which no field contains,
-// so none of these loops checks for the end of the text. What every line goes through is inlined
+// so these loops do not check for the end of the text. What every line goes through is inlined
 // by decree: how many formats there are should not decide how fast each is. Loops move a pointer of
 // their own: a character may be part of the caller's, which would be stored at every step.
 #pragma once
@@ -46,7 +46,7 @@ class ScaleCheck {
 inline bool is_digit(char c) { return static_cast<unsigned char>(c - '0') <= 9; }
 inline bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
-// Reads an unsigned integer up to `max`; false where there is none.
+// Reads an unsigned integer up to `max`; false without one.
 [[gnu::always_inline]] inline bool read_integer(const char*& p, std::uint64_t max,
                                                 std::uint64_t& value) {
   const char* begin = p;
@@ -80,7 +80,7 @@ std::string id_advice(std::string_view field);
   return value <= max;
 }
 
-// An id of a user or an item, 0 .. 2^31 - 1; `what` is "user" or "item". Of a line of a chunk.
+// An id of a user or an item, 0 .. 2^31 - 1; `what` is "user" or "item". For a line of a chunk.
 [[gnu::always_inline]] inline std::int32_t read_id(const char*& p, const char* what,
                                                    const char* advice = "") {
   const char* begin = p;
@@ -145,8 +145,8 @@ bool is_plain_number(std::string_view word);
   ++p;
 }
 
-// Digits and marks of a date or time that is skipped, such as "2005-09-06"; at least one. Of a line
-// of a chunk.
+// Digits and marks of a date or time that is skipped, such as "2005-09-06"; at least one. For a
+// line of a chunk.
 template <char... kMarks>
 [[gnu::always_inline]] inline void skip_date(const char*& p, const char* expected) {
   const char* begin = p;

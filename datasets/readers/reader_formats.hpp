@@ -42,7 +42,7 @@ std::vector<std::string> netflix_files(const std::string& folder);
 inline constexpr std::array<const char*, 3> kNumpyFiles = {"users.npy", "items.npy", "ratings.npy"};
 inline constexpr const char* kNumpyTimes = "times.npy";  // may stand beside them
 
-// Of the first line of a csv text, which ends in '\n': whether it names a user and an item, or has
+// For the first line of a csv text, which ends in '\n': whether it names a user and an item, or has
 // the values of a user, an item and perhaps a rating and a time.
 inline constexpr const char* kCsvSeparators = ",;\t|";
 bool is_csv_header(const std::string& line, const ColumnNames& names);

@@ -85,7 +85,7 @@ bool is_npz(const std::string& path, const Bytes& bytes) {
   return false;
 }
 
-// Of a text that is not empty.
+// For a text that is not empty.
 std::string text_format(const Text& text, const std::string& format, const ColumnNames& columns) {
   if (text.view().empty()) fail_in_file(text.path, "an empty file", "ratings");
   refuse_binary(text);

@@ -12,7 +12,7 @@ namespace mf {
 
 // A number (a fraction is dropped), or a date such as 2005-09-06, 2005-09-06 12:30 or
 // 2005-09-06T12:30:00.5Z, as seconds since 1970 in UTC, or in that of +02:00 at its end. Moves p
-// behind it. Of a line that ends in '\n'. Throws LineError.
+// behind it. For a line that ends in '\n'. Throws LineError.
 void read_time(const char*& p, std::int64_t& time, bool& is_date);
 // 19:09:00 or 19:09 as seconds.
 bool read_clock(const char*& p, std::int64_t& seconds);

@@ -40,7 +40,7 @@ class Keys {
 // The later a rating, the smaller its key.
 class TimeKeys {
  public:
-  // Of `n` places in time, by the rating's index.
+  // For `n` places in time, by the rating's index.
   explicit TimeKeys(View<const RatingTime> times, std::int64_t n)
       : times_(times), shift_(std::countl_zero(static_cast<std::uint64_t>(n) | 1)) {}
   // From the first bit on, by which a draw groups keys.

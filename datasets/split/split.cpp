@@ -284,7 +284,7 @@ LabelsOf all_train() {
   };
 }
 
-// Of n entries, floor(n * fold / folds): so no fold has two more than another.
+// For n entries, floor(n * fold / folds): so no fold has two more than another.
 DrawnOf end_of_fold(std::int64_t fold, std::int64_t folds) {
   return [=](std::int64_t n) { return n / folds * fold + n % folds * fold / folds; };
 }
@@ -324,7 +324,7 @@ LabelsOf labels_in(const Dataset& data, const Scope& scope, const Labels& writte
   return labels.take();
 }
 
-// The earliest time of the ratings with this label, of all ranks; nothing where there are none.
+// The earliest time of the ratings with this label, of all ranks; nothing without any.
 std::optional<std::int64_t> earliest(const Dataset& data, const Scope& scope,
                                      const LabelsOf& labels, std::uint8_t label, ThreadTeam& team) {
   constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();

@@ -15,7 +15,7 @@ constexpr std::int64_t kChoices = 4;     // items met for one that is taken, abo
 constexpr std::int64_t kTasteDraws = 4;  // an item: a user may have all of a niche
 
 // The law of a smaller set of implicit feedback. The number of items that share most of the
-// popularity, n E[w]^2 / E[w^2], halves with each unit of the power; it is to stay, or everybody
+// popularity, n E[w]^2 / E[w^2], halves with each unit of the power; it is to stay, or everyone
 // would have the same few and ranking by popularity would be all there is to find.
 TailLaw popularity_of(const Profile& profile, const Shape& shape) {
   TailLaw law = profile.popularity;

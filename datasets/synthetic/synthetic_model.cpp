@@ -19,7 +19,7 @@ double correlated(double place, double correlation, Rng& rng) {
   return correlation * score + std::sqrt(1 - correlation * correlation) * normal(rng);
 }
 
-// Of sum 1 of squares, falling as k^-power.
+// For sum 1 of squares, falling as k^-power.
 std::array<double, kRank> component_sds(double power) {
   std::array<double, kRank> sd;
   double sum = 0;

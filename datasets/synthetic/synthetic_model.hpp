@@ -29,7 +29,7 @@ class RatingModel {
 
   // Draws the user whose place between least and most active is `place`.
   User draw_user(double place, Rng& rng) const;
-  // Whether the user takes an item met by chance is drawn with this probability; 1 for everybody
+  // Whether the user takes an item met by chance is drawn with this probability; 1 for everyone
   // and every item where the model has no selection.
   double chance(const User& user, std::int32_t item) const;
   bool selects() const { return model_.selection > 0; }

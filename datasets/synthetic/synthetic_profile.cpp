@@ -50,9 +50,9 @@ Form<Shape> shape_form() {
 
 Form<TailLaw> tail_form() {
   return Form<TailLaw>()
-      .number("power", &TailLaw::power, 0, 100, "of the body")
+      .number("power", &TailLaw::power, 0, 100, "power of the body")
       .required()
-      .number("tail", &TailLaw::tail, 0, 0.49, "of the Pareto tail")
+      .number("tail", &TailLaw::tail, 0, 0.49, "1 / (2 index) of the Pareto tail")
       .required();
 }
 

@@ -2,8 +2,8 @@
 // items they have.
 //
 // The items are cut into niches, in several ways (partitions). A user has favourite niches in every
-// partition, drawn by the popularity of all that is in them. An item is then drawn by popularity w
-// alone, with probability `global`, or by popularity within one of the favourites:
+// partition, drawn by the popularity of all that is in them. An item is then drawn only by
+// popularity w, with probability `global`, or by popularity within one of the favourites:
 //
 //   P(i | u) = global w_i / W + (1 - global) / T  sum over partitions t  s_ut(z) w_i / W_tz,
 //
@@ -56,7 +56,7 @@ class Tastes {
   Tastes(const TasteLaw& law, std::span<const double> weights, std::uint64_t seed);
 
   bool any() const { return law_.global < 1; }
-  // Of a user with that many items: the more, the more favourites.
+  // For a user with that many items: the more, the more favourites.
   Taste draw(std::int64_t items, Rng& rng) const;
   // An item for this user; `all` draws only by popularity.
   std::int32_t draw_item(const Taste& taste, const AliasTable& all, Rng& rng) const;

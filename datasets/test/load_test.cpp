@@ -715,8 +715,9 @@ TEST_F(Commands, ImportRefuses) {
   EXPECT_HAS(error(import_of("ml-1m", data_ / "r.csv")), "the catalog has a data set of this name");
   EXPECT_HAS(error(import_of("../x", data_ / "r.csv")), "cannot be a name");
   EXPECT_HAS(error(import_of("", data_ / "r.csv")), "cannot be a name");
-  EXPECT_HAS(error(import_of("a-look-alike-seed2", data_ / "r.csv")), "kept for synthetic data");
-  EXPECT_HAS(error(import_of("a-expanded-2x2", data_ / "r.csv")), "kept for synthetic data");
+  EXPECT_HAS(error(import_of("a-look-alike-seed2", data_ / "r.csv")),
+             "reserved for synthetic data");
+  EXPECT_HAS(error(import_of("a-expanded-2x2", data_ / "r.csv")), "reserved for synthetic data");
   EXPECT_HAS(error(import_of("mine", data_ / "none.csv")), "no such file");
   EXPECT_HAS(error(import_of("mine", "")), "expected one file, or a train and a test file");
   data_import(out_, import_of("mine", data_ / "r.csv"));

@@ -66,8 +66,8 @@ TEST(RatingFacts, AreThoseOfAPlainLoop) {
 TEST(RatingFacts, AreTheSameForAnyNumberOfThreads) {
   const Ratings r = made(9000, 60, 0.5, 4);
   const RatingFacts one = facts_of(r, 1);
-  ThreadTeam alone(1);
-  const ObservedCounts seen = count_observed(r, alone);
+  ThreadTeam single(1);
+  const ObservedCounts seen = count_observed(r, single);
   for (const int threads : {2, 3, 8}) {
     const RatingFacts facts = facts_of(r, threads);
     EXPECT_EQ(facts.mean, one.mean);  // to the last bit

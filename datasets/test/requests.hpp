@@ -20,7 +20,7 @@ inline DatasetRequest parse_request(const std::string& text, const std::string& 
   return request;
 }
 
-// (user id, item id) -> (value, part); a part of -1 where there are none.
+// (user id, item id) -> (value, part); a part of -1 without parts.
 using Table = std::map<std::pair<int, int>, std::pair<float, int>>;
 
 inline Table table_of(const Dataset& data) {

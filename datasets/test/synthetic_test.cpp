@@ -455,7 +455,7 @@ TEST(Tastes, LeaveThePopularityOfItems) {
   }
 }
 
-// Of one user: all but the global share are items of favourite niches.
+// For one user: all but the global share are items of favourite niches.
 TEST(Tastes, AreSeenInWhatAUserHas) {
   synthetic::Profile profile = synthetic::find_profile("lastfm-360k");
   profile.tastes = {.global = 0.25, .niches = {50, 50, 50}, .items_a_favourite = 1000};
@@ -650,7 +650,7 @@ TEST(RatingModel, PlantsWhatTheProfileSays) {
   EXPECT_NEAR(spread(0, 0, 0, 2), 2, 0.05);
 }
 
-// Those of the same signal are the same to everybody but for a user's gain and noise, whose
+// Those of the same signal are the same to everyone but for a user's gain and noise, whose
 // logarithms have the planted deviations, the mean gain and the mean square noise 1.
 TEST(RatingModel, UsersHaveGainsAndNoiseOfTheirOwn) {
   const synthetic::Profile& profile = synthetic::find_profile("ml-1m");

@@ -1,7 +1,7 @@
 // Quality of implicit models on the device, by the clock of the host: all that an evaluation of a
 // run takes once its data is there.
 //   rank/<f>       scores of all pairs, the best 100 of each user, hits back on the host
-//   select         the selection of those alone, one tile of users, with the copy of its scores
+//   select         only the selection of those, one tile of users, with the copy of its scores
 //   objective/<f>  Grams, observed pairs, regularization
 //   quality/<f>    both and the means, as QualityEvaluator has them
 //   host/<f>       the same on the host, all threads
@@ -136,7 +136,7 @@ void rank(benchmark::State& state) {
   count_scores(state, users.count(), f);
 }
 
-// Of random scores; the copy of a tile's scores to the device is most of it.
+// For random scores; the copy of a tile's scores to the device is most of it.
 void select_tile(benchmark::State& state) {
   RankedUsers users = ranked_users();
   constexpr std::int64_t kTile = 2432;

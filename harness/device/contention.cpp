@@ -49,7 +49,7 @@ void add_system(Words& words, const HostLoad& load, const ContentionLimits& limi
   }
 }
 
-// Of all stretches; nothing where none is known.
+// For all stretches; nothing where none is known.
 Reasons over(const Stretches& stretches, int cpus) {
   Reasons all;
   for (const auto& [name, load] : stretches) {

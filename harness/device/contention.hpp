@@ -29,7 +29,7 @@ struct ContentionLimits {
   double steal_share = 0.03;      // of the time that CPUs had work
   double throttled_share = 0.01;  // of the span
   double heat_per_s = 1;          // slowdowns a second
-  // Of the device: its SMs' time that other processes used, and the share of the readings within
+  // For the device: its SMs' time that other processes used, and the share of the readings within
   // epochs in which it was slowed down (by heat or the supply, not by its own power limit).
   double other_sm_share = 0.05;
   double slowdown_share = 0.1;

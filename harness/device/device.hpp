@@ -38,7 +38,7 @@ std::vector<DeviceInfo> find_devices();
 // Whether each of two devices, by their places, can read the other's memory by itself.
 bool reach_each_other(int first, int second);
 
-// Of all devices that this process may use (CUDA_VISIBLE_DEVICES), in their order, what tells each
+// For all devices that this process may use (CUDA_VISIBLE_DEVICES), in their order, what tells each
 // from all others, also under another number in another process. Empty: none, and `why` says why.
 // Not before a process starts others as its copies: CUDA would not work in those.
 std::vector<std::string> device_ids(std::string* why = nullptr);

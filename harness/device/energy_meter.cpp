@@ -6,8 +6,8 @@
 namespace mf {
 namespace {
 
-// Of the pace: a group between two readings of its own is at least so long, as the counter moves in
-// steps of some hundredths of a second.
+// For the pace: a group between two readings of its own is at least so long, as the counter moves
+// in steps of some hundredths of a second.
 constexpr double kLeastAlone = 0.2;
 
 }  // namespace
@@ -31,7 +31,7 @@ void EnergyMeter::begin_group() {
     paused_at_.reset();
   }
   if (!is_due()) {
-    groups_alone_ = false;
+    only_groups_ = false;
     return;
   }
   // What the device took before the first group is not training.
@@ -40,7 +40,7 @@ void EnergyMeter::begin_group() {
   } else {
     begin_reading();
   }
-  groups_alone_ = read_at_.has_value();
+  only_groups_ = read_at_.has_value();
 }
 
 void EnergyMeter::begin_reading() {
@@ -53,11 +53,11 @@ void EnergyMeter::begin_reading() {
 void EnergyMeter::end_group(double seconds) {
   if (!joules_) return;
   pending_s_ += seconds;
-  const bool alone = groups_alone_ && seconds >= kLeastAlone * pace_s_;
-  if (alone || is_due()) {
+  const bool single = only_groups_ && seconds >= kLeastAlone * pace_s_;
+  if (single || is_due()) {
     read();
   } else {
-    groups_alone_ = false;  // what comes next, an evaluation perhaps, is no training
+    only_groups_ = false;  // what comes next, an evaluation perhaps, is no training
   }
 }
 
@@ -76,13 +76,13 @@ void EnergyMeter::read() {
   const double now = now_();
   const double span = now - *read_at_;
   const double taken = *counter - counter_;
-  const double share = groups_alone_ ? 1 : std::clamp(span > 0 ? pending_s_ / span : 1.0, 0.0, 1.0);
+  const double share = only_groups_ ? 1 : std::clamp(span > 0 ? pending_s_ / span : 1.0, 0.0, 1.0);
   *joules_ += taken * share;
   if (pending_s_ > 0) watts_ = taken * share / pending_s_;
   counter_ = *counter;
   read_at_ = now;
   pending_s_ = 0;
-  groups_alone_ = false;
+  only_groups_ = false;
 }
 
 std::optional<double> EnergyMeter::joules(const std::optional<double>& watts) const {

@@ -23,8 +23,8 @@ class EnergyMeter {
   // counter is read now: the groups before it have their own energy.
   void pause();
 
-  // Of all groups so far; nothing where the counter does not tell. What came after the last reading
-  // is taken to be at the power of before, or at `watts` where there was none.
+  // For all groups so far; nothing where the counter does not tell. What came after the last
+  // reading is taken to be at the power of before, or at `watts` where there was none.
   std::optional<double> joules(const std::optional<double>& watts) const;
 
   // Reads the counter for what it was not read for yet.
@@ -41,8 +41,8 @@ class EnergyMeter {
   std::optional<double> joules_;  // up to the last reading
   double counter_ = 0;            // at the last reading
   std::optional<double> read_at_;
-  double pending_s_ = 0;      // of the training clock since then
-  bool groups_alone_ = true;  // nothing but one group lies between the last reading and now
+  double pending_s_ = 0;     // of the training clock since then
+  bool only_groups_ = true;  // nothing but one group lies between the last reading and now
   std::optional<double> paused_at_;
   double last_pause_s_ = 0;
   std::optional<double> watts_;  // of training, between the two last readings

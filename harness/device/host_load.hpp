@@ -12,7 +12,7 @@
 
 namespace mf {
 
-// Of all threads of this process, since it began.
+// For all threads of this process, since it began.
 struct OwnUse {
   double cpu_s = 0;
   std::int64_t voluntary = 0;    // switches: the thread waited for something
@@ -86,7 +86,7 @@ struct HostLoad {
   std::optional<double> wait_s() const;          // over all threads
   std::optional<double> longest_wait_s() const;  // of one, as it is told
 
-  // Of `threads` that compute all the time it is 1; nothing for a clock that stood still.
+  // For `threads` that compute all the time it is 1; nothing for a clock that stood still.
   std::optional<double> cpu_share() const;
 };
 

@@ -6,7 +6,7 @@
 namespace mf {
 
 // "host-3f9a61c2d07b": a hash of what the system knows the machine by, its id (/etc/machine-id, or
-// where there is none that of its boot) and its GPUs. Machines that were copied with their id, and
+// without one that of its boot) and its GPUs. Machines that were copied with their id, and
 // have no GPU, have one name.
 std::string host_name();
 

@@ -14,7 +14,7 @@ struct LoadLatency {
 };
 
 struct HostSpeed {
-  double clock_hz = 0;                 // of one core that works alone
+  double clock_hz = 0;                 // of one core while the others rest
   std::vector<LoadLatency> latencies;  // of one core; without sizes for which there is no memory
   double copy_bytes_s = 0;             // read and written by all threads together; 0: not measured
 };

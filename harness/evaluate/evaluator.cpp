@@ -7,7 +7,7 @@
 namespace mf {
 namespace {
 
-// Of the blocks of the ratings [begin, end).
+// For the blocks of the ratings [begin, end).
 template <class Guess>
 std::vector<LossSums> sums_of_blocks(const Ratings& part, std::int64_t begin, std::int64_t end,
                                      ThreadTeam& team, const Guess& guess) {

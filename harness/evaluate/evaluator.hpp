@@ -68,7 +68,7 @@ class Evaluator {
   Accuracy evaluate_range(const FactorView& model, const Ratings& part, std::int64_t begin,
                           std::int64_t end, ThreadTeam& team) const;
 
-  // Of predicting the mean of the training part for every rating. On the host.
+  // For predicting the mean of the training part for every rating. On the host.
   Accuracy evaluate_mean(const Ratings& part, ThreadTeam& team) const;
 
   // Host views only.
@@ -79,7 +79,7 @@ class Evaluator {
   PredictionRule rule(const FactorView& model) const { return predictor_.rule(model); }
 
  private:
-  // Of the predictions of a part, recognised by where its values are.
+  // For the predictions of a part, recognised by where its values are.
   struct DrawMean {
     const float* part = nullptr;
     std::int64_t taken = 0;

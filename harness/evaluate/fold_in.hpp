@@ -28,7 +28,7 @@ namespace mf {
 // By which loss a row is folded in.
 struct FoldInLoss {
   std::optional<ImplicitLoss> implicit;
-  // Of ridge, where it is not implicit: reg n^power |x|^2 for n ratings.
+  // For ridge, where it is not implicit: reg n^power |x|^2 for n ratings.
   double reg = 0;
   double reg_power = 1;
   // Nothing is folded in: the history itself, of implicit feedback, is what a user is scored by.
@@ -41,7 +41,7 @@ struct FoldInLoss {
   static FoldInLoss from_json(const Json& json, const std::string& path);  // Error(data)
 };
 
-// Of an algorithm with these parameters: its implicit loss, or ridge by reg_p, where that is
+// For an algorithm with these parameters: its implicit loss, or ridge by reg_p, where that is
 // there and not negative, else by reg; 0 for an algorithm with neither.
 FoldInLoss fold_in_loss(const AlgorithmInfo& info, const Params& params);
 

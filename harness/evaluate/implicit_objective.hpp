@@ -40,10 +40,10 @@ class ImplicitObjective {
   // `train` must live as long as this.
   ImplicitObjective(const Ratings& train, const ImplicitLoss& loss, ThreadTeam& team);
 
-  // Of a host view.
+  // For a host view.
   double evaluate(const FactorView& model, ThreadTeam& team) const;
 
-  // Of P = Q = 0: the weight of the observed pairs.
+  // For P = Q = 0: the weight of the observed pairs.
   double of_zeros(ThreadTeam& team) const;
 
   const Ratings& train() const { return *train_; }

@@ -55,7 +55,7 @@ struct SavedModel {
   std::optional<FoldInLoss> loss;  // nothing in folders of older versions
 
   // The key of what people call it: -1 of a name that the model does not know; nothing where ids
-  // are integers and this is none of 32 bits.
+  // are integers and this one does not fit 32 bits.
   std::optional<std::int32_t> user_key(std::string_view id) const;
   std::optional<std::int32_t> item_key(std::string_view id) const;
   std::string user_name(std::int32_t user_id) const;  // of a known key: "7", "B000123"

@@ -22,7 +22,7 @@ struct ClipRange {
   float max = 0;
 };
 
-// Of one case and one model.
+// For one case and one model.
 struct PredictionRule {
   bool biased = false;
   float mean = 0;        // mu of a biased model

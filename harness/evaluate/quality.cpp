@@ -110,11 +110,10 @@ std::optional<std::string> QualityEvaluator::why_unranked() const {
   if (!ranking_ || ranked_.count() > cold_) return std::nullopt;
   const char* part = is_on_test(*ranking_) ? "test" : "validation";
   const std::string whom =
-      cold_ == 0 ? fmt::format("no user has an item to be found in the {} part", part)
-                 : fmt::format(
-                       "none of the {} users with items in the {} part has a history in "
-                       "training",
-                       cold_, part);
+      cold_ == 0
+          ? fmt::format("no user has an item to be found in the {} part", part)
+          : fmt::format("no user of the {} with items in the {} part has a history in training",
+                        cold_, part);
   return fmt::format(
       "{}: there are no ranking metrics, and rules that stop by one never do; take the split "
       "\"leave_out\", or \"users\" with a \"fold_in\", which leave every user a history",
@@ -124,8 +123,8 @@ std::optional<std::string> QualityEvaluator::why_unranked() const {
 std::optional<std::string> QualityEvaluator::why_tied() const {
   if (!ranking_ || 2 * notes_.tied <= ranked_.count()) return std::nullopt;
   return fmt::format(
-      "of {} of {} users the first {} items all have one score: their order is drawn, and ranking "
-      "metrics say how good chance is",
+      "{} of {} users have one score for all of their first {} items: their order is drawn, and "
+      "ranking metrics say how good chance is",
       notes_.tied, ranked_.count(), kRanks);
 }
 
@@ -151,7 +150,7 @@ AlignedVector<float> QualityEvaluator::fold_in(const FactorView& model, ThreadTe
 }
 
 // Items of explicit models: their factors, and beside them what the item itself adds. A cold item
-// has that alone: nothing beyond the biases of a biased model, the mean of training of a plain one.
+// has only that: nothing beyond the biases of a biased model, the mean of training of a plain one.
 AlignedVector<float> QualityEvaluator::item_rows(const FactorView& model) const {
   const PredictionRule rule = known_.rule(model);
   const std::int64_t f = model.factors;

@@ -27,9 +27,9 @@
 
 namespace mf {
 
-// Of the last evaluation, beside what the case is judged by.
+// For the last evaluation, beside what the case is judged by.
 struct RankingNotes {
-  MetricValues cold;      // over the users without a history; empty where there are none
+  MetricValues cold;      // over the users without a history; empty without any
   std::int64_t tied = 0;  // users of whom all of the first kRanks items have one score
 };
 

@@ -1,8 +1,9 @@
 // The order of a ranking as numbers: a greater key goes first. And the network that sorts them, as
 // index maths that tests run on the host.
 //
-// Of items with one score the order is drawn: by a hash of a seed, the user and the item. How items
-// are numbered says nothing of them, or says too much: many data sets number popular items first.
+// For items with one score the order is drawn: by a hash of a seed, the user and the item. How
+// items are numbered says nothing of them, or says too much: many data sets number popular items
+// first.
 #pragma once
 
 #include <bit>
@@ -15,7 +16,7 @@ namespace mf {
 
 using RankKey = unsigned long long;
 
-// Of nothing: below the key of every score that is finite.
+// For nothing: below the key of every score that is finite.
 inline constexpr RankKey kNoKey = 0;
 
 // ---- equal scores ----

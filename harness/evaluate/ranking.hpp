@@ -56,7 +56,7 @@ struct RankedUsers {
   std::uint64_t tie_seed = 1;
 
   std::int64_t count() const { return std::ssize(users); }
-  // Of users[r]: without a history to be ranked by, and the order of their equal scores.
+  // For users[r]: without a history to be ranked by, and the order of their equal scores.
   bool is_cold(std::int64_t r) const { return seen[r].size() == 0; }
   TieKey tie_key(std::int64_t r) const { return mf::tie_key(tie_seed, users[r]); }
 };
@@ -85,7 +85,7 @@ struct RankedItems {
 };
 
 // A ranking metric each over the users with a history, or over those without, in a fixed order; NaN
-// where there are none.
+// without such users.
 std::vector<double> mean_ranking(View<const Hits> hits, const RankedUsers& users, bool cold,
                                  const std::vector<Metric>& metrics, ThreadTeam& team);
 

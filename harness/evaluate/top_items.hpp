@@ -21,7 +21,7 @@ struct Scored {
 class TopItems {
  public:
   void start(TieKey key);
-  // Of the items first, first + 1, ... but for those of `seen`, which is ascending. `scores` has
+  // For the items first, first + 1, ... but for those of `seen`, which is ascending. `scores` has
   // room up to a multiple of kScan; those that are left out are overwritten.
   void add_unseen(float* scores, std::int64_t count, std::int32_t first,
                   View<const std::int32_t> seen);
@@ -40,10 +40,10 @@ class TopItems {
   Scored found_[kCapacity];
 };
 
-// Of all users, before any has been ranked.
+// For all users, before any has been ranked.
 RankedItems no_ranks(const RankedUsers& users, AlignedVector<std::int32_t>* top);
 
-// Of the ranked user `r`; `top` as in rank_items().
+// For the ranked user `r`; `top` as in rank_items().
 void note_best(std::int64_t r, View<const Scored> best, const RankedUsers& users, RankedItems& out,
                AlignedVector<std::int32_t>* top);
 

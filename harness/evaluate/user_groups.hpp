@@ -17,7 +17,7 @@ struct UserGroup {
   Accuracy train;
 };
 
-// `groups` groups, or one per user where there are fewer users. `model` is a host view. Of a
+// `groups` groups, or one per user where there are fewer users. `model` is a host view. For a
 // sampler, whose draws `evaluator` has taken, the groups of their mean.
 std::vector<UserGroup> evaluate_user_groups(const Evaluator& evaluator, const FactorView& model,
                                             const Split& split, std::int64_t groups,

@@ -30,7 +30,7 @@ Bytes bytes_of(const std::string& path) { return map_file(path, Origin::found); 
 
 bool is_file(const std::string& path) { return open_if_there(path, Origin::found).has_value(); }
 
-// A link to one is none: what it leads to is no part of the results.
+// A link to one does not count: what it leads to is no part of the results.
 bool is_own_folder(const fs::path& path) {
   std::error_code none;
   return fs::is_directory(fs::symlink_status(path, none));
@@ -100,7 +100,7 @@ void refuse_another_spec(const Source& first, const Source& other) {
       here == first.cases.end() ? "none" : *here, first.folder);
 }
 
-// Of the folders that have a case, the one that it is taken from.
+// For the folders that have a case, the one that it is taken from.
 struct Choice {
   std::string folder;
   bool has_result = false;  // one that stands: the same command would not run it again

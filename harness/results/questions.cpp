@@ -79,7 +79,7 @@ bool all_positive(const std::vector<double>& values) {
   return std::all_of(values.begin(), values.end(), [](double value) { return value > 0; });
 }
 
-// Of the ratio by which `above` is over `below`, run against run. By ranks where one is infinite;
+// For the ratio by which `above` is over `below`, run against run. By ranks where one is infinite;
 // nothing where that would be without end.
 std::optional<Interval> interval_of_ratio(const std::vector<double>& above,
                                           const std::vector<double>& below) {
@@ -123,7 +123,7 @@ Json ratio_of_pairs(const Json& question) {
   return ratio_json(*median(ratios), Interval{std::exp(found.low), std::exp(found.high)});
 }
 
-// {"ask": "metric", "metric": "ndcg@10"}: its row; null where there is none.
+// {"ask": "metric", "metric": "ndcg@10"}: its row; null without one.
 Json metric_row(const Json& question) {
   const auto metric = find_metric(text_at(question, {"metric"}).value_or(""));
   return metric ? metric_json(*metric) : Json();

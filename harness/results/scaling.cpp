@@ -20,7 +20,7 @@
 namespace mf {
 namespace {
 
-// Of the seeds that completed.
+// For the seeds that completed.
 struct Times {
   std::vector<double> train, answer, load_and_answer;
 };

@@ -9,7 +9,7 @@
 
 namespace mf {
 
-// Of training, and of what a user waits for, which more of them may hardly shorten. Empty where no
+// For training, and of what a user waits for, which more of them may hardly shorten. Empty where no
 // configuration of the spec has run on one and on several.
 std::string scaling_table(const std::string& folder, const Spec& spec, std::size_t room);
 

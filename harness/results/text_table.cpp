@@ -50,7 +50,7 @@ class Table {
     return most;
   }
 
-  // Of the whole table.
+  // For the whole table.
   std::size_t width() const {
     const std::size_t gaps = widths_.empty() ? 0 : widths_.size() - 1;
     return std::accumulate(widths_.begin(), widths_.end(), gaps * kBetween);

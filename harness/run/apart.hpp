@@ -19,7 +19,7 @@ struct ApartSession {
 };
 
 // `options.words` are those that it was called with. Trials come first, in one process. A process
-// that a signal ends, other than one to end the run, takes its case alone along: it is counted as
+// that a signal ends, other than one to end the run, takes only its case along: it is counted as
 // failed, and the next run has it again. Throws Error(io) where no process can be started.
 ApartSession run_apart(const Spec& spec, const RunOptions& options);
 

@@ -97,7 +97,7 @@ class CaseTurns {
   void run() {
     context_.progress.begin_run(cases_to_come(), options_.before);
     const auto attempt = [this](std::size_t i, std::string& key) { return this->attempt(i, key); };
-    // Of a process for one case, the one that started it comes back.
+    // For a process for one case, the one that started it comes back.
     const auto await = [this](const std::vector<HeldWork>& held) {
       return !options_.only &&
              await_claims(context_.claims, held, Rest::leave, options_.interrupted);
@@ -186,7 +186,7 @@ class CaseTurns {
     ++(since ? summary_.by_others : summary_.finished_before);
     const auto reason = text_at(standing->footer, {"stop_reason"});
     note_failure(summary_, {cases_[i].id, *standing->status(), reason.value_or("")});
-    // Of a process for one case, the one that started it says so.
+    // For a process for one case, the one that started it says so.
     if (!options_.only || *options_.only == RunOptions::kNoCase)
       later_files_.warn_of(cases_[i], *standing);
     return true;

@@ -25,7 +25,7 @@ void tell_interrupt(pid_t process);
 void hear_interrupts();
 
 // In such a process, first of all: SIGTERM comes with the end of the one that started it, also
-// where that came before; `pipe` is an end for writing of which that one alone has the other.
+// where that came before; `pipe` is an end for writing of which only that one has the other.
 void end_with_starter(int pipe);
 
 }  // namespace mf

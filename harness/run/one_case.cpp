@@ -43,7 +43,7 @@ bool has_other_files(const ResultFile& file, const Case& item, const std::string
   return true;
 }
 
-// Of a skipped case, which has measured nothing: each run of the spec would leave one more.
+// For a skipped case, which has measured nothing: each run of the spec would leave one more.
 bool holds_nothing(const ResultFile& file) {
   return !file.damage && file.trace.empty() && file.status() == Status::skipped;
 }

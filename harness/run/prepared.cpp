@@ -29,7 +29,7 @@ double model_bytes(const Case& item, const ProblemShape& shape) {
 
 namespace {
 
-// Of the ratings that are no such zeros: what was not observed has no level.
+// For the ratings that are no such zeros: what was not observed has no level.
 RatingLevel level_of(const RatingFacts& facts, std::int64_t count, std::int64_t zeros) {
   if (zeros == 0) return {facts.mean, facts.deviation};
   const double share = static_cast<double>(count) / static_cast<double>(count - zeros);

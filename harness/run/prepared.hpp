@@ -20,7 +20,7 @@ namespace mf {
 // shared by the ranks of the case on the same CPUs.
 int threads_of(const Case& item, int ranks_on_these_cpus = 1);
 
-// Bytes of the host model that a case starts from: `factors` per row and a bias, or the bias alone
+// Bytes of the host model that a case starts from: `factors` per row and a bias, or only the bias
 // where the algorithm makes the rows by their rule.
 double model_bytes(const Case& item, const ProblemShape& shape);
 
@@ -33,7 +33,7 @@ class PreparedCase {
     std::function<bool()> stop_requested;
     // R on the device, for the threads of the case to upload; empty: the algorithm has its own.
     std::function<cuda::DeviceRatings*(ThreadTeam&)> ratings = {};
-    RankLoan ranks = {};  // no ranks: it is alone
+    RankLoan ranks = {};  // no ranks: one process
     int ranks_on_these_cpus = 1;
     std::int64_t zeros = 0;    // of implicit feedback: ratings that say not observed
     ForeignLoan foreign = {};  // for those that are; the test part for those that take it
@@ -52,7 +52,7 @@ class PreparedCase {
   FactorView host_factors(Model& copy);
 
   const Algorithm& algorithm() const { return *algorithm_; }
-  Foreign* foreign() const { return foreign_; }  // null: it is none
+  Foreign* foreign() const { return foreign_; }  // null: no such model
   TrainingClock::OwnClock own_clock() const;     // of a foreign one; else empty
   void gather_factors();                         // of several ranks
   Json exchanged() const;                        // OnRanks::exchanged()

@@ -36,7 +36,7 @@ struct RunOptions {
   // is not run again. 0: at the begin of the session.
   std::int64_t began_ns = 0;
   Shard shard;               // of the cases
-  bool trials_only = false;  // the trials of the spec's studies, and none of its cases
+  bool trials_only = false;  // the trials of the spec's studies, and no case
   // `mfbench run --apart`, and of one of its processes: the case of this number, from 0 on.
   bool apart = false;
   static constexpr std::int64_t kTrials = -1, kNoCase = -2;
@@ -51,7 +51,8 @@ struct RunOptions {
   // 0: go on; 1: end after the running epoch (Ctrl-C); 2: give the running epoch up.
   std::function<int()> interrupted;
 
-  RankWorld* ranks = nullptr;  // the processes of the run, of which this is rank 0; null: alone
+  RankWorld* ranks =
+      nullptr;  // the processes of the run, of which this is rank 0; null: one process
 
   // For tests: named ranges as they begin and end, and what stands in for the machine
   // and its device.

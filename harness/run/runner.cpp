@@ -83,7 +83,7 @@ class CaseRun {
     }
   }
 
-  // Of data that another process is making. A signal that ends a run after its epoch ends a wait.
+  // For data that another process is making. A signal that ends a run after its epoch ends a wait.
   void check_wait(const std::string& what) {
     const auto limit = item_.stop.wall_seconds;
     if (limit && seconds_since(start_) >= *limit) {
@@ -161,7 +161,7 @@ class CaseRun {
     return decision;
   }
 
-  // Of a sampler, between evaluations: those after burn-in are averaged.
+  // For a sampler, between evaluations: those after burn-in are averaged.
   void take_draw() {
     if (!is_sampler(item_) || setup_.prepared()->factors().draw == 0) return;
     setup_.device().read();

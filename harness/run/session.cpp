@@ -40,7 +40,7 @@ std::string spec_file_text(const Spec& spec) {
   return json_text(json, 2) + "\n";
 }
 
-// Nothing where there is none, or what is to be replaced.
+// Nothing without one, or what is to be replaced.
 std::optional<std::string> standing_text(const std::string& path) {
   try {
     return read_text(path, Origin::found);

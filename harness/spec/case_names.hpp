@@ -9,7 +9,7 @@
 
 namespace mf {
 
-// Of a result file, with its ".jsonl".
+// For a result file, with its ".jsonl".
 inline constexpr std::size_t kLongestFileName = 120;
 
 // Letters, digits, '.' and '_' of a text, with '-' for what stands between them; at most 60.

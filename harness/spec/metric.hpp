@@ -116,7 +116,7 @@ class Metric {
  public:
   constexpr Metric() = default;
   constexpr Metric(std::size_t row, int k) : row_(row), k_(k) {}
-  // Of a row that is known to be there.
+  // For a row that is known to be there.
   static constexpr Metric named(std::string_view name, int k = 0) {
     std::size_t row = 0;
     while (kMetricRows.at(row).name != name) ++row;

@@ -21,7 +21,7 @@ std::vector<std::string> known_words(MetricUse use) {
   return words;
 }
 
-// Of a ranking metric with any k.
+// For a ranking metric with any k.
 std::string ranking_pattern() {
   std::vector<std::string> names;
   for (const MetricRow& row : kMetricRows) {

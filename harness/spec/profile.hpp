@@ -17,8 +17,8 @@ struct ProfileWindow {
   std::string done() const;  // "profiled: 2 warm-up and 3 recorded epochs done"
 };
 
-// The case with the window as its only end, save for divergence, and evaluated at the start and the
-// end alone. Its id and hash stay.
+// The case with the window as its only end, save for divergence, and evaluated only at the start
+// and the end. Its id and hash stay.
 Case profiled(Case item, const ProfileWindow& window);
 
 }  // namespace mf

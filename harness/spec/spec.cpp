@@ -144,7 +144,7 @@ DataEntry parse_data_entry(const Json& json, const std::string& path, const Json
   return entry;
 }
 
-// One for each fold, where the split names none of them.
+// One for each fold, if the split names no fold.
 std::vector<DataEntry> folds_of(const DataEntry& entry) {
   if (entry.split.kind != SplitSpec::Kind::folds || entry.split.fold) return {entry};
   std::vector<DataEntry> all(static_cast<std::size_t>(entry.split.folds), entry);
@@ -206,7 +206,8 @@ std::optional<std::string> why_no_metric(const Case& item, Metric metric) {
   }
   if (metric->part == MetricPart::validation && !has_validation(item)) {
     return fmt::format(
-        "{} is of the validation part, but the split of {} has none; add \"validation\": {} "
+        "{} is of the validation part, but the split of {} has no such part; add \"validation\": "
+        "{} "
         "to its split",
         metric.key(), item.data.label(), usual_validation(item));
   }
@@ -452,7 +453,7 @@ bool watches_validation(const AlgorithmEntry& entry, const DataEntry& data,
   });
 }
 
-// A part for the rules that need one, where the split has none. All cases of a data set have it, so
+// A part for the rules that need one, if the split lacks one. All cases of a data set have it, so
 // that all train on the same ratings.
 void cut_validation(Spec& spec, std::vector<DataEntry>& data,
                     const std::vector<GivenAlgorithm>& algorithms, const EvaluateSpec& evaluate) {
@@ -466,7 +467,7 @@ void cut_validation(Spec& spec, std::vector<DataEntry>& data,
     const bool of_users = entry.split.kind == SplitSpec::Kind::leave_last;
     entry.split.validation = of_users ? entry.split.leave_last : kCutValidation;
     const std::string warning = fmt::format(
-        "{}: rules of {} watch a validation part, and the split has none: {} {} of the training "
+        "{}: rules of {} watch a validation part, which the split lacks: {} {} of the training "
         "ratings {} cut for it; \"validation\" in the split sets another",
         entry.path, found->entry.path, of_users ? "of each user the last" : "a share of",
         entry.split.validation, of_users ? "are" : "is");
@@ -535,7 +536,7 @@ Metric metric_of_study(const Case& base, const TuneSpec& tune, const std::string
 void check_study(const Study& study) {
   if (!has_validation(study.base)) {
     fail(ErrorKind::usage,
-         "{}: chooses by the validation part, but the split of {} has none; add "
+         "{}: chooses by the validation part, but the split of {} has no such part; add "
          "\"validation\": {} to its split",
          study.path, study.base.data.label(), usual_validation(study.base));
   }
@@ -943,7 +944,7 @@ std::string place_of(const std::string& path) {
   return std::filesystem::exists(shared, ignored) ? shared : path;
 }
 
-// Of a file of ratings a JSON error would not help.
+// For a file of ratings a JSON error would not help.
 void refuse_ratings(const std::string& path) {
   constexpr std::string_view kBeginsJson = "{[/\xef";  // '/': a comment; last: a byte order mark
   std::error_code error;

@@ -27,10 +27,10 @@ struct EvaluateSpec {
   // Groups of users, by id, whose RMSE is in the footer; 0: none.
   std::int64_t user_groups = 0;
   // Ranking metrics: on for implicit feedback and off for explicit ratings where the spec does not
-  // say. Of a case: whether they are computed, and for whom.
+  // say. For a case: whether they are computed, and for whom.
   std::optional<bool> rank;
   RankingSpec ranking;
-  // Beside what every case is measured by. Of a case: with those that its spec's target and search
+  // Beside what every case is measured by. For a case: with those that its spec's target and search
   // name.
   std::vector<Metric> metrics;
 
@@ -65,7 +65,7 @@ struct Case {
   std::optional<std::size_t> study;
   std::optional<Unresolved> unresolved;  // of such a case whose study has chosen nothing
   Json tuned;  // what a study has chosen, for the header; null for other cases
-  // Of a trial {"study", "number", "epochs", ...}, for the header. A trial is judged by the
+  // For a trial {"study", "number", "epochs", ...}, for the header. A trial is judged by the
   // validation part, and never sees the test part.
   Json trial;
 };
@@ -144,7 +144,7 @@ struct Spec {
 // The target of the spec, as results have it: the one with a metric goes first.
 std::optional<TargetSpec> target_of(const Spec& spec);
 
-// Of the results of a spec by its name: always below the folder of all results, and never that of
+// For the results of a spec by its name: always below the folder of all results, and never that of
 // another name, though some letters cannot be in it.
 std::string folder_name(const std::string& name);
 

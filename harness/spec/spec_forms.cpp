@@ -147,14 +147,15 @@ FormInfo peer_form() {
   FormInfo form;
   form.selector = "library";
   const auto libraries = peer_words("peer:");
-  form.fields.push_back(word_info("library", "of the peer", libraries, true));
+  form.fields.push_back(word_info("library", "the library of a peer", libraries, true));
   for (const auto& library : libraries) {
     const std::string start = "peer:" + library + ":";
     const auto known = peer_words(start);
     FormInfo algorithms;
     algorithms.selector = "algorithm";
     const std::optional<std::string> usual = usual_of(start, known);
-    algorithms.fields.push_back(word_info("algorithm", "of the library", known, !usual));
+    algorithms.fields.push_back(
+        word_info("algorithm", "an algorithm of the library", known, !usual));
     if (usual) algorithms.without = {*usual};
     for (const auto& one : known) algorithms.kinds.push_back({one, params_form(start + one)});
     form.kinds.push_back({library, std::move(algorithms)});
@@ -177,7 +178,7 @@ AlgorithmForm make_algorithm_form() {
   std::vector<std::string> names = algorithm_names();
   names.emplace_back(kPeer);
   return AlgorithmForm()
-      .select({"name", "of an algorithm", {{"enum", names}}, nullptr}, read_algorithm,
+      .select({"name", "name of an algorithm", {{"enum", names}}, nullptr}, read_algorithm,
               std::move(kinds))
       .object("schedule", &AlgorithmEntry::schedule, schedule_form(), "instead of the spec's")
       .number("learning_rate", &AlgorithmEntry::learning_rate, 0, kMaxLearningRate,
@@ -199,7 +200,7 @@ const Form<RankingSpec>& ranking_form() {
       Form<RankingSpec>()
           .integer("users", &RankingSpec::users, 0, 1'000'000'000,
                    "a sample of that many users; 0: all")
-          .integer("seed", &RankingSpec::seed, 0, INT64_MAX, "of the sample");
+          .integer("seed", &RankingSpec::seed, 0, INT64_MAX, "seed of the sample");
   return form;
 }
 
@@ -277,7 +278,7 @@ FieldInfo seeds_info() {
 void read_name(JsonReader& reader, SpecKeys& spec) { spec.name = reader.string("name", spec.name); }
 
 FieldInfo name_info() {
-  return {"name", "of the folder of the results", {{"type", "string"}}, nullptr};
+  return {"name", "name of the folder of the results", {{"type", "string"}}, nullptr};
 }
 
 void read_baseline(JsonReader& reader, SpecKeys& spec) {
@@ -311,7 +312,7 @@ SpecForm make_spec_form(FormInfo dataset, const Json& dataset_words) {
       .boolean("save_model", &SpecKeys::save_model, "export the model of every completed case")
       .field(seeds_info(), read_seeds)
       .object("evaluate", &SpecKeys::evaluate, make_evaluate_form(), "when and how")
-      .raw(&SpecKeys::split, {"split", "of every data set without its own", nullptr,
+      .raw(&SpecKeys::split, {"split", "split of every data set without its own", nullptr,
                               default_split_form().shared_info()})
       .raw(&SpecKeys::datasets, {"datasets", "names, or objects", dataset_words,
                                  share(std::move(dataset)), true, true, Sweep::whole})
@@ -323,7 +324,7 @@ SpecForm make_spec_form(FormInfo dataset, const Json& dataset_words) {
                                    true,
                                    Sweep::inside})
       .raw(&SpecKeys::schedule,
-           swept("schedule", "of the learning rate, of every algorithm without its own",
+           swept("schedule", "learning rate of every algorithm without its own",
                  schedule_form().shared_info()))
       .raw(&SpecKeys::init, swept("init", "initial factors of every algorithm without its own",
                                   init_form().shared_info()))

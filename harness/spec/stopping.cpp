@@ -30,9 +30,9 @@ StopForm make_stop_form() {
       .integer("epochs", &StopSpec::epochs, 0, 1'000'000'000, "epochs at most")
       .number("train_seconds", &StopSpec::train_seconds, 0, 1e9, "on the training clock")
       .number("wall_seconds", &StopSpec::wall_seconds, 0, 1e9,
-              "of the case, with loading and evaluation")
+              "seconds of the case, with loading and evaluation")
       .number("target_rmse", &StopSpec::target_rmse, 0, 1e9, "a test RMSE at or below it")
-      .object("target", &StopSpec::target, target_form(), "of any metric, at or beyond it")
+      .object("target", &StopSpec::target, target_form(), "a value of any metric, at or beyond it")
       .number("divergence", &StopSpec::divergence, 0, 1e30,
               "diverged: far off, over this times the larger of epoch 0 and a trivial model's")
       .group("plateau", plateau, "no improvement any more")

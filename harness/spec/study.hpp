@@ -14,7 +14,7 @@ namespace mf {
 Case trial_case(const Study& study, std::size_t trial, std::size_t rung);
 
 // What a study came to: the values of its best trial with what the header of its cases says of
-// them, or why there are none.
+// them, or why not.
 struct StudyChoice {
   std::optional<Json> values;
   Json tuned;
@@ -25,7 +25,7 @@ struct StudyChoice {
 // chose nothing stay, and are not run but end as it says.
 Spec resolve_studies(Spec spec, const std::vector<StudyChoice>& choices);
 
-// Of study.json, and back. Throws Error(data) for what is not whole; `where` names the file.
+// For study.json, and back. Throws Error(data) for what is not whole; `where` names the file.
 Json to_json(const StudyPlan& plan);
 StudyPlan read_study_plan(const Json& json, const std::string& where);
 

@@ -34,9 +34,9 @@ const TuneForm& tune_form() {
           .number("budget_s", &TuneSpec::budget_s, 1e-6, 1e9,
                   "seconds of answer time, of all trials together")
           .integer("eta", &TuneSpec::eta, 1, 10, "one in so many goes on to more epochs; 1: all")
-          .integer("seed", &TuneSpec::seed, 0, INT64_MAX, "of the draws")
+          .integer("seed", &TuneSpec::seed, 0, INT64_MAX, "seed of the draws")
           .field({"sampler",
-                  "of the points: random, or optuna, which learns from the trials before",
+                  "who draws the points: random, or optuna, which learns from earlier trials",
                   {{"enum", kTuneSamplers.all()}},
                   nullptr},
                  [](JsonReader& reader, TuneSpec& tune) {
@@ -130,7 +130,7 @@ TuneRange read_range(const SearchedParam& values, const std::string& name, const
          given.dump());
   }
   if (range.log && range.low <= 0) {
-    fail(ErrorKind::usage, "{}: found {}, expected a low end above 0: a logarithmic axis has none",
+    fail(ErrorKind::usage, "{}: found {}, expected a low end above 0 on a logarithmic axis",
          values.where(), given.dump());
   }
   return range;
@@ -229,7 +229,7 @@ std::vector<Json> all_points(const std::vector<TuneRange>& over, std::int64_t co
   return points;
 }
 
-// Of a value within the range, from 0 to 1.
+// For a value within the range, from 0 to 1.
 double place_of(const TuneRange& range, double value) {
   if (!range.log) return (value - range.low) / (range.high - range.low);
   return std::log(value / range.low) / std::log(range.high / range.low);

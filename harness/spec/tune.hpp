@@ -61,7 +61,7 @@ Json value_near(const TuneRange& range, double number);
 double number_of_value(const TuneRange& range, const Json& value);
 
 // Distinct points {"reg": 0.04, ...}, at most `trials`; fewer only where there are no more. A point
-// depends on the seed, the names and their ranges, and its number alone; so more trials are the
+// depends only on the seed, the names and their ranges, and its number; so more trials are the
 // same points and further ones.
 std::vector<Json> draw_points(const TuneSpec& tune);
 

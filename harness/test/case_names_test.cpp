@@ -44,7 +44,7 @@ TEST(CaseNames, SayWhatDiffersAmongTheCasesOfAnAlgorithm) {
   EXPECT_EQ(names_of(spec_of(R"({"name": "ruler", "offset": [1, 2.5], "factors": [8, 16]})")),
             (std::vector<std::string>{"ruler-f8-offset1" + end, "ruler-f16-offset1" + end,
                                       "ruler-f8-offset2.5" + end, "ruler-f16-offset2.5" + end}));
-  // What differs from another algorithm alone tells no two files apart.
+  // What differs only from another algorithm tells no two files apart.
   EXPECT_EQ(names_of(spec_of(R"({"name": "ruler", "offset": 1}, {"name": "sgd_serial"})")),
             (std::vector<std::string>{"ruler-f1" + end, "sgd_serial-f100" + end}));
   EXPECT_EQ(
@@ -104,7 +104,7 @@ struct Folder {
     return run_session(spec, options, *progress);
   }
 
-  // As a version that named by algorithm, factors, data and seed alone has left them.
+  // As a version has left them that named only by algorithm, factors, data and seed.
   void rename_to_old(const Spec& spec) {
     for (const auto& item : spec.cases) {
       fs::rename(file(item.id), file("old-" + item.hash.substr(0, 10)));

@@ -329,7 +329,7 @@ TEST(DataStore, LetsTheWholeGoOnceItIsCut) {
   EXPECT_NE(kept.split->test.nnz(), other.split->test.nnz());
   EXPECT_EQ(other.facts->mean, mean_rating(other.split->train));
   EXPECT_EQ(other.info->name, spec.cases[1].data.label());
-  // Of this split there is all that is needed; another needs the ratings again.
+  // For this split there is all that is needed; another needs the ratings again.
   EXPECT_EQ(store.get(spec.cases[1]).split, other.split);
   store.ledger().begin_case();
   const CaseData again = store.get(spec.cases[0]);

@@ -209,10 +209,10 @@ TEST(Compare, PairsRunsBySeedAndTakesARunForOne) {
 
 TEST(Compare, GivesNoVerdictOnTimesOfAMachineThatWasShared) {
   const Folders f;
-  const Contention alone{std::vector<std::string>{}, std::nullopt};
+  const Contention single{std::vector<std::string>{}, std::nullopt};
   const Contention shared{std::vector<std::string>{"training: other programs"}, std::nullopt};
-  write_runs(f.a, {1, 1.001, 0.999}, {.contention = alone});
-  write_runs(f.b, {2, 2.001}, {.contention = alone});
+  write_runs(f.a, {1, 1.001, 0.999}, {.contention = single});
+  write_runs(f.b, {2, 2.001}, {.contention = single});
   write_runs(f.b, {1.999}, {.seed = 3, .contention = shared});
   CompareOptions options;
   auto row = f.compare(options).rows.at(0);

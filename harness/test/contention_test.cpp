@@ -153,7 +153,7 @@ TEST(HostLoad, IsWhatLiesBetween) {
   EXPECT_NEAR(*load.longest_wait_s(), 0.5, 1e-12);
 }
 
-// Of this process on this machine: what must hold anywhere.
+// For this process on this machine: what must hold anywhere.
 TEST(HostProbe, ReadsThisMachine) {
   const HostProbe probe(usable_cpus());
   const HostCounters before = probe.read();
@@ -276,9 +276,9 @@ TEST(DeviceContention, IsOfOtherProcessesAndOfSlowdowns) {
 TEST(Contention, OfADeviceMarksTheHostsClocksApart) {
   HostLoad busy = quiet(2);
   busy.waits[0] = {2, 0};
-  DeviceLoad alone;
-  alone.others.emplace();
-  const Contention of_gpu = contention_of({{"training", busy}}, 2, alone, true);
+  DeviceLoad single;
+  single.others.emplace();
+  const Contention of_gpu = contention_of({{"training", busy}}, 2, single, true);
   EXPECT_EQ(words(of_gpu.times), "");
   EXPECT_EQ(words(of_gpu.host), "training: a thread waited 2.0 s of 4.0 s for a CPU");
   const Contention of_cpu =

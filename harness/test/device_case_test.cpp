@@ -575,7 +575,7 @@ TEST(DeviceCase, WhatComesOneAfterTheOtherDoesNotAddUp) {
   EXPECT_DOUBLE_EQ(device_bytes(item, shape, 100, {true, false, {}}), kept + 2e6);
   EXPECT_DOUBLE_EQ(device_bytes(item, shape, many, {true, true, {}}), kept + 1e6 + evaluator(many));
 
-  // Of what stays there, what an earlier case has left needs no room: its rows need not have
+  // For what stays there, what an earlier case has left needs no room: its rows need not have
   // columns.
   const ProblemShape large{10, 20, many};
   const double need = least_device_bytes(item, large, many, {true, true, {}});

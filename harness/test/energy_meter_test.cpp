@@ -57,7 +57,7 @@ TEST_F(EnergyMeterTest, LongEvaluationsAreReadBefore) {
     idle(1);
   }
   meter.finish();
-  // 500 W in 3 s; of the first alone the evaluation's share is not known.
+  // 500 W in 3 s; with only the first the evaluation's share is not known.
   EXPECT_NEAR(*meter.joules(std::nullopt), 1500, 120);
   const double before = *meter.joules(std::nullopt);
   group(meter, 0.1);

@@ -152,12 +152,12 @@ TEST(HostNeed, WhatStandsIsBesideTheData) {
   HostData data = data_of(DataFrom::cache);
   data.program_bytes = 5e6;
   data.standing_bytes = 7e8;
-  const HostNeed alone = host_need(case_of(), data_of(DataFrom::cache));
+  const HostNeed single = host_need(case_of(), data_of(DataFrom::cache));
   const HostNeed need = host_need(case_of(), data);
-  EXPECT_DOUBLE_EQ(need.load, alone.load + 7e8);
-  EXPECT_DOUBLE_EQ(need.cut, alone.cut + 7e8);
-  EXPECT_DOUBLE_EQ(need.train, alone.train + 7e8);
-  EXPECT_EQ(need.surely, alone.surely);
+  EXPECT_DOUBLE_EQ(need.load, single.load + 7e8);
+  EXPECT_DOUBLE_EQ(need.cut, single.cut + 7e8);
+  EXPECT_DOUBLE_EQ(need.train, single.train + 7e8);
+  EXPECT_EQ(need.surely, single.surely);
 }
 
 // ---- the committed results of one H200 ----

@@ -15,7 +15,7 @@
 
 namespace mf::testing {
 
-inline ThreadTeam& alone() {
+inline ThreadTeam& single() {
   static ThreadTeam one(1);
   return one;
 }
@@ -102,7 +102,7 @@ inline double reference_hit_rate(const std::vector<std::int32_t>& list,
   return reference_recall(list, held, k) > 0 ? 1 : 0;
 }
 
-// Of all k, whether or not there are so many items.
+// For all k, whether or not there are so many items.
 inline double reference_precision(const std::vector<std::int32_t>& list,
                                   View<const std::int32_t> held, int k) {
   return reference_recall(list, held, k) * std::min<double>(k, static_cast<double>(held.size())) /

@@ -48,8 +48,8 @@ class RangeFiles {
   test::Environment environment_;
 };
 
-// 260 users, 130 items, two of ten pairs: biases, three factors and noise, numbers from `seed`
-// alone. The mean of the whole file is 0 where the middle is.
+// 260 users, 130 items, two of ten pairs: biases, three factors and noise, numbers only from
+// `seed`. The mean of the whole file is 0 where the middle is.
 inline std::string write_ratings(const RatingRange& range, const RangeFiles& files) {
   constexpr int kUsers = 260;
   constexpr int kItems = 130;

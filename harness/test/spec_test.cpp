@@ -335,10 +335,10 @@ TEST(Spec, AnEntryMayBeEvaluatedLessOftenAndIsNamedByIt) {
     EXPECT_EQ(with_settings("ruler", named[i].settings),
               "ruler every=" + std::to_string(expected[i]));
   }
-  Json alone = json;
-  alone["evaluate"]["every"] = 10;
-  alone["algorithms"] = {"ruler"};
-  EXPECT_EQ(parse_spec(alone, "t").cases[0].hash, spec.cases[2].hash) << "wherever it stands";
+  Json single = json;
+  single["evaluate"]["every"] = 10;
+  single["algorithms"] = {"ruler"};
+  EXPECT_EQ(parse_spec(single, "t").cases[0].hash, spec.cases[2].hash) << "wherever it stands";
   json["algorithms"][1]["evaluate"] = {{"train", false}};
   EXPECT_TRUE(contains(error_of(json), "$.algorithms[1].evaluate.train: unknown key"))
       << error_of(json);

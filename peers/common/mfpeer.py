@@ -132,13 +132,13 @@ def save(folder, parts):
 
 
 def own_error(adapter):
-    """Of a program without a model; null where it is not finite."""
+    """Only for a program without a model; null if it is not finite."""
     rmse = getattr(adapter, "reported", None)
     return {} if rmse is None else {"rmse": rmse if math.isfinite(rmse) else None}
 
 
 def seconds_of_warm_up(adapter):
-    """Null where there is none. Before "hello": so it is on the clock of the start, as ours is."""
+    """Null without one. Before "hello": so it is on the clock of the start, as ours is."""
     if not hasattr(adapter, "warm_up"):
         return None
     start = time.perf_counter()

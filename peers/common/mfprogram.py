@@ -2,7 +2,7 @@
 
 The program runs from its start for each point that is evaluated, in a folder of its own, on files that `convert` wrote.
 Its output is a text of lines; `progress` makes of it the seconds and, where the program measures itself, the error after
-each iteration. A program that leaves its factors is evaluated by mfbench as everybody is. One that does not is given the
+each iteration. A program that leaves its factors is evaluated by mfbench like every peer. One that does not is given the
 test part as well, as its command line wants it, and its own RMSE is what the result has, marked `"evaluated_by": "program"`.
 """
 

@@ -156,7 +156,7 @@ def become_peer(order, channel, facts, parent):
 # ---- what has been started -----------------------------------------------------------------------
 
 def read(path):
-    """Of the system's files; b"" where the process has ended. By descriptors: it is read often."""
+    """For the system's files; b"" where the process has ended. By descriptors: it is read often."""
     try:
         file = os.open(path, os.O_RDONLY)
     except OSError:

@@ -27,7 +27,7 @@ class Search:
     def __init__(self, asked):
         self.distributions = {one["name"]: distribution(one) for one in asked["over"]}
         seed = (asked["seed"] * 1_000_003 + asked["number"]) % 2**32
-        # The first points are mfbench's own: the sampler needs none of its own to begin with.
+        # The first points are mfbench's own: the sampler needs no points of its own to begin with.
         sampler = optuna.samplers.TPESampler(seed=seed, n_startup_trials=1)
         self.study = optuna.create_study(direction="maximize" if asked["maximize"] else "minimize", sampler=sampler)
 

@@ -35,7 +35,7 @@ class Als:
     def __init__(self, task):
         self.task = task
         if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
-            raise mfpeer.Unsupported("Spark needs Java, and there is none: ./dev peers spark")
+            raise mfpeer.Unsupported("Spark needs Java, which was not found: ./dev peers spark")
         master = f"local[{task.threads}]"
         if task.params["cluster"]:
             master = listening_master(os.environ.get("MFBENCH_SPARK_MASTER", ""))

@@ -1,4 +1,4 @@
-"""A baseline of ours in PyTorch, as everybody writes it: embeddings, mini-batches, an optimizer.
+"""The usual baseline in PyTorch: embeddings, mini-batches, an optimizer.
 
 The loss of a batch is the sum over its ratings of e^2 / 2 + reg / 2 (|p|^2 + |q|^2 + b^2 + c^2): with the optimizer
 sgd and batches of one rating that is sgd_serial with the same numbers. Sums, not means: a larger batch wants a smaller
@@ -11,7 +11,7 @@ import types
 import mfpeer
 import numpy
 
-# Of the data that it warms up on: large enough for every kernel, small enough for no time.
+# For the data that it warms up on: large enough for every kernel, small enough for no time.
 WARM_USERS, WARM_ITEMS = 32, 16
 
 

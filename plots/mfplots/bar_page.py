@@ -1,4 +1,4 @@
-"""A page of horizontal bars: a panel a data set, a row a series, words to the right of it."""
+"""A figure of horizontal bars: a panel a data set, a row a series, its name to the left, its values to the right."""
 
 from __future__ import annotations
 
@@ -6,134 +6,157 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import matplotlib
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.lines import Line2D
-from matplotlib.text import Annotation
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from mfplots.metrics import Interval
 from mfplots.palette import BLACK
 from mfplots.published import Point
-from mfplots.sheet import Page, Sheet, fit
+from mfplots.sheet import Sheet, fit, inches_of
 from mfplots.style import Look, log_axis, words_size
 
-WIDTH = 3.4        # of the axes, inches
-LABEL_WIDTH = 2.3  # of the names to their left
-WORDS_WIDTH = 3.0  # of the values to their right
-PITCH = 0.42       # of the rows
-LOG_FROM = 30      # logarithmic where the bars differ by more than this
+NAMES, WORDS = 0.36, 0.3   # of the figure's width at most, left and right of the axes
+AROUND = 1.0               # inches that titles, ticks and legends take at least
+A_TITLE = 0.38             # inches above and below each panel
+SIZES = (1.0, 0.9, 0.8, 0.7)  # of the letters, smaller where there are many rows
+SPACE = 4.5                # points between rows
+LOG_FROM = 30              # logarithmic where the bars differ by more than this
 
 Tick = Callable[[float, int], str]  # a value of the axis in words
 
 
 @dataclass(frozen=True)
 class Bar:
-    """`text` stands to the right of the axes; without a value the bar is an empty frame."""
+    """Without a value it is an empty frame. `y`: 0 is the middle of the first row, 1 of the second."""
 
     y: float
     interval: Interval
-    text: str
     look: Look
     light: bool = False
-    height: float = 0.36
+    height: float = 0.6
     parts: Sequence[tuple[float, str]] = ()  # lengths and colours of a stack that adds up to it
+    dots: Sequence[float] = ()  # instead of it: one each, with a line at their median
 
 
 @dataclass(frozen=True)
 class Mark:
     y: float
     value: float
-    text: str
+    name: str
+    words: str
 
 
 @dataclass(frozen=True)
 class Rows:
-    """A panel: bars with the label of each row, and published marks below them."""
+    """A panel: bars, and published marks below them; of each row its name and, the most important first, its words."""
 
     title: str
-    labels: Sequence[str]
+    names: Sequence[str]
+    words: Sequence[Sequence[str]]
     bars: Sequence[Bar]
     x_label: str
     marks: Sequence[Mark] = ()
 
+    @property
+    def all_names(self) -> list[str]:
+        return [*self.names, *(mark.name for mark in self.marks)]
 
-def bar_sheet(title: str, panels: Sequence[Rows], tick: Tick, pitch: float = PITCH, origin: float | None = None,
-              closeup: bool = False, frames: bool = True) -> Sheet:
-    sheet = Sheet(title, [pitch * (len(rows.labels) + len(rows.marks)) + 0.25 for rows in panels], 1, WIDTH)
-    for axes, rows in zip(sheet.axes, panels):
-        _draw_bars(axes, rows.title, rows.labels, rows.bars, rows.marks, origin, tick, closeup, frames)
-        axes.set_xlabel(rows.x_label + (", log scale" if axes.get_xscale() == "log" else ""))
+    @property
+    def all_words(self) -> list[Sequence[str]]:
+        return [*self.words, *([mark.words] for mark in self.marks)]
+
+
+def bar_sheet(title: str, panels: Sequence[Rows], tick: Tick, bars_a_row: int = 1, origin: float | None = None,
+              closeup: bool = False) -> Sheet:
+    width, highest = matplotlib.rcParams["figure.figsize"]
+    size, unit, high = _heights(panels, width, highest, bars_a_row)
+    sheet = Sheet(title, len(panels), rows=[unit * (sum(own) + 0.2) for own in high])
+    for axes, rows, own in zip(sheet.axes, panels, high):
+        log = _draw_bars(axes, rows, origin, tick, closeup)
+        axes.set_xlabel(rows.x_label + (", log scale" if log else ""))
+        _name_rows(axes, rows, size, width)
+        _spread_out(axes, own)
     return sheet
 
 
 def published_marks(points: Sequence[Point], first: int, text: Callable[[float], str]) -> list[Mark]:
-    return [Mark(first + i, p.x, f"{p.label}: {text(p.x)}") for i, p in enumerate(points)]
+    return [Mark(first + i, p.x, p.name, text(p.x)) for i, p in enumerate(points)]
 
 
-def _draw_bars(axes: Axes, title: str, labels: Sequence[str], bars: Sequence[Bar],
-               marks: Sequence[Mark], origin: float | None, tick: Tick, closeup: bool, frames: bool) -> None:
-    """`labels`: of the rows. `origin`: where bars begin on a logarithmic axis; None: dots there, for
-    want of a zero. `closeup`: dots on an axis around the values, for errors, which differ little.
-    `frames`: whether a bar without a value is drawn as an empty one."""
-    axes.set_title(title, loc="left")
-    log = _set_closeup(axes, bars, marks, tick) if closeup else _set_scale(axes, bars, marks, tick)
-    for bar in bars if frames else ():
-        _draw_bar(axes, bar, None if closeup else origin if log else 0.0)
-    for mark in marks:
-        axes.plot([mark.value], [mark.y], **_open())
-    size = words_size()
-    beside = [axes.annotate(fit(item.text, WORDS_WIDTH, size), (1, item.y), xytext=(6, 0),
-                            xycoords=("axes fraction", "data"), textcoords="offset points",
-                            va="center", fontsize=size, color="#222222")
-              for item in [*bars, *marks]]
-    if isinstance(axes.figure, Page):
-        axes.figure.narrow[axes] = lambda inches: _stack(axes, labels, [*bars, *marks], beside,
-                                                         inches)
-    axes.set_yticks(range(len(labels)), [fit(label, LABEL_WIDTH, size) for label in labels])
-    axes.set_ylim(len(labels) + len(marks) - 0.45, -0.55)
-    axes.grid(False, axis="y")
-    axes.tick_params(axis="y", length=0)
+def _heights(panels: Sequence[Rows], width: float, highest: float, bars_a_row: int) -> tuple[float, float, list[list[float]]]:
+    """The size of the letters, the inches of a row of one line, and how many of these each row takes: the largest that
+    leave room for all."""
+    room = highest - AROUND - A_TITLE * (len(panels) - 1)
+    for share in SIZES:
+        size = share * words_size()
+        unit = max(1.2 * size + SPACE * share, 4 * bars_a_row * share + SPACE * share) / 72
+        lines = [[max(fit(name, NAMES * width, size).count("\n"), _as_fit(words, WORDS * width, size).count("\n"))
+                  for name, words in zip(rows.all_names, rows.all_words)] for rows in panels]
+        high = [[max(1.0, (1.2 * size * (more + 1) + SPACE * share) / 72 / unit) for more in own] for own in lines]
+        if unit * sum(sum(own) + 0.2 for own in high) <= room:
+            break
+    return size, unit, high
 
 
-def _stack(axes: Axes, labels: Sequence[str], items: Sequence[Bar | Mark],
-           beside: Sequence[Annotation], inches: float) -> float:
-    """For a narrow page: the words of a row stand above its bars. Returns the panel's height."""
-    size = words_size()
-    words = []
-    for row in range(len({round(item.y) for item in items})):
-        own = [item.text for item in items if round(item.y) == row]
-        named = [labels[row]] if row < len(labels) else []
-        words.append(fit("; ".join(dict.fromkeys([*named, *own])), inches - 0.3, size))
-    for text in beside:
-        text.remove()
-    lines = max(text.count("\n") for text in words) + 1
-    high = lines * size * 1.25 / 72
-    pitch = high + 0.24
-    for row, text in enumerate(words):
-        axes.annotate(text, (0, row - 0.5), xycoords=("axes fraction", "data"), xytext=(2, -1),
-                      textcoords="offset points", va="top", fontsize=size, color="#222222")
-    _squeeze(axes, high / pitch)
-    axes.set_yticks([])
-    axes.set_ylim(len(words) - 0.5, -0.5)
-    return pitch * len(words) + 0.05
+def _spread_out(axes: Axes, high: Sequence[float]) -> None:
+    """All that is drawn at a row goes to the middle of its place; bars keep their height."""
+    middle = np.cumsum([0.0, *high[:-1]]) + np.asarray(high) / 2 - 0.5
 
-
-def _squeeze(axes: Axes, share: float) -> None:
-    """All that is drawn at a row goes into the lower part of it, below its words."""
     def placed(y: float) -> float:
-        row = round(y)
-        return row - 0.5 + share + (y - row + 0.5) * (1 - share)
+        return float(middle[min(max(round(y), 0), len(middle) - 1)] + y - round(y))
 
     for bar in axes.patches:
-        low, high = placed(bar.get_y()), placed(bar.get_y() + bar.get_height())
-        bar.set_y(low)
-        bar.set_height(high - low)
+        bar.set_y(placed(bar.get_y() + bar.get_height() / 2) - bar.get_height() / 2)
     for line in axes.lines:
-        line.set_ydata([placed(float(y)) for y in line.get_ydata()])
+        if line.get_transform() is axes.transData:
+            line.set_ydata([placed(float(y)) for y in line.get_ydata()])
     for whisker in axes.collections:
-        whisker.set_segments([[(x, placed(y)) for x, y in part]
-                              for part in whisker.get_segments()])
+        whisker.set_segments([[(x, placed(y)) for x, y in part] for part in whisker.get_segments()])
+    for text in axes.texts:
+        text.xy = (text.xy[0], placed(text.xy[1]))
+    axes.set_yticks(middle, [label.get_text() for label in axes.get_yticklabels()])
+    axes.set_ylim(sum(high) - 0.4, -0.6)
+
+
+def _name_rows(axes: Axes, rows: Rows, size: float, width: float) -> None:
+    names = [fit(name, NAMES * width, size) for name in rows.all_names]
+    axes.set_yticks(range(len(names)), names, fontsize=size, linespacing=1.0)
+    axes.grid(False, axis="y")
+    axes.tick_params(axis="y", length=0)
+    for y, pieces in enumerate(rows.all_words):
+        axes.annotate(_as_fit(pieces, WORDS * width, size), (1, y), xytext=(4, 0), fontsize=size, va="center",
+                      xycoords=("axes fraction", "data"), textcoords="offset points", color="#222222",
+                      annotation_clip=False, linespacing=1.0)
+
+
+def _as_fit(pieces: Sequence[str], inches: float, size: float) -> str:
+    """As many as one line holds; a ratio may go without its interval, and the first may take several lines."""
+    text = ""
+    for piece in filter(None, pieces):
+        tried = [f"{text}, {one}" if text else one for one in (piece, piece.partition(" [")[0])]
+        held = next((one for one in tried if inches_of(one, size) <= inches), None)
+        if held is None:
+            return text or fit(tried[-1], inches, size)
+        text = held
+    return text
+
+
+def _draw_bars(axes: Axes, rows: Rows, origin: float | None, tick: Tick, closeup: bool) -> bool:
+    """Whether the axis is logarithmic. `origin`: a line, where bars begin on such an axis; None: dots there, for want of
+    a zero. `closeup`: dots on an axis around the values, for errors, which differ little."""
+    axes.set_title(rows.title, loc="left")
+    log = _set_closeup(axes, rows.bars, rows.marks, tick, origin) if closeup else _set_scale(axes, rows.bars, rows.marks, tick)
+    for bar in rows.bars:
+        _draw_bar(axes, bar, None if closeup else origin if log else 0.0)
+    if origin is not None:
+        axes.axvline(origin, color="#555555", linewidth=0.9, linestyle=(0, (2, 2)), zorder=0.5)
+    for mark in rows.marks:
+        axes.plot([mark.value], [mark.y], **_open())
+    return log
 
 
 def _set_scale(axes: Axes, bars: Sequence[Bar], marks: Sequence[Mark], tick: Tick) -> bool:
@@ -145,47 +168,62 @@ def _set_scale(axes: Axes, bars: Sequence[Bar], marks: Sequence[Mark], tick: Tic
     stacked = any(bar.parts for bar in bars)
     log = max(values) > LOG_FROM * min(values) and not stacked
     if log:
-        log_axis(axes, min(ends) / 1.6, max(ends) * 1.25, tick)
+        log_axis(axes, min(ends) / 1.6, max(ends) * 1.6, tick, most=_few())
     else:
         axes.set_xlim(0, 1.05 * max(ends))
-        axes.xaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
+        axes.xaxis.set_major_locator(MaxNLocator(_few(), steps=[1, 2, 5, 10]))
         axes.xaxis.set_major_formatter(FuncFormatter(tick))
     return log
 
 
-def _set_closeup(axes: Axes, bars: Sequence[Bar], marks: Sequence[Mark], tick: Tick) -> bool:
+def _set_closeup(axes: Axes, bars: Sequence[Bar], marks: Sequence[Mark], tick: Tick, origin: float | None) -> bool:
     ends = [end for bar in bars if bar.interval.known
             for end in (bar.interval.value, bar.interval.low, bar.interval.high)]
-    ends = [end for end in [*ends, *(mark.value for mark in marks)] if math.isfinite(end)] or [1.0]
+    ends += [dot for bar in bars for dot in bar.dots]
+    ends += [*(mark.value for mark in marks), *([] if origin is None else [origin])]
+    ends = [end for end in ends if math.isfinite(end)] or [1.0]
     pad = 0.08 * (max(ends) - min(ends)) or 0.01 * abs(max(ends)) or 0.01
     axes.set_xlim(min(ends) - pad, max(ends) + pad)
-    axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+    axes.xaxis.set_major_locator(MaxNLocator(_few(), steps=[1, 2, 5, 10]))
     axes.xaxis.set_major_formatter(FuncFormatter(tick))
     return False
 
 
+def _few() -> int:
+    """Spaces between ticks that have room on an axis of bars."""
+    inches = (1 - NAMES - WORDS) * matplotlib.rcParams["figure.figsize"][0]
+    return max(2, min(6, int(inches / (4.5 * words_size() / 72))))
+
+
 def _draw_bar(axes: Axes, bar: Bar, start: float | None) -> None:
+    if bar.dots:
+        return _draw_dots(axes, bar)
     if not bar.interval.known:
         return _draw_empty(axes, bar)
     value, low, high = bar.interval.value, bar.interval.low, bar.interval.high
     if bar.parts:
         return _draw_stack(axes, bar)
-    edge = {"color": _fill(bar), "edgecolor": bar.look.colour, "linewidth": 1}
+    edge = {"color": _fill(bar), "edgecolor": bar.look.colour, "linewidth": 0.8}
     if start is None:
-        axes.plot([value], [bar.y], **{**bar.look.as_line(), "linestyle": "none", "markersize": 8})
+        axes.plot([value], [bar.y], **{**bar.look.as_line(), "linestyle": "none", "markersize": 6})
     else:
         axes.barh(bar.y, value - start, left=start, height=bar.height, **edge)
     if math.isfinite(low) and high > low:
         axes.errorbar([value], [bar.y], xerr=[[value - low], [high - value]], fmt="none",
-                      ecolor="#888888" if bar.look.colour == BLACK else "#222222", elinewidth=1,
-                      capsize=2.5)
+                      ecolor="#888888" if bar.look.colour == BLACK else "#222222", elinewidth=0.9,
+                      capsize=2)
+
+
+def _draw_dots(axes: Axes, bar: Bar) -> None:
+    axes.plot(bar.dots, [bar.y] * len(bar.dots), zorder=3, **{**bar.look.as_line(), "linestyle": "none"})
+    axes.vlines(np.median(bar.dots), bar.y - bar.height / 2, bar.y + bar.height / 2, color=bar.look.colour, linewidth=2)
 
 
 def _draw_stack(axes: Axes, bar: Bar) -> None:
     start = 0.0
     for length, colour in bar.parts:
         axes.barh(bar.y, length, left=start, height=bar.height, color=colour, edgecolor="white",
-                  linewidth=0.6)
+                  linewidth=0.4)
         start += length
 
 
@@ -203,7 +241,7 @@ def _draw_empty(axes: Axes, bar: Bar) -> None:
 
 
 def _open() -> dict[str, object]:
-    return {"linestyle": "none", "marker": "D", "markersize": 6, "markerfacecolor": "none",
+    return {"linestyle": "none", "marker": "D", "markersize": 5, "markerfacecolor": "none",
             "markeredgecolor": "#333333", "markeredgewidth": 1.1}
 
 

@@ -29,6 +29,9 @@ _OWN = ("name", "family_index", "per_family_instance_index", "run_name", "run_ty
         "repetition_index", "threads", "iterations", "real_time", "cpu_time", "time_unit", "label",
         "error_occurred", "error_message", "skipped", "skip_message")
 
+# Operations that are done: of a symmetric matrix, of which "flops" counts all, half.
+COMPUTED = "computed_flops"
+
 Json = dict[str, Any]
 Keys = dict[str, str]
 
@@ -44,6 +47,8 @@ class Benchmark:
     error: str = ""
 
     def values(self, name: str) -> tuple[float, ...]:
+        if name == COMPUTED:
+            return self.counters.get("symmetric_flops") or self.counters.get("flops", ())
         return self.times if name == "time" else self.counters.get(name, ())
 
 

@@ -20,9 +20,9 @@ from mfplots.printable import say
 from mfplots.recipes import Recipe, read_recipes
 from mfplots.series import View, make_view
 from mfplots.sheet import FORMATS
+from mfplots.style import WIDTHS
 from mfplots.summary import CLOCK_NAMES, Question, metrics_of
 from mfplots.table import table_text
-from mfplots.widths import WIDTHS
 
 PACKED = ".jsonl.xz"  # results/ml-1m.jsonl.xz stands in the place of the folder results/ml-1m
 
@@ -70,11 +70,8 @@ def _add_figure_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--recipe", type=Path, metavar="FILE", help="draw the figures that this file lists")
     parser.add_argument("--format", default=",".join(FORMATS), metavar="LIST",
                         help="default: %(default)s")
-    parser.add_argument("--width", choices=tuple(WIDTHS), default="own",
-                        help="a column's 3.3 in with text of 8 pt, a page's 7 in, a slide's 10 in; "
-                        "default: what the content takes")
-    parser.add_argument("--no-small-print", dest="small_print", action="store_false",
-                        help="leave out n, cases, revision and machine")
+    parser.add_argument("--width", choices=tuple(WIDTHS), default="page",
+                        help="a column's 3.3 in, a page's 7 in, a slide's 10 in (default: %(default)s)")
     parser.add_argument("--versus", action="append", default=[], metavar="DIR",
                         help="the same spec run elsewhere, for speedup-trace; may be repeated")
     parser.add_argument("--unfinished", action="store_true",
@@ -130,7 +127,7 @@ def _draw_all(options: argparse.Namespace, sources: Sources,
         try:
             source = _source(sources, recipe, versus)
             written += figures.write(source, recipe, _out(options), formats,
-                                     WIDTHS[options.width], options.small_print)
+                                     WIDTHS[options.width])
         except NotDrawable as reason:
             if asked_for:
                 raise PlotError(f"{recipe.file_name}: {reason}") from reason

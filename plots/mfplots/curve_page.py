@@ -9,18 +9,19 @@ from dataclasses import dataclass
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
 from matplotlib.ticker import AutoMinorLocator, FuncFormatter, MaxNLocator
 
 from mfplots.curves import Curve, panel_curves, rmse_window, wants_log, whole_window
+from mfplots.direct import LEVEL
 from mfplots.errors import NotDrawable
 from mfplots.figures import Drawing
 from mfplots.metrics import FEWEST, row
+from mfplots.names import explained, is_library, short_names
 from mfplots.palette import of_system, system_name
 from mfplots.published import Point, absent_note, foreign_note
 from mfplots.recipes import Recipe
 from mfplots.series import Panel, Series, View, marks, panel_title
-from mfplots.sheet import IN_A_LEGEND, Sheet
+from mfplots.sheet import Named, Sheet
 from mfplots.smallprint import provenance, sample
 from mfplots.style import (Look, log_axis, looks, plain_tick, si_tick, significant,
                             words_size)
@@ -46,110 +47,57 @@ def draw_curves(view: View, recipe: Recipe, x: Quantity, y: Quantity, title: str
     whole = [panel_curves(panel, recipe, x.column, y.column) for panel in view.panels]
     if not any(whole):
         raise NotDrawable(f"no finished case has a trace with {x.column} and {y.column}")
-    looks_of = looks(view.labels, baseline_label(view, recipe.question),
-                     [[series.label for series in panel.series] for panel in view.panels])
+    looks_of = looks(view.labels, baseline_label(view, recipe.question), view.by_panel)
     datasets = {panel.dataset for panel in view.panels}
     metric = row(y.column)  # on a linear axis with a window of its own
     foreign = [p for p in points if metric and p.foreign and p.dataset in datasets]
     shown = [p for p in points if p.dataset in datasets and p not in foreign]
-    parts = [part for panel, curves in zip(view.panels, whole)
-             for part in in_parts(panel, curves, [p for p in shown if p.dataset == panel.dataset])]
-    sheet = curve_sheet(len(parts), recipe, title, view, 2 if len(parts) > len(view.panels) else 0)
+    sheet = curve_sheet(len(view.panels), recipe, title, view)
     notes = [absent_note(points, datasets), foreign_note(foreign)]
-    for axes, part in zip(sheet.axes, parts):
-        panel, own = part.panel, part.points
-        draw_points(axes, own, shown)
-        draw_panel(axes, part.curves, looks_of, recipe)
-        axes.set_title(panel_title(panel) + part.remark, loc="left")
-        # Parts of a panel have its axes.
+    for axes, panel, curves in zip(sheet.axes, view.panels, whole):
         near = [p for p in shown if p.dataset == panel.dataset]
-        finish_x(axes, part.all_curves, near, x.label, wants_log(part.all_curves, recipe.x_scale))
+        draw_points(axes, near, shown)
+        draw_panel(axes, curves, looks_of, recipe)
+        axes.set_title(panel_title(panel), loc="left")
+        finish_x(axes, curves, near, x.label, wants_log(curves, recipe.x_scale))
         if metric:
             target = target_of(panel, recipe.question)
             target = target if target is not None and target.metric == y.column else None
             window = whole_window if metric.ranking else rmse_window
-            notes.append(_set_window(axes, panel, part.all_curves, target, near, recipe, window))
+            notes.append(_set_window(axes, panel, curves, target, near, recipe, window))
             axes.set_ylabel(y.label)
         else:
-            finish_y(axes, part.all_curves, near, y.label, recipe)
-    place_legends(sheet, view, parts, looks_of, shown)
+            finish_y(axes, curves, near, y.label, recipe)
+    names = names_of(view, looks_of)
+    place_legend(sheet, view, whole, looks_of, names, shown)
     if y.column == "updates_per_s":
         notes.append(writes_note(view))
     if x.column in ("train_s", "train_device_s"):
         notes.append(before_note(view))
-    sheet.small_print([reading(view, recipe), *dict.fromkeys(notes), *provenance(view)])
+    sheet.small_print([reading(view, recipe), *dict.fromkeys(notes), explained(names), *provenance(view)])
     return Drawing(sheet, numbers(view.panels, whole, x.column, y.column, shown))
 
 
-@dataclass(frozen=True)
-class Part:
-    """At most IN_A_LEGEND series of a panel; `all_curves`: those of the whole panel."""
-
-    panel: Panel
-    series: Sequence[Series]
-    curves: Sequence[Curve]
-    all_curves: Sequence[Curve]
-    points: Sequence[Point]
-    remark: str = ""
+def curve_sheet(n: int, recipe: Recipe, title: str, view: View) -> Sheet:
+    return Sheet(recipe.title or f"{view.specs}: {title}", n)
 
 
-def in_parts(panel: Panel, curves: Sequence[Curve], points: Sequence[Point]) -> list[Part]:
-    """A panel as it is, or where its legend were too long, several: configurations of one algorithm
-    stay together as far as they can, published points stand in the last, lines in all."""
-    systems = len({point.label for point in points if not point.is_line})
-    lines = [point for point in points if point.is_line]
-    if len(panel.series) + systems <= IN_A_LEGEND:
-        return [Part(panel, panel.series, curves, curves, points)]
-    groups = _shared_out(panel.series)
-    if systems and len(groups[-1]) + systems > IN_A_LEGEND:
-        groups.append([])
-    parts = []
-    for i, group in enumerate(groups):
-        last = i == len(groups) - 1
-        own = [curve for curve in curves if any(curve.series is s for s in group)]
-        parts.append(Part(panel, group, own, curves, points if last else lines,
-                          f", {i + 1} of {len(groups)}"))
-    return parts
+def names_of(view: View, looks_of: Mapping[str, Look]) -> dict[str, str]:
+    """Short ones; one for several labels only where these look alike."""
+    names = short_names(view.labels, view.by_panel)
+    looking = {(name, look.colour, look.variant) for label, name in names.items() for look in [looks_of[label]]}
+    return names if len(looking) == len(set(names.values())) else short_names(view.labels)
 
 
-def _shared_out(series: Sequence[Series]) -> list[list[Series]]:
-    """Algorithms of one family beside each other."""
-    families = list(dict.fromkeys(str(one.cases["family"].iloc[0]) for one in series))
-    by_algorithm: dict[str, list[Series]] = {}
-    for one in sorted(series, key=lambda s: families.index(str(s.cases["family"].iloc[0]))):
-        by_algorithm.setdefault(one.algorithm, []).append(one)
-    groups: list[list[Series]] = [[]]
-    for own in by_algorithm.values():
-        if groups[-1] and len(groups[-1]) + len(own) > IN_A_LEGEND:
-            groups.append([])
-        for i in range(0, len(own), IN_A_LEGEND):
-            chunk = own[i:i + IN_A_LEGEND]
-            if len(groups[-1]) + len(chunk) > IN_A_LEGEND:
-                groups.append([])
-            groups[-1] += chunk
-    return groups
-
-
-def place_legends(sheet: Sheet, view: View, parts: Sequence[Part], looks_of: Mapping[str, Look],
-                  points: Sequence[Point]) -> None:
-    """One for the page where it is short, else one below each panel."""
-    whole = legend(view, [part.curves for part in parts], looks_of, points)
-    if len(whole) <= IN_A_LEGEND:
-        sheet.legend(whole)
-        return
-    sheet.panel_legends([_part_legend(part, looks_of) for part in parts])
-
-
-def _part_legend(part: Part, looks_of: Mapping[str, Look]) -> list[Line2D | Patch]:
-    handles = [_handle(s.label, remarks([s]), looks_of[s.label], _with_label(part.curves, s.label))
-               for s in part.series]
-    return handles + point_handles(part.points)
-
-
-def curve_sheet(n: int, recipe: Recipe, title: str, view: View, columns: int = 0) -> Sheet:
-    columns = columns or (2 if n in (2, 4) else min(n, 3))
-    width, height = (6.2, 3.8) if n == 1 else (4.4, 3.2)
-    return Sheet(recipe.title or f"{view.specs}: {title}", [height] * n, columns, width)
+def place_legend(sheet: Sheet, view: View, per_panel: Sequence[Sequence[Curve]], looks_of: Mapping[str, Look],
+                 names: Mapping[str, str], points: Sequence[Point] = ()) -> None:
+    """Ours, libraries, and what was published; or the names at the curves, where all of them are drawn."""
+    ours, libraries = legend(view, per_panel, looks_of, names)
+    handles = {**ours, **libraries}
+    named = [Named(line, handles[label].get_label()) for axes in sheet.axes for line in axes.lines
+             if (label := str(line.get_label())) in handles]
+    complete = not points and len(named) == len(handles)
+    sheet.legend(_once(ours), _once(libraries), point_handles(points), named=named if complete else ())
 
 
 def draw_panel(axes: Axes, curves: Sequence[Curve], looks_of: Mapping[str, Look],
@@ -159,11 +107,11 @@ def draw_panel(axes: Axes, curves: Sequence[Curve], looks_of: Mapping[str, Look]
         every = max(len(p) // 8, 1)
         wide = (p["high"] > p["low"]) & (p["seeds"] >= FEWEST)
         if not curve.joined:
-            axes.plot(p["x"], p["y"], zorder=3, **_as_points(look))
+            axes.plot(p["x"], p["y"], zorder=3, label=curve.series.label, **_as_points(look))
             if recipe.band != "none" and wide.any():
                 axes.vlines(p["x"][wide], p["low"][wide], p["high"][wide], color=look.colour, alpha=0.4, zorder=2)
             continue
-        axes.plot(p["x"], p["y"], markevery=(look.order % every, every), zorder=3,
+        axes.plot(p["x"], p["y"], markevery=(look.order % every, every), zorder=3, label=curve.series.label,
                   **look.as_line())
         if recipe.band != "none" and wide.any():
             axes.fill_between(p["x"].to_numpy(float), p["low"].to_numpy(float),
@@ -177,7 +125,7 @@ def draw_points(axes: Axes, points: Sequence[Point], everywhere: Sequence[Point]
     """Open markers; a thin dotted line joins those of one published system, and nothing else. What
     has no x is a line across the panel."""
     for line in (point for point in points if point.is_line):
-        draw_level(axes, line.y, f"{line.label}, {line.y:g}", "left", of_system(line.system)[0])
+        draw_level(axes, line.y, f"{line.label}, {line.y:g}", of_system(line.system)[0])
     style_of = published_styles(everywhere)
     for label in dict.fromkeys(point.label for point in points if not point.is_line):
         own = sorted((p.x, p.y) for p in points if p.label == label)
@@ -185,11 +133,13 @@ def draw_points(axes: Axes, points: Sequence[Point], everywhere: Sequence[Point]
         axes.plot(*zip(*own), **{**style, "color": "#888888"}, zorder=5)
 
 
-def draw_level(axes: Axes, y: float, words: str, side: str, colour: str) -> None:
-    """A dashed line with its words above its end."""
+def draw_level(axes: Axes, y: float, words: str, colour: str, above: bool = True) -> None:
+    """A dashed line with its words, which place_levels moves out of the way of curves."""
     axes.axhline(y, color=colour, linewidth=0.9, linestyle=(0, (2, 2)), zorder=1)
-    axes.annotate(words, (float(side == "right"), y), xycoords=("axes fraction", "data"), xytext=(3 * (side == "left"), 2),
-                  textcoords="offset points", ha=side, va="bottom", fontsize=words_size(), color="#444444")
+    axes.annotate(words, (0, y), xycoords=("axes fraction", "data"), xytext=(3, 2 if above else -2),
+                  textcoords="offset points", ha="left", va="bottom" if above else "top", fontsize=words_size(),
+                  color="#444444", label=LEVEL, zorder=4,
+                  bbox={"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 0.5})
 
 
 def published_styles(points: Sequence[Point]) -> dict[str, dict[str, object]]:
@@ -260,19 +210,31 @@ def _set_window(axes: Axes, panel: Panel, curves: Sequence[Curve], target: float
     low, high = recipe.y_range or window(curves, target, [p.y for p in points])
     axes.set_ylim(low, high)
     if target is not None and low <= target <= high:
-        draw_level(axes, target, f"target {target:g}", "right", "#555555")
+        draw_level(axes, target, f"target {target:g}", "#555555", above=not row(target.metric).less)
     top = max(float(curve.points["high"].max()) for curve in curves)
     return f"{panel.title}: errors over {significant(high)} are not shown (up to " \
            f"{significant(top)})." if top > high else ""
 
 
 def legend(view: View, per_panel: Sequence[Sequence[Curve]], looks_of: Mapping[str, Look],
-           points: Sequence[Point]) -> list[Line2D | Patch]:
+           names: Mapping[str, str]) -> tuple[dict[str, Line2D], dict[str, Line2D]]:
+    """By label, of ours and of libraries."""
     drawn = [curve for curves in per_panel for curve in curves]
-    handles = [_handle(label, remarks([s for p in view.panels for s in p.series
-                                       if s.label == label]), look, _with_label(drawn, label))
-               for label, look in looks_of.items()]
-    return handles + point_handles(points)
+    handles = {label: _handle(names[label], remarks([s for p in view.panels for s in p.series if s.label == label]),
+                              look, _with_label(drawn, label))
+               for label, look in looks_of.items()}
+    theirs = {label: handle for label, handle in handles.items() if is_library(label.split()[0])}
+    return {label: handle for label, handle in handles.items() if label not in theirs}, theirs
+
+
+def _once(handles: Mapping[str, Line2D]) -> list[Line2D]:
+    """One of each name; the one that is drawn."""
+    found: dict[str, Line2D] = {}
+    for handle in handles.values():
+        name = handle.get_label().replace(", not drawn", "")
+        if name not in found or handle.get_label() == name:
+            found[name] = handle
+    return list(found.values())
 
 
 def _with_label(curves: Sequence[Curve], label: str) -> Curve | None:
@@ -283,7 +245,7 @@ def _as_points(look: Look) -> dict[str, object]:
     return {**look.as_line(), "linestyle": "none"}
 
 
-def _handle(label: str, remark: str, look: Look, drawn: Curve | None) -> Line2D | Patch:
+def _handle(label: str, remark: str, look: Look, drawn: Curve | None) -> Line2D:
     if drawn:
         return Line2D([], [], label=label + remark, **(look.as_line() if drawn.joined else _as_points(look)))
     return Line2D([], [], linestyle="none", marker="x", color="#777777",

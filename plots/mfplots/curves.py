@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,9 @@ from mfplots.series import Panel, Series
 QUARTILES = (0.25, 0.75)
 OF_A_RUN = ("train_s", "train_device_s", "answer_s")  # times of the run that gave a point
 LOG_FROM = 20  # x_scale auto: log where the longest series is over this many times the shortest
+
+
+Numbers = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)
@@ -53,21 +57,37 @@ def aggregate(traces: Sequence[pd.DataFrame], x: str, band: str,
     columns = ["epoch", "x", "y", "low", "high", "seeds"]
     if not traces:
         return pd.DataFrame(columns=columns)
-    data = pd.concat(traces, ignore_index=True)
-    if y not in data:
+    if all(y not in trace for trace in traces):
         return pd.DataFrame(columns=columns)
-    columns_of = {"epoch": data["epoch"], "x": data[x], "y": data[y]}  # x or y may be the epoch
-    data = pd.DataFrame(columns_of)[np.isfinite(data[x]) & np.isfinite(data[y])]
-    if len(traces) == 1 and data["epoch"].is_unique:  # as below, which takes milliseconds
-        points = data.sort_values("epoch", ignore_index=True)
-        return points.assign(low=points["y"], high=points["y"], seeds=1)[columns]
-    groups = data.groupby("epoch")
-    points = pd.DataFrame({"x": groups["x"].median(), "y": groups["y"].median(),
-                           "low": groups["y"].min(), "high": groups["y"].max(),
-                           "seeds": groups.size()}).reset_index()
-    if band == "iqr":
-        points["low"], points["high"] = (groups["y"].quantile(q).to_numpy() for q in QUARTILES)
-    return points[points["seeds"] * 2 > len(traces)][columns].reset_index(drop=True)
+    epochs, values = _matrices(traces, (x, y))
+    xs, ys = np.sort(np.where(np.isfinite(values).all(axis=0), values, np.nan), axis=1)  # a point has both; NaN last
+    seeds = np.isfinite(ys).sum(axis=0)
+    keep = (seeds * 2 > len(traces)) & (seeds > 0)
+    xs, ys, seeds = xs[:, keep], ys[:, keep], seeds[keep]
+    low, high = (_quantile(ys, seeds, q) for q in (QUARTILES if band == "iqr" else (0.0, 1.0)))
+    return pd.DataFrame({"epoch": epochs[keep], "x": _quantile(xs, seeds, 0.5), "y": _quantile(ys, seeds, 0.5), "low": low,
+                         "high": high, "seeds": seeds})
+
+
+def _quantile(rising: Numbers, counts: Numbers, q: float) -> Numbers:
+    """Of each column, whose first `counts` numbers are known and in order."""
+    place = q * (counts - 1)
+    below, columns = np.floor(place).astype(int), np.arange(len(counts))
+    less, more = rising[below, columns], rising[np.ceil(place).astype(int), columns]
+    return less + (more - less) * (place - below)
+
+
+def _matrices(traces: Sequence[pd.DataFrame], names: Sequence[str]) -> tuple[Numbers, Numbers]:
+    """All epochs, and of each column a row a trace and a column an epoch; NaN where a trace has none. Of an epoch that
+    stands twice, the last."""
+    own = [trace["epoch"].to_numpy(float) for trace in traces]
+    epochs = np.unique(np.concatenate(own))
+    values = np.full((len(names), len(traces), len(epochs)), np.nan)
+    for i, (trace, at) in enumerate(zip(traces, own)):
+        for k, name in enumerate(names):
+            if name in trace:
+                values[k, i, np.searchsorted(epochs, at)] = trace[name].to_numpy(float)
+    return epochs, values
 
 
 def wants_log(curves: Sequence[Curve], scale: str, axis: str = "x") -> bool:

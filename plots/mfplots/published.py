@@ -27,6 +27,11 @@ class Point:
     source: str = ""  # the data set of the numbers, where that is not `dataset`
 
     @property
+    def name(self) -> str:
+        """Where a mark says that it was published."""
+        return self.label.partition(": ")[2] or self.label
+
+    @property
     def is_line(self) -> bool:
         return math.isnan(self.x)
 

@@ -157,6 +157,11 @@ class View:
         return ", ".join(dict.fromkeys(self.cases["spec_name"].dropna()))
 
     @property
+    def by_panel(self) -> list[list[str]]:
+        """The labels of each panel."""
+        return [[series.label for series in panel.series] for panel in self.panels]
+
+    @property
     def labels(self) -> list[str]:
         """Each label once, in order of appearance: the order of colours."""
         return list(dict.fromkeys(s.label for panel in self.panels for s in panel.series))
@@ -173,17 +178,23 @@ def make_view(results: Results, wanted: Mapping[str, Any] | None = None) -> View
     labels = make_labels([(cases.at[i, "algorithm"], facets[i]) for i in cases.index],
                          _panel_keys(cases))
     label_of = dict(zip(cases.index, labels))
+    empty = results.trace.iloc[:0].reset_index(drop=True)
+    traces = dict.fromkeys(cases.index, empty) | {index: trace.reset_index(drop=True)
+                                                  for index, trace in results.trace.groupby("case")}
     panels = [
         Panel(first["dataset"], pd.notna(first["look_alike"]) and bool(first["look_alike"]), detail,
-              _series_of(group, facets, label_of, results.trace),
+              _series_of(group, facets, label_of, traces),
               expanded=first.get("source") == "expanded")
         for first, detail, group in _panel_groups(cases)
     ]
     return View(panels, cases, list(idle["case_id"]))
 
 
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
+
+
 def canonical(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return _ENCODER.encode(value)
 
 
 def flatten(value: Mapping[str, Any] | None, prefix: str = "") -> Facets:
@@ -384,15 +395,14 @@ def _plain(value: Any) -> str:
 
 
 def _series_of(cases: pd.DataFrame, facets: Mapping[int, Facets], label_of: Mapping[int, str],
-               trace: pd.DataFrame) -> list[Series]:
+               traces: Mapping[int, pd.DataFrame]) -> list[Series]:
     by_label: dict[str, list[int]] = {}
     for index in cases.index:
         by_label.setdefault(label_of[index], []).append(index)
     found = []
     for label, members in by_label.items():
         own = cases.loc[members]
-        traces = {i: trace[trace["case"] == i].reset_index(drop=True) for i in members}
-        found.append(Series(label, own["algorithm"].iloc[0], facets[members[0]], own, traces))
+        found.append(Series(label, own["algorithm"].iloc[0], facets[members[0]], own, {i: traces[i] for i in members}))
     return found
 
 

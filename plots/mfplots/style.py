@@ -18,7 +18,6 @@ from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, NullForma
 
 from mfplots.metrics import Interval
 from mfplots.palette import of_algorithm
-from mfplots.widths import OWN, Width
 
 LINES: tuple[Any, ...] = ("-", (0, (5, 1.6)), (0, (6, 1.6, 1, 1.6)), (0, (1.2, 1.2)),
                           (0, (9, 2.5)), (0, (5, 1.4, 1, 1.4, 1, 1.4)))
@@ -26,8 +25,6 @@ FILLS = ("full", "none", "left", "bottom", "right", "top")
 
 RC = {
     "font.family": ["DejaVu Sans", "sans-serif"],  # the first comes with matplotlib
-    "font.size": 9, "axes.titlesize": 10, "axes.labelsize": 9, "legend.fontsize": 8.5,
-    "xtick.labelsize": 8.5, "ytick.labelsize": 8.5, "lines.linewidth": 1.6,
     "lines.markersize": 4.5, "axes.spines.top": False, "axes.spines.right": False,
     "axes.grid": True, "grid.color": "#dddddd", "grid.linewidth": 0.6, "axes.axisbelow": True,
     "axes.formatter.useoffset": False, "hatch.linewidth": 0.7,
@@ -40,8 +37,25 @@ RC = {
 # A shape that has little area in its square, by how much it is drawn larger.
 THIN_MARKERS = {"*": 1.9, "d": 1.3, ">": 1.1, "1": 1.5}
 
-SIZES = ("font.size", "axes.titlesize", "axes.labelsize", "legend.fontsize", "xtick.labelsize",
-         "ytick.labelsize")
+SIZES = ("font.size", "axes.titlesize", "axes.labelsize", "legend.fontsize", "xtick.labelsize", "ytick.labelsize", "figure.labelsize")
+
+
+@dataclass(frozen=True)
+class Width:
+    """`inches` of the whole figure, which is `highest` at most; sizes of its words and titles in points."""
+
+    inches: float
+    highest: float
+    text: float
+    title: float
+    legend: float
+    lines: float
+
+
+WIDTHS = {"column": Width(3.3, 4.95, 8, 8, 7, 1.2),  # one of a page's two; higher by half than wide at most
+          "page": Width(7.0, 9.0, 8, 9, 8, 1.3),     # both
+          "slide": Width(10.0, 7.0, 12, 16, 12, 2.2)}
+PAGE = WIDTHS["page"]
 
 
 @dataclass(frozen=True)
@@ -64,20 +78,18 @@ class Look:
 
 
 @contextmanager
-def styled(width: Width = OWN) -> Iterator[None]:
+def styled(width: Width = PAGE) -> Iterator[None]:
     """matplotlib's own defaults plus RC, whatever the user's matplotlibrc says."""
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
-        matplotlib.rcParams.update(RC)
-        if width.text:
-            matplotlib.rcParams.update({**dict.fromkeys(SIZES, width.text),
-                                        "lines.linewidth": width.lines})
+        matplotlib.rcParams.update({**RC, **dict.fromkeys(SIZES, width.text), "figure.titlesize": width.title,
+                                    "legend.fontsize": width.legend, "lines.linewidth": width.lines, "figure.figsize": (width.inches, width.highest)})
         yield
 
 
 def words_size() -> float:
     """Points of the words inside of axes."""
-    return max(8.0, float(matplotlib.rcParams["font.size"]) - 1)
+    return float(matplotlib.rcParams["font.size"])
 
 
 def variant_look(algorithm: str, variant: int, order: int = 0) -> Look:
@@ -107,9 +119,9 @@ def looks(labels: Sequence[str], baseline: str | None,
 
 
 def log_axis(axes: Axes, low: float, high: float, text: Callable[[float, int], str],
-             which: str = "x") -> None:
-    """A logarithmic axis from `low` to `high`, with 2 and 5 on it where decades are few."""
-    few = high < 100 * low
+             which: str = "x", most: int = 8) -> None:
+    """A logarithmic axis from `low` to `high`, with 2 and 5 on it where decades are few, and `most` ticks."""
+    few = high < 100 * low and most > 4
     axis = axes.xaxis if which == "x" else axes.yaxis
     if which == "x":
         axes.set_xscale("log", nonpositive="mask")
@@ -117,7 +129,7 @@ def log_axis(axes: Axes, low: float, high: float, text: Callable[[float, int], s
     else:
         axes.set_yscale("log", nonpositive="mask")
         axes.set_ylim(low, high)
-    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if few else (1.0,), numticks=8))
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if few else (1.0,), numticks=most))
     axis.set_major_formatter(FuncFormatter(text))
     axis.set_minor_formatter(NullFormatter())
 

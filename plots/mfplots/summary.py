@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from mfplots import metrics
@@ -275,15 +276,15 @@ def headlines(series: Series, metric: str) -> list[float]:
 def _at_epoch(trace: pd.DataFrame, metric: str, epoch: float) -> float:
     if metric not in trace:
         return math.nan
-    there = trace.loc[trace["epoch"] == epoch, metric]
-    return float(there.iloc[0]) if len(there) else math.nan
+    there = np.flatnonzero(trace["epoch"].to_numpy() == epoch)
+    return float(trace[metric].to_numpy()[there[0]]) if len(there) else math.nan
 
 
 def bests(series: Series, metric: str) -> list[float]:
     """For each finished case, of all its epochs: of the test part, chosen on what it is measured on. The initial model
     is not one of them."""
     traces = [series.traces[i] for i in series.finished.index]
-    return [metrics.best_of(t.loc[t["epoch"] > 0, metric] if metric in t else [], metric) for t in traces]
+    return [metrics.best_of(t[metric].to_numpy()[t["epoch"].to_numpy() > 0] if metric in t else [], metric) for t in traces]
 
 
 def on_test(cases: pd.DataFrame) -> int:

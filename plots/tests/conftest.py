@@ -24,12 +24,12 @@ def unlaid(monkeypatch):
     from mfplots.sheet import Sheet
 
     def words(sheet):
-        handles = [handle for own in [sheet._legend, *sheet._panel_legends] for handle in own]
+        handles = [handle for group in sheet._groups for handle in group]
         yield from [sheet._title, *(handle.get_label() for handle in handles)]
         for axes in sheet.axes:
             yield from [axes.get_title(loc="left"), axes.get_xlabel(), axes.get_ylabel()]
             yield from (text.get_text() for text in [*axes.texts, *axes.get_xticklabels(), *axes.get_yticklabels()])
-        yield from sheet._small_print
+        yield from sheet.caption.splitlines()
 
     def save(sheet, base, formats):
         text = "".join(f"<text>{' '.join(one.split())}</text>" for one in words(sheet))

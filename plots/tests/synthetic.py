@@ -214,7 +214,7 @@ def rich_cases(seeds: Sequence[int] = (1, 2, 3)) -> list[Made]:
         cases.append(Made("als", {"factors": 100}, seed=seed, hardware="cuda",
                           trace=descent(seed, 0.05, 0.96, 0.7, epochs=8)))
         cases.append(Made("gpusgd", {"factors": 50}, seed=seed, hardware="cuda", trace=(),
-                          status="skipped", reason="gpusgd needs CUDA; this build has none"))
+                          status="skipped", reason="gpusgd needs CUDA; this build lacks it"))
         cases.append(Made("sgd_serial", {"factors": 50}, "ml-tiny", False, seed,
                           descent(seed, 0.3, 0.91), content_hash="1" * 16))
         diverging = [*descent(seed, 0.1, 0.95)[:4], (4, 0.4, 5.0), (5, 0.5, None)]
@@ -240,11 +240,13 @@ def svg_text(path: Path) -> str:
 
 
 def draw(folder: Path, tmp_path: Path, recipe: Json, *options: str) -> tuple[int, str, Any]:
-    """(exit code, words of the SVG, table) of one recipe drawn from `folder`."""
+    """(exit code, words of the SVG and the caption, table) of one recipe drawn from `folder`."""
     path, out = tmp_path / "recipe.json", tmp_path / "out"
     path.write_text(json.dumps({"name": "it", **recipe}))
     status = main([str(folder), "--recipe", str(path), "--out", str(out), "--format", "svg", *options])
-    return (status, "", None) if status else (status, svg_text(out / "it.svg"), pd.read_csv(out / "it.csv"))
+    if status:
+        return status, "", None
+    return status, f"{svg_text(out / 'it.svg')} {(out / 'it.txt').read_text(encoding='utf-8')}", pd.read_csv(out / "it.csv")
 
 
 def published(tmp_path: Path, *rows: str, **keys: Any) -> Json:

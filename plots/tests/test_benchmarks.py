@@ -145,7 +145,7 @@ def test_counters_are_bars_too(tmp_path):
 def test_published_ratios_stand_beside_measured_ones(tmp_path):
     rows = published(tmp_path, "s,e,netflix,CG over LU,Titan X,,,solver_ratio,0.3,x,t", metric="solver_ratio")
     text = words(tmp_path, solvers(), baseline="solver=lu", relative=True, published=rows)
-    assert "published: CG over LU, Titan X: 0.300×" in text and "over solver=lu" in text
+    assert "CG over LU, Titan X" in text and "0.300×" in text and "published, not measured here" in text and "over solver=lu" in text
 
 
 def test_a_relative_axis_shows_ratios(tmp_path):
@@ -221,7 +221,7 @@ def test_the_same_benchmark_twice_is_an_error(tmp_path):
 def test_a_folder_of_benchmarks_is_drawn_without_a_recipe(tmp_path, capsys):
     folder = write_benchmarks(tmp_path / "r", solvers())
     assert main([str(folder), "--format", "png"]) == 0
-    assert {p.name for p in (folder / "figures").iterdir()} == {"benchmark-bars.png",
+    assert {p.name for p in (folder / "figures").iterdir()} == {"benchmark-bars.png", "benchmark-bars.txt",
                                                                "benchmark-bars.csv"}
     assert main([str(folder / "benchmark.json"), "--out", str(tmp_path / "out")]) == 0
     table = pd.read_csv(tmp_path / "out" / "benchmark-bars.csv")
@@ -254,3 +254,15 @@ def test_a_figure_that_was_asked_for_is_an_error_without_its_results(tmp_path, c
 def test_a_share_of_the_peak_is_of_the_rate_that_is_drawn(tmp_path):
     text = words(tmp_path, solvers(), y="flops", peaks={"flops_per_s": 8e12, "bytes_per_s": 1.0})
     assert "25 %, 2.00 TFLOP/s" in text and "% of 8.00 TFLOP/s" in text
+
+
+def test_no_share_of_a_peak_is_above_all_of_it(tmp_path):
+    with pytest.raises(PlotError, match=r"solver=lu would have 200 % of the peak of 1.00 TFLOP/s; name the peak of what flops counts"):
+        drawn(loaded(tmp_path, solvers()), y="flops", peaks={"flops_per_s": 1e12})
+
+
+def test_what_is_computed_of_a_symmetric_matrix_is_half(tmp_path):
+    runs = [*benchmark_runs("hermitian/manual_time", [1.0], flops=8e12, symmetric_flops=4e12),
+            *benchmark_runs("gemm/manual_time", [1.0], flops=3e12)]
+    text = words(tmp_path, runs, y="computed_flops", peaks={"flops_per_s": 8e12})
+    assert "50 %, 4.00 TFLOP/s" in text and "38 %, 3.00 TFLOP/s" in text

@@ -1,5 +1,3 @@
-from itertools import combinations
-
 import pandas as pd
 import pytest
 from synthetic import Made, descent, draw, published, rich_cases, svg_text, write
@@ -11,7 +9,6 @@ from mfplots.load import load
 from mfplots.recipes import Recipe
 from mfplots.series import make_view
 from mfplots.sheet import FORMATS
-from mfplots.style import styled
 
 ALL = (*figures.CURVES, "rmse-time", "rmse-answer", "rmse-passes", "speedup", "throughput", "trace", "metric-bars",
        "clocks")
@@ -80,8 +77,8 @@ def test_failures_stay_visible(rich, tmp_path):
     options = ["--figure", "rmse-time", "--figure", "speedup", "--format", "svg"]
     assert main([str(rich), "--out", str(tmp_path), *options]) == 0
     curves = svg_text(tmp_path / "rmse-time.svg")
-    assert "gpusgd factors=50 (3 skipped), not drawn" in curves
-    assert "hogwild factors=50 (5 completed, 1 diverged)" in curves
+    assert "gpusgd f=50 (3 skipped), not drawn" in curves
+    assert "hogwild f=50 (5 completed, 1 diverged)" in curves
     bars = svg_text(tmp_path / "speedup.svg")
     assert "did not reach 0.95 (3 of 3 seeds)" in bars and "3 skipped" in bars
     assert "1 of 3 seeds did not reach" in bars
@@ -135,33 +132,6 @@ def test_the_first_model_does_not_flatten_the_curves(tmp_path):
     curves = panel_curves(view.panels[0], Recipe("rmse-time"), "train_s")
     low, high = rmse_window(curves, 0.85)
     assert low < 0.85 and 0.95 < high < 1.2
-
-
-@pytest.mark.parametrize("name", ["rmse-time", "metric-bars", "clocks"])
-def test_no_text_lies_over_another(rich, tmp_path, name):
-    view = make_view(load([rich]))
-    with styled():
-        sheet = figures.draw(view, Recipe(name)).sheet
-        sheet.save(tmp_path / "x", ["svg"])
-        sheet.figure.draw_without_rendering()  # saving moves everything; this puts it back
-        renderer = sheet.canvas.get_renderer()
-        boxes = [(text.get_text(), text.get_window_extent(renderer)) for text in visible(sheet)]
-    assert len(boxes) > 20
-    for (a, box_a), (b, box_b) in combinations(boxes, 2):
-        assert not box_a.padded(-1).overlaps(box_b.padded(-1)), f"{a!r} over {b!r}"
-
-
-def visible(sheet):
-    """Titles, labels, legend, small print and the ticks inside the axes."""
-    texts = [*sheet.figure.texts, *(t for legend in sheet.figure.legends
-                                    for t in legend.get_texts())]
-    for axes in sheet.axes:
-        texts += [axes.title, axes._left_title, axes.xaxis.label, axes.yaxis.label, *axes.texts]
-        for axis in (axes.xaxis, axes.yaxis):
-            low, high = sorted(axis.get_view_interval())
-            texts += [tick.label1 for tick in axis.get_major_ticks()
-                      if low <= tick.get_loc() <= high]
-    return [text for text in texts if text.get_visible() and text.get_text().strip()]
 
 
 @unlaid

@@ -16,7 +16,7 @@ from mfplots.site import cli, figures, panels
 from mfplots.site.assets import find_libraries
 from mfplots.site.gather import gather
 from mfplots.site.groups import make_groups
-from mfplots.site.names import library_name
+from mfplots.names import library_name
 from mfplots.summary import LEVELS, times_to_target
 from synthetic import Made, descent, write as write_cases
 
@@ -126,10 +126,19 @@ def test_what_a_library_does_better_is_a_loss(tmp_path):
         ("time", "named"), ("time", "stricter"), ("time", "strictest"), ("quality", None)]
     assert found[0]["by"]["s"] < found[0]["ours"]["s"] and found[2]["ours"] is None
     assert found[3]["by"]["quality"] < found[3]["ours"]["quality"]
-    write_cases(tmp_path / "run", made("peer:myfm:gibbs", 9.0, 0.5, seeds=(1, 2)))
-    assert "myfm Gibbs (CPU)" not in json.dumps(panels.losses(panels_of(tmp_path))[-1]), "of too few seeds"
     write_cases(tmp_path / "run", made("als_cpu", 0.001, 0.7))
     assert panels.losses(panels_of(tmp_path)) == []
+
+
+def test_what_has_too_few_seeds_stands_among_the_losses_with_their_number(tmp_path):
+    write_cases(tmp_path / "run", [*made(LIBMF, 0.01, 0.8), *made("fpsgd", 0.1, 0.85), *made("ease", 0.001, 0.7, seeds=(1, 2))])
+    found = panels.losses(panels_of(tmp_path))
+    assert [loss["what"] for loss in found] == ["time", "time", "time", "quality"]
+    for loss in found:
+        assert loss["few"]["name"] == "ease (CPU)" and loss["few"]["seeds"] == 2 < loss["by"]["seeds"]
+    assert found[-1]["few"]["quality"] < found[-1]["by"]["quality"] < found[-1]["ours"]["quality"]
+    write_cases(tmp_path / "run", made("peer:myfm:gibbs", 9.0, 0.5, seeds=(1, 2)))
+    assert panels.losses(panels_of(tmp_path))[-1]["by"] == {"name": "myfm Gibbs (CPU)", "seeds": 2, "quality": pytest.approx(0.5, abs=0.1)}
 
 
 def test_a_published_value_has_who_reaches_it_at_any_size(tmp_path):

@@ -41,7 +41,7 @@ def test_the_table_marks_times_that_are_of_several_runs(tmp_path):
 def test_the_figure_says_why_there_is_no_line(tmp_path):
     folder = write(tmp_path / "run", [LIBRARY, Made()])
     status, words, _ = draw(folder, tmp_path, {"figure": "rmse-time"})
-    assert status == 0 and "peer:libmf:sgd ‡" in words and "‡ runs from the start" in words
+    assert status == 0 and "LIBMF SGD ‡" in words and "‡ runs from the start" in words
 
 
 def test_the_best_of_all_epochs_says_what_chose_it(tmp_path):

@@ -122,7 +122,7 @@ def params_of(one, path, source):
     for name, known in list(inspect.signature(one).parameters.items())[1:]:
         if name not in GIVEN:
             params[name] = param_of(name, known.default, f"algorithms: {path.name}: {one.__name__}({name})")
-    params.setdefault("factors", {"type": "integer", "default": 1, "min": 1, "max": 1, "help": "there are none"})
+    params.setdefault("factors", {"type": "integer", "default": 1, "min": 1, "max": 1, "help": "no factors"})
     return params
 
 

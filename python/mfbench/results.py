@@ -17,7 +17,6 @@ from mfplots.printable import one_line
 from mfplots.series import make_view, panel_title
 from mfplots.style import duration, styled
 from mfplots.summary import Question, metric_of, summarise
-from mfplots.widths import OWN
 
 CASES = ("case_id", "algorithm", "label", "dataset", "seed", "status", "stop_reason", "epochs", "headline",
          "headline_metric", "headline_epoch", "best_seen", "train_to_target_s", "answer_to_target_s", "clock_load_s",
@@ -184,7 +183,7 @@ class Figure:
         unknown = sorted(set(self.recipe) - set(Recipe.__dataclass_fields__))
         if unknown:
             raise PlotError(f"figure: no key {unknown[0]!r}{hint(unknown[0], Recipe.__dataclass_fields__)}")
-        with styled(OWN):
+        with styled():
             return figures.draw(self.view, Recipe(self.name, **self.recipe))
 
     @property
@@ -193,7 +192,7 @@ class Figure:
 
     def save(self, path):
         path = Path(path)
-        with styled(OWN):
+        with styled():
             return self.drawing.sheet.save(path.with_suffix(""), [path.suffix[1:] or "png"])[0]
 
     def _repr_png_(self):

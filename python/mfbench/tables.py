@@ -50,7 +50,7 @@ def hand_over(data, columns=None, pairs=False, timed=False):
 # ---- columns ---------------------------------------------------------------------------------------
 
 def read(data, columns, pairs):
-    """Columns of users, items, ratings, None where each row is an observed pair, and times, None where there are none."""
+    """Columns of users, items, ratings, None where each row is an observed pair, and times or None."""
     if hasattr(data, "tocoo"):
         return of_matrix(data)
     if is_path(data):

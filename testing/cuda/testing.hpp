@@ -1,4 +1,4 @@
-// For tests that need a device: skipped, with the reason, where there is none; and what they
+// For tests that need a device: skipped without one, with the reason; and what they
 // compare.
 #pragma once
 

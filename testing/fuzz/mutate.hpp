@@ -18,7 +18,7 @@ std::string join(const std::vector<std::string>& parts);
 // libFuzzer's own mutation; unknown to builds without it, where nothing calls this.
 std::size_t mutate_bytes(std::uint8_t* data, std::size_t size, std::size_t room);
 
-// Changes one of `count` parts. Of an array in NumPy's format mostly the elements alone, whose
+// Changes one of `count` parts. For an array in NumPy's format mostly only the elements, whose
 // number stays, so that the arrays of an input go on fitting together.
 std::size_t mutate_parts(std::uint8_t* data, std::size_t size, std::size_t room, std::uint32_t seed,
                          std::size_t count);

@@ -32,8 +32,8 @@ void check_raw(const RawRatings& raw) {
 }
 
 void check_ratings(const Ratings& ratings) {
-  ThreadTeam alone(1);
-  expect(accepts([&] { check_heads(ratings, alone, "ratings"); }) &&
+  ThreadTeam single(1);
+  expect(accepts([&] { check_heads(ratings, single, "ratings"); }) &&
              first_wrong(ratings, 0, ratings.nnz()) == ratings.nnz(),
          "ratings are canonical");
 }

@@ -7,11 +7,11 @@
 
 namespace mf::fuzz {
 
-// Three arrays of one length: ids that are none below 0, or rows of names; finite values.
+// Three arrays of one length: ids from 0 on, or rows of names; finite values.
 void check_raw(const RawRatings& raw);
 
 // The canonical form, checked, with the mean of duplicate pairs. Nothing where an id is so large
-// that its index alone takes seconds under a sanitizer.
+// that only its index takes seconds under a sanitizer.
 std::optional<Ratings> make_canonical(const RawRatings& raw);
 
 bool same_names(const IdNames& one, const IdNames& other);

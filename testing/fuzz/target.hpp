@@ -25,7 +25,7 @@ struct Target {
   Mutate mutate = nullptr;  // null: libFuzzer's own
 };
 
-// Of all sources that are linked, in the order of their names.
+// For all sources that are linked, in the order of their names.
 const std::vector<Target>& targets();
 const Target* find_target(std::string_view name);
 
@@ -41,7 +41,7 @@ void expect(bool holds, const char* property);
 // Whether the call ends without an Error.
 bool accepts(const std::function<void()>& call);
 
-// The input as the readers have a file. Not mapped: memory behind its end is none that may be read.
+// The input as the readers have a file. Not mapped: memory behind its end may not be read.
 inline Bytes bytes_of(std::string_view input) { return {input, nullptr}; }
 
 }  // namespace mf::fuzz

@@ -41,6 +41,9 @@ USAGE = """\
                         broken link is an error
 ./dev docs --check      check that the reference is current and that no line of the documents is longer
                         than 100 columns; --update writes the reference anew
+./dev pictures [NAME...]
+                        draw the pictures of the documents whose results or recipe changed
+                        (docs/images/pictures.json), those named, or --all
 ./dev reproduce         list the exhibits of papers that can be reproduced
 ./dev reproduce PAPER/EXHIBIT [--draw-only DIR] [--versus DIR] [--out DIR] [-- ARGS]
                         run experiments/PAPER/EXHIBIT.json and its parts EXHIBIT.*.json (*.bench.json
@@ -71,7 +74,8 @@ COMMANDS = {
     "quickstart": ("quickstart.quickstart", 1), "test": ("test.test", 1), "gpu-test": ("test.gpu_test", 0),
     "build": ("build.build", 1), "mfbench": ("build.mfbench", ANY), "fuzz": ("fuzz.fuzz", ANY), "soak": ("soak.soak", 2), "bench": ("build.bench", ANY), "plot": ("report.plot", ANY),
     "report": ("report.report", ANY), "remeasure": ("remeasure.remeasure", ANY),
-    "pack": ("pack.pack", ANY), "renumber": ("renumber.renumber", ANY), "docs": ("docs.docs", 2), "reproduce": ("reproduce.reproduce", ANY),
+    "pack": ("pack.pack", ANY), "renumber": ("renumber.renumber", ANY), "docs": ("docs.docs", 2), "pictures": ("pictures.pictures", ANY),
+    "reproduce": ("reproduce.reproduce", ANY),
     "peers": ("peers.install_peers", ANY), "deps": ("deps.deps_command", ANY), "lint": ("lint.lint", 0),
     "tidy": ("lint.tidy", ANY), "format": ("lint.format_sources", 0), "help": ("__main__.usage", 0),
 }

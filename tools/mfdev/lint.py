@@ -64,7 +64,7 @@ def tidy(words):
         raise Failure("tidy: clang-tidy 14 is not here (./dev deps lint)")
     files = for_tidy(words or output_of("git", "ls-files", "--", "*.cpp").splitlines())
     if not files:
-        raise Failure("tidy: none of these is a source that can be looked at here")
+        raise Failure("tidy: no source among these can be looked at here")
     tidy_files(program, files)
 
 

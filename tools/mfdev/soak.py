@@ -22,7 +22,7 @@ ALGORITHMS = [{"name": "sgd_serial", "factors": [2, 3]}, {"name": "als_cpu", "fa
 OF_A_SEED = 4  # cases
 COMPARED = ("epoch", "updates", "test_rmse", "test_mae", "learning_rate")
 LOOKS = 10
-# Of each case its row of the table and its name stay in memory until the end.
+# For each case its row of the table and its name stay in memory until the end.
 MOST_BYTES_OF_CASE, MOST_DESCRIPTORS, MOST_SLOWER = 16 << 10, 2, 3.0
 
 
@@ -150,7 +150,7 @@ def soak_in(place, program, cases, kills):
         raise Failure(f"expected {kills} kills and {cases} cases")
     for out in ("killed", "both"):
         if soaked.measured(out) != expected:
-            raise Failure(f"{out}: other numbers than those of a run that was left alone")
+            raise Failure(f"{out}: other numbers than those of an undisturbed run")
 
 
 def soak(words):

@@ -18,7 +18,7 @@ std::vector<ParamSpec> cpu_params() {
 
 // The columns of R, both factors, the orders of the rows, A and its parts; residuals and biases
 // where a center is removed. Before the factors are there, the columns are made, by way of 4 bytes
-// a rating more. Of several ranks each: its share of the rows and the columns, and the offsets of
+// a rating more. For several ranks each: its share of the rows and the columns, and the offsets of
 // all.
 MemoryNeed cpu_memory_need(const Params& params, const ProblemShape& shape) {
   const std::int64_t team = threads_of(params);

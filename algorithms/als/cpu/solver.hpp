@@ -9,7 +9,7 @@
 
 namespace mf::als::cpu {
 
-// Of one thread: it has buffers.
+// For one thread: it has buffers.
 class RowSolver {
  public:
   RowSolver(Solver solver, const CgRule& rule, std::int32_t factors, std::int64_t stride,

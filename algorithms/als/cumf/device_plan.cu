@@ -62,8 +62,8 @@ struct Cutting {
   }
 };
 
-// Of the row at a place, and then of those before it: its tasks, whether it is cut, its parts if it
-// is. One element more than rows.
+// For the row at a place, and then of those before it: its tasks, whether it is cut, its parts if
+// it is. One element more than rows.
 struct Sums {
   std::int64_t* tasks;
   std::int64_t* splits;

@@ -39,7 +39,7 @@ struct SidePlan {
 SidePlan make_side_plan(const std::int64_t* offsets, RowOrder order, const PlanRule& rule,
                         cudaStream_t stream);
 
-// Of these rows, in this order: row order[i] is in batch b,
+// For these rows, in this order: row order[i] is in batch b,
 // begins[b] <= i < begins[b + 1], at slot i - begins[b]. Rows without ratings are tasks of none,
 // whose A and b are zero. Waits for the stream.
 SidePlan make_side_plan(const std::int64_t* offsets, cuda::DeviceBuffer<std::int32_t> order,

@@ -31,7 +31,7 @@ struct FormedSide {
   Json facts() const;
 };
 
-// Of rows of X or Theta: floats from one to the next.
+// For rows of X or Theta: floats from one to the next.
 std::int64_t factor_stride(const AlsSettings& settings);
 
 // Matrices and vectors that `rows` systems are formed in; only fp16 has the scale.
@@ -54,7 +54,7 @@ struct PartBuffers {
   cuda::DeviceBuffer<float> a, b;
 };
 
-// Of systems in `buffers`, at most `most` at once.
+// For systems in `buffers`, at most `most` at once.
 std::unique_ptr<BatchSolver> make_solver(const AlsSettings& settings, SystemBuffers& buffers,
                                          std::int64_t most, bool cg_through_l1,
                                          cudaStream_t stream);

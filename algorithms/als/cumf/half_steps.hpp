@@ -27,7 +27,7 @@ class HalfSteps {
   virtual void gather() {}
   virtual cuda::DeviceCommunicator* devices() const = 0;  // null: one rank
 
-  // Of all rows, in device memory, `stride` floats apart; over ranks those of rank 0 after
+  // For all rows, in device memory, `stride` floats apart; over ranks those of rank 0 after
   // gather().
   virtual float* factors(Which which) = 0;
   virtual std::int64_t stride() const = 0;

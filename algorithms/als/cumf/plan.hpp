@@ -65,11 +65,11 @@ struct Capacity {
 Capacity choose_capacity(std::int64_t rows_wanted, std::int64_t parts_wanted, std::int64_t asked,
                          double row_bytes, double part_bytes, double budget_bytes);
 
-// Of so much free memory of a device, what the systems of a batch may take: not what b's parts and
+// For so much free memory of a device, what the systems of a batch may take: not what b's parts and
 // the plan of `rows` rows take later, and not a reserve for others.
 double system_budget(double free_bytes, double nnz, double rows, double vector_bytes);
 
-// Of a row of a batch: A, b, its parts of b (about one where rows are short), pointers.
+// For a row of a batch: A, b, its parts of b (about one where rows are short), pointers.
 double system_bytes(double a_bytes, double vector_bytes);
 
 }  // namespace mf::als

@@ -48,7 +48,7 @@ class ReducedSteps : public HalfSteps {
   };
   Side& side(Which which) { return which == Which::users ? users_ : items_; }
   RowRange own(const Side& side) const { return side.shards.own(devices_->rank()); }
-  // Of this rank's rows, in its factors.
+  // For this rank's rows, in its factors.
   float* own_factors(Side& side) const;
 
   void start(Side& side, Which which, View<const std::int64_t> offsets, const Model& initial,

@@ -10,7 +10,7 @@
 namespace mf::als {
 namespace {
 
-// Bytes of a device, by what it takes when. Of several, each has its share of R; all factors, or
+// Bytes of a device, by what it takes when. For several, each has its share of R; all factors, or
 // where they reduce, of rank 0 all, which evaluates.
 struct AlsNeed {
   AlsSettings settings;
@@ -100,7 +100,7 @@ std::vector<ParamSpec> als_params() {
       "factors to shared memory: a row by a warp, or a row a thread, through L1 or past it; more "
       "than 256 factors have one way"));
   params.push_back(ParamSpec::choice("a_storage", AStorage::fp32, kAStorages,
-                                     "of A between its formation and CG; fp16 scaled row by row"));
+                                     "type of A between its formation and CG; fp16: scaled"));
   params.push_back(ParamSpec::integer("batch_rows", 0, 0, std::int64_t{1} << 31,
                                       "rows whose A is in memory at once; 0: as many as fit",
                                       "rows"));
@@ -111,8 +111,8 @@ std::vector<ParamSpec> als_params() {
   params.push_back(devices_param());
   params.push_back(
       ParamSpec::choice("exchange", Exchange::gather, kExchanges,
-                        "of several devices: factors, each by who has solved it; or what each "
-                        "device's ratings add to A_u and b_u of all rows (cuMF_ALS)")
+                        "what devices send each other: the factors that each has solved, or "
+                        "what its ratings add to A_u and b_u of all rows (cuMF_ALS)")
           .silent());
   return params;
 }

@@ -18,7 +18,7 @@ struct SplitSide {
   // Borrowed: rows + 1 in device memory.
   const std::int64_t* offsets = nullptr;
   std::int64_t rows = 0;
-  std::int64_t first_row = 0;  // of all; over ranks a side has those of one alone
+  std::int64_t first_row = 0;  // of all; over ranks a side has those of one rank
 };
 
 struct SplitSides {
@@ -37,8 +37,9 @@ SplitSides split_sides(cuda::DeviceRatings& ratings, const DeviceResidual& cente
 SplitSides split_sides(cuda::RankRatings& ratings, const DeviceResidual& center,
                        cudaStream_t stream);
 
-// Of a rank that forms a part of every row: all users with the ratings of its items, all items with
-// the ratings of its users. `others` are numbers among its own. Owns the offsets of both sides.
+// For a rank that forms a part of every row: all users with the ratings of its items, all items
+// with the ratings of its users. `others` are numbers among its own. Owns the offsets of both
+// sides.
 struct ReducedSides {
   SplitSides sides;
   cuda::DeviceBuffer<std::int64_t> user_offsets, item_offsets;

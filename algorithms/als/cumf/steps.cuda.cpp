@@ -102,8 +102,8 @@ void DeviceSteps::solve(Which which, const RowBatch& batch) {
 
 bool DeviceSteps::half_step(Which which, Context& context) {
   for (const RowBatch& batch : side(which).plan.batches) {
-    const bool alone = devices_ == nullptr;
-    if (alone && context.stop_requested && context.stop_requested()) return false;
+    const bool single = devices_ == nullptr;
+    if (single && context.stop_requested && context.stop_requested()) return false;
     {
       const PhaseScope phase(context.phases, "hermitian");
       form(which, batch);

@@ -27,10 +27,10 @@ class DeviceSteps : public HalfSteps {
   DeviceSteps(const AlsSettings& settings, cuda::DeviceRatings& ratings,
               const DeviceResidual& center, const Model& initial, Context& context,
               bool cg_through_l1 = false);
-  // Of a rank; the devices must outlive it. All ranks together.
+  // For a rank; the devices must outlive it. All ranks together.
   DeviceSteps(const AlsSettings& settings, cuda::RankRatings& ratings, const DeviceResidual& center,
               const Model& initial, Context& context);
-  // Of sides that are made; their offsets may end then.
+  // For sides that are made; their offsets may end then.
   DeviceSteps(const AlsSettings& settings, SplitSides sides, const Model& initial, Context& context,
               bool cg_through_l1 = false);
 
@@ -54,7 +54,7 @@ class DeviceSteps : public HalfSteps {
 
   float* factors(Which which) override { return side(which).factors.data(); }
   std::int64_t stride() const override { return factor_stride(settings_); }
-  // Of the batch formed last.
+  // For the batch formed last.
   const void* systems_a() const { return systems_.a.data(); }
   const float* systems_b() const { return systems_.b.data(); }
   const float* systems_scale() const { return systems_.scale.data(); }

@@ -101,16 +101,16 @@ TEST_P(AlsDevices, HaveTheFactorsOfOne) {
           Json{{"name", "als"}, {"factors", 16}, {"solver", "lu"}},
           Json{{"name", "als"}, {"factors", 16}, {"solver", "cholesky"}}}) {
       for (const bool by_rule : {true, false}) {
-        const Outcome alone = train(ratings, changes, nullptr, by_rule);
+        const Outcome single = train(ratings, changes, nullptr, by_rule);
         const Outcome many = train(ratings, changes, &ranks, by_rule);
-        EXPECT_EQ(many.updates, alone.updates);
-        EXPECT_TRUE(alone.exchanged.is_null());
+        EXPECT_EQ(many.updates, single.updates);
+        EXPECT_TRUE(single.exchanged.is_null());
         EXPECT_GT(many.exchanged["seconds_s"], 0) << changes.dump();
         EXPECT_EQ(sum_of(ranks, many.facts, "own_users"), ratings.n_users());
         EXPECT_EQ(sum_of(ranks, many.facts, "own_items"), ratings.n_items());
         EXPECT_EQ(sum_of(ranks, many.facts, "own_ratings_by_user"), ratings.nnz());
         EXPECT_EQ(sum_of(ranks, many.facts, "own_ratings_by_item"), ratings.nnz());
-        if (ranks.leads()) expect_same(many.model, alone.model, changes, changes.dump());
+        if (ranks.leads()) expect_same(many.model, single.model, changes, changes.dump());
       }
     }
   });
@@ -134,9 +134,9 @@ TEST_P(AlsDevices, ReduceToTheFactorsOfOne) {
       Json reduced = changes;
       reduced["exchange"] = "reduce";
       for (const bool by_rule : {true, false}) {
-        const Outcome alone = train(ratings, changes, nullptr, by_rule);
+        const Outcome single = train(ratings, changes, nullptr, by_rule);
         const Outcome many = train(ratings, reduced, &ranks, by_rule);
-        EXPECT_EQ(many.updates, alone.updates);
+        EXPECT_EQ(many.updates, single.updates);
         EXPECT_EQ(sum_of(ranks, many.facts, "own_ratings_by_user"), ratings.nnz());
         EXPECT_EQ(sum_of(ranks, many.facts, "own_ratings_by_item"), ratings.nnz());
         const double bytes = 3.0 * (ranks.size() - 1) * rated_rows(ratings) *
@@ -144,7 +144,7 @@ TEST_P(AlsDevices, ReduceToTheFactorsOfOne) {
         for (const char* key : {"bytes_sent", "bytes_received"}) {
           EXPECT_EQ(static_cast<double>(sum_of(ranks, many.exchanged, key)), bytes) << key;
         }
-        if (ranks.leads()) expect_same(many.model, alone.model, changes, reduced.dump());
+        if (ranks.leads()) expect_same(many.model, single.model, changes, reduced.dump());
       }
     }
   });
@@ -180,14 +180,14 @@ TEST_P(AlsDevices, RemoveTheSameCenter) {
     for (const char* center : {"mean", "biases"}) {
       for (const char* name : {"als_fused", "als"}) {
         const Json changes = {{"name", name}, {"factors", 24}, {"center", center}};
-        const Outcome alone = train(ratings, changes, nullptr);
+        const Outcome single = train(ratings, changes, nullptr);
         const Outcome many = train(ratings, changes, &ranks);
         if (!ranks.leads()) continue;
-        EXPECT_NEAR(many.model.mean, alone.model.mean, 1e-9);
-        expect_near(many.model.user_bias, alone.model.user_bias, center);
-        expect_near(many.model.item_bias, alone.model.item_bias, center);
-        EXPECT_NEAR(test::rmse(many.model.view(), ratings), test::rmse(alone.model.view(), ratings),
-                    1e-4);
+        EXPECT_NEAR(many.model.mean, single.model.mean, 1e-9);
+        expect_near(many.model.user_bias, single.model.user_bias, center);
+        expect_near(many.model.item_bias, single.model.item_bias, center);
+        EXPECT_NEAR(test::rmse(many.model.view(), ratings),
+                    test::rmse(single.model.view(), ratings), 1e-4);
       }
     }
   });
@@ -210,10 +210,10 @@ TEST_P(AlsDevices, MayHaveNothingToDo) {
         const Json changes = {{"name", name}, {"factors", 8}, {"reg", 0.5}};
         Json exchanged = changes;
         if (exchange[0] != 0) exchanged["exchange"] = exchange;
-        const Outcome alone = train(ratings, changes, nullptr);
+        const Outcome single = train(ratings, changes, nullptr);
         const Outcome many = train(ratings, exchanged, &ranks);
         if (!ranks.leads()) continue;
-        expect_same(many.model, alone.model, changes,
+        expect_same(many.model, single.model, changes,
                     fmt::format("{} {}, {} x {}", name, exchange, users, items));
       }
     }
@@ -235,13 +235,13 @@ TEST_P(AlsDevices, ExchangeInParts) {
     }
     const Ratings ratings = test::ratings_of(users, 1000, list);
     const Json changes = {{"factors", 128}};
-    const Outcome alone = train(ratings, changes, nullptr);
+    const Outcome single = train(ratings, changes, nullptr);
     const Outcome many = train(ratings, changes, &ranks);
     const int parts = many.facts["user_exchange_parts"];
     EXPECT_GT(parts, 1);
     EXPECT_EQ(many.facts["item_exchange_parts"], 1);
     EXPECT_EQ(many.exchanged["count"], 3 * (parts + 1));
-    if (ranks.leads()) expect_same(many.model, alone.model, changes, "parts");
+    if (ranks.leads()) expect_same(many.model, single.model, changes, "parts");
   });
 }
 

@@ -214,7 +214,7 @@ TEST(AlsPlan, ABatchThatCannotHoldOneRowIsAnError) {
   EXPECT_THROW(cut_batches(View<const std::int64_t>(split), 1, {1, 2, 100}), std::logic_error);
 }
 
-// What the device is given, from the parts of the rows that are cut alone, against the walk over
+// What the device is given, from only the parts of the rows that are cut, against the walk over
 // all rows.
 TEST(AlsPlan, BatchesAreThoseOfAWalkOverTheRows) {
   for (const std::int64_t count : {1, 40, 3000}) {

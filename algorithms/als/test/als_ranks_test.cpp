@@ -66,7 +66,7 @@ std::vector<Outcome> train_ranks(const Ratings& train, const Json& changes, int 
   return outcomes;
 }
 
-Outcome train_alone(const Ratings& train, const Json& changes) {
+Outcome train_single(const Ratings& train, const Json& changes) {
   const Params params = default_params(find_algorithm("als_cpu").params, changes);
   return train_one(train, params, nullptr, 1, {});
 }
@@ -78,15 +78,15 @@ TEST(AlsRanks, AnyNumberOfThemHasTheSameFactors) {
         Json{{"factors", 5}, {"center", "mean"}, {"solver", "lu"}},
         Json{{"factors", 6}, {"center", "biases"}, {"reg_power", 0.5}, {"first", "items"}},
         Json{{"factors", 7}, {"center", "none"}, {"reg", 0.1}}}) {
-    const Outcome alone = train_alone(train, changes);
+    const Outcome single = train_single(train, changes);
     for (const int count : {1, 2, 3, 4}) {
       const auto outcomes = train_ranks(train, changes, count);
       const double share = static_cast<double>(train.nnz()) / count;
       std::int64_t by_user = 0, by_item = 0;
       for (const Outcome& one : outcomes) {
         ASSERT_EQ(one.error, "");
-        expect_same(one.model, alone.model);
-        EXPECT_EQ(one.updates, alone.updates);
+        expect_same(one.model, single.model);
+        EXPECT_EQ(one.updates, single.updates);
         by_user += one.facts["own_ratings_by_user"].get<std::int64_t>();
         by_item += one.facts["own_ratings_by_item"].get<std::int64_t>();
         EXPECT_LT(one.facts["own_ratings_by_user"], 1.3 * share + 70);
@@ -102,10 +102,10 @@ TEST(AlsRanks, AnyNumberOfThemHasTheSameFactors) {
 TEST(AlsRanks, MoreRanksThanRows) {
   const Ratings train = planted(3, 2, 1, 5);
   const Json changes = {{"factors", 2}, {"reg", 0.5}};
-  const Outcome alone = train_alone(train, changes);
+  const Outcome single = train_single(train, changes);
   for (const Outcome& one : train_ranks(train, changes, 5)) {
     ASSERT_EQ(one.error, "");
-    expect_same(one.model, alone.model);
+    expect_same(one.model, single.model);
   }
 }
 

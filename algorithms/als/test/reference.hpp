@@ -97,7 +97,7 @@ inline Ratings planted(std::int32_t users, std::int32_t items, double density, s
   return mf::test::planted(users, items, density, seed, 0.8, 0.05);
 }
 
-// Of a host view.
+// For a host view.
 inline double rmse(const FactorView& view, const Ratings& ratings) {
   return mf::test::rmse(copy_model(view), ratings);
 }

@@ -36,7 +36,7 @@ class DeviceModel {
   Real* user_bias() { return user_bias_.data(); }  // null for the plain model
   Real* item_bias() { return item_bias_.data(); }
 
-  // Of fp64 a rounded copy, whose making is queued on the stream.
+  // For fp64 a rounded copy, whose making is queued on the stream.
   FactorView view(cudaStream_t stream) {
     return make_view(
         shape_, Location::device, shown(p_, p_copy_, stream), shown(q_, q_copy_, stream), stride(),

@@ -27,7 +27,7 @@ void* allocate_device(std::size_t bytes);
 // Waits for the device, as cudaFree does: nothing that is queued may still use it.
 void free_device(void* pointer, std::size_t bytes) noexcept;
 
-// Of the stream only: what is queued there before may have had the memory, what is queued after
+// For the stream only: what is queued there before may have had the memory, what is queued after
 // the freeing may get it, and the host does not wait.
 void* allocate_on(std::size_t bytes, cudaStream_t stream);
 void free_on(void* pointer, std::size_t bytes, cudaStream_t stream) noexcept;

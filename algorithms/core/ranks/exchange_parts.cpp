@@ -6,7 +6,7 @@
 namespace mf {
 namespace {
 
-// Of four H200 by NVLink: all-gathers of 4 MiB to 2 GiB take 25 us and their bytes at 300 GB/s
+// For four H200 by NVLink: all-gathers of 4 MiB to 2 GiB take 25 us and their bytes at 300 GB/s
 // (docs/several-gpus.md).
 constexpr double kLatency = 25e-6;  // seconds
 constexpr double kLink = 300e9;     // bytes a second that a rank receives

@@ -33,7 +33,7 @@ class OnRanks {
   // Nothing, where an epoch ends with all factors on rank 0.
   virtual void gather_factors(Context&) {}
 
-  // Of ranks on devices: what went between them in its epochs, for the result's footer. Null:
+  // For ranks on devices: what went between them in its epochs, for the result's footer. Null:
   // nothing is known of it.
   virtual Json exchanged() const;
 };

@@ -23,7 +23,7 @@ inline ParamSpec devices_param() {
       .silent();
 }
 
-// An algorithm that declares none of them is one process.
+// An algorithm without them is one process.
 inline int processes_by(const Params& params, const char* name) {
   return params.has(name) ? static_cast<int>(params.integer(name)) : 1;
 }

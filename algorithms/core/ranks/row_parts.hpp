@@ -21,7 +21,7 @@ struct RowPart {
 };
 static_assert(sizeof(RowPart) == 32, "kernels read it as two 16-byte words");
 
-// Parts of a row of `count` ratings, none of more than `longest`: at least one.
+// Parts of a row of `count` ratings, each of at most `longest`: at least one.
 MF_HD std::int64_t parts_of_row(std::int64_t count, std::int64_t longest) {
   return count <= longest ? 1 : (count + longest - 1) / longest;
 }

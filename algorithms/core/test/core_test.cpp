@@ -36,7 +36,7 @@ TEST(Registry, AnAlgorithmWithoutImplementationSaysWhatIsMissing) {
   EXPECT_FALSE(is_built("test_gpu"));
   const Error error = test::error_of([] { make_algorithm("test_gpu", {}); });
   EXPECT_EQ(error.kind(), ErrorKind::unsupported);
-  EXPECT_STREQ(error.what(), "test_gpu needs CUDA; this build has none");
+  EXPECT_STREQ(error.what(), "test_gpu needs CUDA; this build lacks it");
 }
 
 TEST(Params, DefaultsRangesAndUnknownKeys) {

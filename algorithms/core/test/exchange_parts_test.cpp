@@ -48,10 +48,10 @@ TEST(ExchangeParts, ShrinkAndAreAll) {
 TEST(ExchangeParts, EachHidesTheExchangeOfTheOneBefore) {
   for (const HalfStep& of : {kNetflixX64, kNetflixX128, four(8e-3, 1'000'990 * 256.0)}) {
     const PartShares shares = parts_to_exchange(of);
-    const double alone = half_step_s({1, of.solve_s, 0}, shares);
+    const double single = half_step_s({1, of.solve_s, 0}, shares);
     const double last =
         half_step_s(four(0, shares.back() * of.bytes), {1}) - half_step_s({1, 0, 0}, {1});
-    EXPECT_NEAR(half_step_s(of, shares), alone + last, 1e-9);
+    EXPECT_NEAR(half_step_s(of, shares), single + last, 1e-9);
   }
 }
 

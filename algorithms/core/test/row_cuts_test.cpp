@@ -139,9 +139,9 @@ TEST(RowShards, AreThoseOfARowByRowCutByAnyThreads) {
   const auto offsets = offsets_of(lengths);
   const auto cost = [](std::int64_t count) { return static_cast<double>(count); };
   const PartShares shares = {.5, .25, .25};
-  const RowShards alone = shard_rows(offsets, cost, 4, shares);
+  const RowShards single = shard_rows(offsets, cost, 4, shares);
   ThreadTeam team(3);
-  EXPECT_EQ(shard_rows(offsets, cost, 4, shares, &team).parts, alone.parts);
+  EXPECT_EQ(shard_rows(offsets, cost, 4, shares, &team).parts, single.parts);
 
   std::vector<std::int64_t> expected = {0};
   const auto quarter = static_cast<double>(offsets.back()) / 4;
@@ -152,8 +152,8 @@ TEST(RowShards, AreThoseOfARowByRowCutByAnyThreads) {
   }
   expected.push_back(std::ssize(lengths));
   for (int rank = 0; rank < 4; ++rank) {
-    EXPECT_EQ(alone.own(rank).begin, expected[rank]);
-    EXPECT_EQ(alone.own(rank).end, expected[rank + 1]);
+    EXPECT_EQ(single.own(rank).begin, expected[rank]);
+    EXPECT_EQ(single.own(rank).end, expected[rank + 1]);
   }
 }
 

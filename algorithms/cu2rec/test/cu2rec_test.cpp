@@ -41,7 +41,7 @@ Settings counter_settings(ItemRule rule, const char* buffering) {
 TEST(ItemRules, TheRightBirdGetsTheItem) {
   const Ratings both = one_item_matrix(2);
   const Model initial = model_for(both, 3);
-  const auto alone = [&](std::int32_t user) {
+  const auto single = [&](std::int32_t user) {
     // The same value as in `both`, which draws them user by user.
     const Ratings one = test::ratings_of(2, 2, {{user, 0, both.values()[user]}});
     Reference reference(counter_settings(ItemRule::last_writer, "swap"), initial, 0.05);
@@ -53,12 +53,12 @@ TEST(ItemRules, TheRightBirdGetsTheItem) {
     reference.iterate(both, 1);
     return reference.model.q;
   };
-  ASSERT_NE(alone(0), alone(1));
-  EXPECT_EQ(together(ItemRule::first_writer), alone(0));
-  EXPECT_EQ(together(ItemRule::last_writer), alone(1));
+  ASSERT_NE(single(0), single(1));
+  EXPECT_EQ(together(ItemRule::first_writer), single(0));
+  EXPECT_EQ(together(ItemRule::last_writer), single(1));
   const auto sum = together(ItemRule::atomic);
   for (int k = 0; k < 3; ++k) {
-    EXPECT_NEAR(sum[k], alone(0)[k] + alone(1)[k] - initial.q[k], 1e-6);
+    EXPECT_NEAR(sum[k], single(0)[k] + single(1)[k] - initial.q[k], 1e-6);
   }
 }
 

@@ -41,7 +41,7 @@ Outcome train(const Ratings& ratings, Json changes, double rate, int epochs, Com
   return outcome;
 }
 
-// Of one device: rows without ratings, segments of no item, and of no rating.
+// For one device: rows without ratings, segments of no item, and of no rating.
 TEST(DeviceBlocks, HoldEachRatingOnceInItsSegment) {
   MF_REQUIRE_DEVICE();
   cuda::Stream stream;
@@ -90,13 +90,13 @@ TEST_P(HogwildDevices, EveryRatingIsVisitedOnceAPass) {
            {Json{{"factors", 24}, {"storage", "fp32"}}, Json{{"factors", 64}, {"storage", "fp16"}},
             Json{{"factors", 100}, {"storage", "fp32"}, {"mapping", "group"}, {"run", 7}}}) {
         const Outcome many = train(ratings, changes, 0.05, 3, &ranks);
-        const Outcome alone = train(ratings, changes, 0.05, 3, nullptr);
-        EXPECT_TRUE(alone.exchanged.is_null());
+        const Outcome single = train(ratings, changes, 0.05, 3, nullptr);
+        EXPECT_TRUE(single.exchanged.is_null());
         EXPECT_TRUE(count < 1000 || many.exchanged["bytes_sent"] > 0);
         if (!ranks.leads()) continue;
         const std::string what = std::to_string(count) + " " + changes.dump();
-        EXPECT_EQ(many.model.p, alone.model.p) << what;
-        EXPECT_EQ(many.model.q, alone.model.q) << what;
+        EXPECT_EQ(many.model.p, single.model.p) << what;
+        EXPECT_EQ(many.model.q, single.model.q) << what;
       }
     }
   });
@@ -110,10 +110,10 @@ TEST_P(HogwildDevices, OneSegmentARankIsWaitedFor) {
     const Json changes = {{"factors", 40}, {"storage", "fp32"}, {"workers", 1}};
     const Outcome many = train(ratings, changes, 0.05, 3, &ranks);
     EXPECT_EQ(many.facts["segments"], ranks.size());
-    const Outcome alone = train(ratings, changes, 0.05, 3, nullptr);
+    const Outcome single = train(ratings, changes, 0.05, 3, nullptr);
     if (!ranks.leads()) return;
-    EXPECT_EQ(many.model.p, alone.model.p);
-    EXPECT_EQ(many.model.q, alone.model.q);
+    EXPECT_EQ(many.model.p, single.model.p);
+    EXPECT_EQ(many.model.q, single.model.q);
   });
 }
 
@@ -128,12 +128,12 @@ TEST_P(HogwildDevices, LearnAsOneDoes) {
       const Json changes = {
           {"factors", 32}, {"reg", 0.05}, {"sampling", sampling}, {"workers", 32}};
       const Outcome many = train(split.train, changes, 0.01, 10, &ranks);
-      const Outcome alone = train(split.train, changes, 0.01, 10, nullptr);
+      const Outcome single = train(split.train, changes, 0.01, 10, nullptr);
       double own = many.facts["own_ratings_by_user"].get<double>();
       ranks.all_sum(std::span(&own, 1));
       EXPECT_EQ(own, static_cast<double>(split.train.nnz()));
       if (!ranks.leads()) continue;
-      const double one = test::rmse(alone.model, split.test);
+      const double one = test::rmse(single.model, split.test);
       EXPECT_NEAR(test::rmse(many.model, split.test), one, 0.02 * one) << sampling;
     }
   });

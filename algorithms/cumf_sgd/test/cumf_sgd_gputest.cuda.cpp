@@ -103,7 +103,7 @@ TEST(BatchHogwild, VisitsEveryRatingOnceAPass) {
   }
 }
 
-// A diverged model is to be seen as one: rounding makes no numbers of what is none.
+// A diverged model is to be seen as one: rounding makes no numbers of NaN.
 TEST(CumfSgd, RowsThatAreNoNumbersStaySo) {
   MF_REQUIRE_DEVICE();
   const Ratings train = matching(500);

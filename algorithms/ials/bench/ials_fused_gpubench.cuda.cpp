@@ -61,8 +61,8 @@ struct Runner {
   double floor = 0;  // seconds of an iteration
 };
 
-// Of an iteration with A formed for every row, as fused/NOTES.md derives it; of more factors with A
-// applied, whose rows are gathered for each product.
+// For an iteration with A formed for every row, as fused/NOTES.md derives it; of more factors with
+// A applied, whose rows are gathered for each product.
 double floor_seconds(const Ratings& train, const FusedSettings& settings, bool equal) {
   const auto nnz = static_cast<double>(train.nnz());
   const double users = train.n_users();

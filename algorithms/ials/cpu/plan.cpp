@@ -5,7 +5,7 @@
 namespace mf::ials::cpu {
 namespace {
 
-// Of a second-level cache, for rows of factors: a band, or the pairs of a group.
+// For a second-level cache, for rows of factors: a band, or the pairs of a group.
 constexpr std::int64_t kCacheBytes = 512 << 10;
 // Banded are rows with at least so many pairs in a band, on average.
 constexpr std::int64_t kPairsInBand = 4;

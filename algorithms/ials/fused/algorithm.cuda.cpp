@@ -35,9 +35,9 @@ class IalsFused : public Algorithm, public OnRanks {
       const PhaseScope phase(context.phases, "update_x");
       steps_.update_x();
     }
-    // Over ranks none stops alone.
-    const bool alone = steps_.devices() == nullptr;
-    if (alone && context.stop_requested && context.stop_requested()) return nnz_;
+    // All ranks stop together.
+    const bool single = steps_.devices() == nullptr;
+    if (single && context.stop_requested && context.stop_requested()) return nnz_;
     {
       const PhaseScope phase(context.phases, "gram");
       steps_.whiten_x();

@@ -33,7 +33,7 @@ class FusedSteps {
   // it is given may end then.
   FusedSteps(const FusedSettings& settings, DevicePairs& pairs, const Model& initial,
              Context& context);
-  // Of a rank, whose pairs these are; the devices must outlive it. All ranks together.
+  // For a rank, whose pairs these are; the devices must outlive it. All ranks together.
   FusedSteps(const FusedSettings& settings, DevicePairs& pairs, const RowShards& users,
              const RowShards& items, cuda::DeviceCommunicator* devices, const Model& initial,
              Context& context);

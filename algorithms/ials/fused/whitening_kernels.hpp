@@ -12,7 +12,7 @@ namespace mf::ials {
 void launch_sum_gram(const float* parts, std::int64_t count, std::int32_t factors, double reg,
                      double* gram, double* inverse, cudaStream_t stream);
 
-// Of lower triangles: start = start_scale L, t = T, zero above the diagonal. *failed = *info where
+// For lower triangles: start = start_scale L, t = T, zero above the diagonal. *failed = *info where
 // that is not zero.
 void launch_round_factors(const double* l, const double* t, double start_scale,
                           std::int32_t factors, const int* info, float* start, float* to,

@@ -16,32 +16,32 @@ std::vector<ParamSpec> ials_params() {
                          "cg: A_u applied to vectors, never formed (the post); hermitian: A_u "
                          "formed, then solved (cuMF_ALS)"),
        ParamSpec::choice("dot", Dot::shuffle, kDots,
-                         "of solve cg: y.x of a pair over the block, by atomicAdd or shuffles; or "
-                         "by the one warp that takes the pair (ours)")
+                         "solve cg: y.x of a pair is summed over the block by atomicAdd or "
+                         "shuffles, or by the one warp that takes the pair (ours)")
            .where("solve", {"cg"}),
        ParamSpec::choice("gram_access", GramAccess::coalesced, kGramAccesses,
-                         "of solve cg: threads read the Gram matrix by rows or by columns; dot "
+                         "solve cg: threads read the Gram matrix by rows or by columns; dot "
                          "warp has one way")
            .where("solve", {"cg"})
            .where("dot", {"atomic", "shuffle"}),
        ParamSpec::boolean("prefetch", true,
-                          "of solve cg: the next pair is read before the sum of this one; false: "
+                          "solve cg: the next pair is read before the sum of this one; false: "
                           "the post's loop")
            .where("solve", {"cg"})
            .where("dot", {"atomic", "shuffle"}),
        ParamSpec::integer("blocks", 1024, 1, 1 << 20,
-                          "of solve cg: thread blocks, which stride over the rows", "blocks")
+                          "solve cg: thread blocks, which stride over the rows", "blocks")
            .where("solve", {"cg"}),
        ParamSpec::choice("solver", Solver::cg, kSolvers,
-                         "of solve hermitian: cg_steps of CG, or exact by Cholesky")
+                         "solve hermitian: cg_steps of CG, or Cholesky")
            .where("solve", {"hermitian"}),
        ParamSpec::integer("batch_rows", 0, 0, std::int64_t{1} << 31,
-                          "of solve hermitian: rows whose A is in memory at once; 0: as many as "
+                          "solve hermitian: rows whose A is in memory at once; 0: as many as "
                           "fit",
                           "rows")
            .where("solve", {"hermitian"}),
        ParamSpec::integer("split_rows", 8192, 0, std::int64_t{1} << 31,
-                          "of solve hermitian: longer rows are cut over several thread blocks; 0: "
+                          "solve hermitian: longer rows are cut over several thread blocks; 0: "
                           "never",
                           "pairs")
            .where("solve", {"hermitian"})});

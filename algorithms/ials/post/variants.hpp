@@ -18,7 +18,7 @@ enum class GramAccess {
   coalesced,  // column t, which is the same, as G is symmetric: neighbouring words
 };
 
-// Of dot atomic and shuffle: threads of a block.
+// For dot atomic and shuffle: threads of a block.
 constexpr std::int64_t kMostPostFactors = 1024;
 
 struct LeastSquaresVariant {

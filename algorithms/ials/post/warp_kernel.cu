@@ -155,7 +155,7 @@ __device__ __forceinline__ void write_part(Row<S>& sum, float* part, int words) 
   }
 }
 
-// Of all threads' values, in all of them. Two barriers.
+// For all threads' values, in all of them. Two barriers.
 __device__ __forceinline__ float block_sum(float value, float* shared) {
 #pragma unroll
   for (int step = 16; step > 0; step /= 2) value += __shfl_xor_sync(kFullWarp, value, step);

@@ -57,7 +57,7 @@ TEST(IalsCpu, EverySolverSolvesEveryRow) {
   }
 }
 
-// Of the last half-step: what is left of b over b, in the worst row of Y.
+// For the last half-step: what is left of b over b, in the worst row of Y.
 double residual(const Dense& dense, const Matrix& x, const Matrix& y) {
   double worst = 0;
   for (std::int64_t i = 0; i < y.rows(); ++i) {
@@ -175,7 +175,7 @@ TEST(IalsCpu, BandedRowsSolveTheirSystems) {
   EXPECT_GT(exact.cwiseAbs().maxCoeff(), 0.1);
 }
 
-// Items are banded rows of one thread or, of five, shared by all; of three item 2 alone is.
+// Items are banded rows of one thread or, of five, shared by all; of three only item 2 is.
 TEST(IalsCpu, ThreadsDoNotChangeABit) {
   const Ratings train = clicks(kMany, 12, 0.6, 6);
   for (const char* solver : {"cholesky", "cg"}) {

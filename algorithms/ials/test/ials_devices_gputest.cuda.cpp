@@ -44,13 +44,13 @@ double difference(const AlignedVector<float>& v, const AlignedVector<float>& w, 
   return (rows_of(v, rows) - expected).norm() / expected.norm();
 }
 
-void expect_like(const Outcome& many, const Outcome& alone, Communicator& ranks,
+void expect_like(const Outcome& many, const Outcome& single, Communicator& ranks,
                  const std::string& what) {
-  EXPECT_EQ(many.updates, alone.updates) << what;
-  EXPECT_EQ(many.work.flops, alone.work.flops) << what;
+  EXPECT_EQ(many.updates, single.updates) << what;
+  EXPECT_EQ(many.work.flops, single.work.flops) << what;
   if (!ranks.leads()) return;
-  EXPECT_LT(difference(many.model.p, alone.model.p, alone.model.n_users), 2e-3) << what;
-  EXPECT_LT(difference(many.model.q, alone.model.q, alone.model.n_items), 2e-3) << what;
+  EXPECT_LT(difference(many.model.p, single.model.p, single.model.n_users), 2e-3) << what;
+  EXPECT_LT(difference(many.model.q, single.model.q, single.model.n_items), 2e-3) << what;
 }
 
 // Values of 0, which are no pairs, among the others.

@@ -1,4 +1,4 @@
-// The inner loops of every instruction set, the Gram matrix, the sides and the groups, each alone.
+// The inner loops of every instruction set, the Gram matrix, the sides and the groups, one by one.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -169,8 +169,8 @@ TEST(IalsGram, IsTheSumOverAllRowsWhateverTheThreads) {
       const als::cpu::FactorRows view = {data.data(), stride, f};
       const auto kernels = als::cpu::formation_kernels(choose_isa("auto"));
       Gram one, more;
-      ThreadTeam alone(1), team(3);
-      one.compute(view, rows, kernels, alone);
+      ThreadTeam single(1), team(3);
+      one.compute(view, rows, kernels, single);
       more.compute(view, rows, kernels, team);
       for (std::int64_t i = 0; i < f; ++i) {
         for (std::int64_t j = 0; j < f; ++j) {

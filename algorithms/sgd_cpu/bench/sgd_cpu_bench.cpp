@@ -4,9 +4,9 @@
 //   epoch/<algorithm>/<threads>/<f>  whole epochs on a look-alike of ml-1m
 //   sharing/<what>/<model>/pad:<n>/<threads>/<f>  the loop of hogwild on a look-alike of ml-1m, by
 //                                    what its threads share: rows (any user and item, as hogwild),
-//                                    users or items alone, or nothing. n cache lines lie unused
+//                                    only users or only items, or nothing. n cache lines lie unused
 //                                    between rows. A thread has the same ratings, whether it runs
-//                                    alone or with others, so two threads over one tell what
+//                                    by itself or with others, so two threads over one tell what
 //                                    sharing costs.
 //
 // Larger shapes by environment: MFBENCH_BENCH_LIKE (a look-alike's name), MFBENCH_BENCH_SCALE (its

@@ -152,9 +152,9 @@ TEST(FpsgdRanks, TheModelIsAsGoodAsThatOfOneProcess) {
   const World one = train_over(train, {{"factors", 8}}, {1, 30});
   const World three = train_over(train, {{"factors", 8}}, {3, 30, 2});
   ASSERT_EQ(three.all_errors(), "");
-  const double alone = test::train_rmse(one.trained.view(), train);
-  EXPECT_LT(alone, 0.5 * test::train_rmse(one.initial.view(), train));
-  EXPECT_NEAR(test::train_rmse(three.trained.view(), train), alone, 0.05 * alone);
+  const double single = test::train_rmse(one.trained.view(), train);
+  EXPECT_LT(single, 0.5 * test::train_rmse(one.initial.view(), train));
+  EXPECT_NEAR(test::train_rmse(three.trained.view(), train), single, 0.05 * single);
 }
 
 // One rank is asked to stop in its part of a stage: all end that epoch with it, in the same place.

@@ -95,7 +95,7 @@ inline double largest_difference(const AlignedVector<float>& a, const std::vecto
   return largest;
 }
 
-// Of any number of the two models.
+// For any number of the two models.
 inline double largest_difference(const Model& a, const Reference& b) {
   return std::max({largest_difference(a.p, b.p), largest_difference(a.q, b.q),
                    largest_difference(a.user_bias, b.user_bias),

@@ -45,13 +45,13 @@ TEST_P(TiledDevices, EveryRatingIsVisitedOnceAPass) {
             Json{{"factors", 64}, {"storage", "fp16"}, {"rounding", "nearest"}},
             Json{{"factors", 100}, {"storage", "fp32"}, {"writes", "store"}}}) {
         const Model many = train(ratings, changes, 0.05, 3, &ranks);
-        const Model alone = train(ratings, changes, 0.05, 3, nullptr);
+        const Model single = train(ratings, changes, 0.05, 3, nullptr);
         if (!ranks.leads()) continue;
         const std::string what = std::to_string(count) + " " + changes.dump();
-        EXPECT_EQ(many.p, alone.p) << what;
-        EXPECT_EQ(many.q, alone.q) << what;
-        EXPECT_EQ(many.user_bias, alone.user_bias) << what;
-        EXPECT_EQ(many.item_bias, alone.item_bias) << what;
+        EXPECT_EQ(many.p, single.p) << what;
+        EXPECT_EQ(many.q, single.q) << what;
+        EXPECT_EQ(many.user_bias, single.user_bias) << what;
+        EXPECT_EQ(many.item_bias, single.item_bias) << what;
       }
     }
   });
@@ -65,10 +65,10 @@ TEST_P(TiledDevices, EveryRatingIsVisitedOnceInLaps) {
     Json facts;
     const Model many = train(ratings, changes, 0.05, 2, &ranks, &facts);
     EXPECT_EQ(facts["laps"], kMostLaps);
-    const Model alone = train(ratings, changes, 0.05, 2, nullptr);
+    const Model single = train(ratings, changes, 0.05, 2, nullptr);
     if (!ranks.leads()) return;
-    EXPECT_EQ(many.p, alone.p);
-    EXPECT_EQ(many.q, alone.q);
+    EXPECT_EQ(many.p, single.p);
+    EXPECT_EQ(many.q, single.q);
   });
 }
 
@@ -80,9 +80,9 @@ TEST_P(TiledDevices, LearnAsOneDoes) {
     for (const char* model : {"plain", "biased"}) {
       const Json changes = {{"factors", 32}, {"reg", 0.05}, {"model", model}, {"workers", 64}};
       const Model many = train(split.train, changes, 0.01, 10, &ranks);
-      const Model alone = train(split.train, changes, 0.01, 10, nullptr);
+      const Model single = train(split.train, changes, 0.01, 10, nullptr);
       if (!ranks.leads()) continue;
-      const double one = test::rmse(alone, split.test);
+      const double one = test::rmse(single, split.test);
       EXPECT_NEAR(test::rmse(many, split.test), one, 0.01 * one) << model;
     }
   });

@@ -223,7 +223,7 @@ RingShape ring_shape(int ranks, const ProblemShape& shape, Writes writes = Write
   return ring_shape(ranks, shape.n_items, shape.nnz, one_device_workers(shape, writes));
 }
 
-// Of a user's updates as many are under way as on one device alone; of an item's where they are
+// As many updates of a user are under way as on a single device; of an item only where they are
 // stored, so that some are lost.
 TEST(Ring, AutomaticWorkersAreThoseOfOneDeviceForEachRowInHand) {
   EXPECT_EQ(one_device_workers(kNetflix, Writes::add), 480'189 / 32);

@@ -17,7 +17,7 @@ namespace mf {
 
 class IdIndex {
  public:
-  // Of all `ids`. Throws Error(data) that names `what` ("user") and `name` if one is negative.
+  // For all `ids`. Throws Error(data) that names `what` ("user") and `name` if one is negative.
   IdIndex(View<const std::int32_t> ids, ThreadTeam& team, const char* what,
           const std::string& name);
 

@@ -51,7 +51,7 @@ class IdNames {
   View<const std::int64_t> offsets() const { return offsets_; }  // size() + 1, or none
   View<const char> bytes() const { return bytes_; }
 
-  // What is wrong with names of unknown origin, or empty: offsets, names that are none, the order.
+  // What is wrong with names of unknown origin, or empty: offsets, bad names, the order.
   std::string wrong() const;
 
  private:

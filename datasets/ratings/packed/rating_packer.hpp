@@ -24,7 +24,7 @@ class ValueNumbers {
   // Numbers them anew, by their bits.
   void sort();
 
-  // Of a value that has been added.
+  // For a value that has been added.
   std::uint32_t operator[](std::uint32_t value) const {
     return static_cast<std::uint32_t>(numbers_[slot_of(value)]);
   }

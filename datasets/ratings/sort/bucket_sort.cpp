@@ -82,7 +82,7 @@ class Scatter {
     }
   }
 
-  // Of a size that the compiler knows: no call.
+  // For a size that the compiler knows: no call.
   void copy_whole(const Line& line, std::int64_t to) {
     std::memcpy(target_.key + to, line.key.data(), sizeof line.key);
     std::memcpy(target_.other + to, line.other.data(), sizeof line.other);

@@ -21,8 +21,8 @@ class NumpyColumn {
 
   bool is_text() const { return type_[0] == 'U' || type_[0] == 'S'; }
 
-  // All elements as ids or ratings; the first that is none, in order, is an Error(data). Elements
-  // of text become rows of `names`.
+  // All elements as ids or ratings; the first that is neither, in order, is an Error(data).
+  // Elements of text become rows of `names`.
   AlignedVector<std::int32_t> ids(const char* what, IdKind kind, IdNames& names,
                                   ThreadTeam& team) const;
   AlignedVector<float> ratings(const ScaleCheck& scale, ThreadTeam& team) const;

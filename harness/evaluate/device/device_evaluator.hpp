@@ -33,7 +33,7 @@ class DeviceEvaluator {
   Accuracy evaluate(const FactorView& model, const PredictionRule& rule, const Ratings& part,
                     DeviceStream stream, LossMethod method = LossMethod::fused);
 
-  // Of the predictions of a part for the draws that evaluate() has taken (evaluator.hpp); empty
+  // For the predictions of a part for the draws that evaluate() has taken (evaluator.hpp); empty
   // where there were none. Waits for the stream.
   AlignedVector<float> mean_of_draws(const Ratings& part, DeviceStream stream) const;
 

@@ -42,7 +42,7 @@ struct LossArgs {
   const std::uint32_t* known_items = nullptr;
   PredictionRule rule;
   double alpha = 0;  // of ImplicitTerm
-  // Of DrawTerm: the mean prediction of each rating of the part, and the share of this draw in it.
+  // For DrawTerm: the mean prediction of each rating of the part, and the share of this draw in it.
   float* means = nullptr;
   float share = 0;
 };

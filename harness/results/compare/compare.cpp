@@ -114,8 +114,9 @@ std::string difference_from_nearest(const Configuration& own, const Groups& othe
   return fewest ? join(*fewest, "; ") : "the algorithm is not there on this data set";
 }
 
-std::vector<Alone> find_alone(const Groups& own, const Groups& others, const CaseLabels& labels) {
-  std::vector<Alone> all;
+std::vector<Unmatched> find_unmatched(const Groups& own, const Groups& others,
+                                      const CaseLabels& labels) {
+  std::vector<Unmatched> all;
   for (const auto& [key, runs] : own) {
     if (others.count(key) > 0) continue;
     const Configuration& configuration = runs.begin()->second->configuration;
@@ -155,7 +156,7 @@ bool was_computed(const Runs& runs) {
                      [](const auto& run) { return run.second->has_target_metric; });
 }
 
-// A target of a metric that these cases have not is none of theirs.
+// A target of a metric that these cases lack is not theirs.
 void set_target(Comparison& row, const Runs& first, const Runs& second) {
   row.target = first.begin()->second->target;
   for (const Runs* runs : {&first, &second}) {
@@ -167,7 +168,7 @@ void set_target(Comparison& row, const Runs& first, const Runs& second) {
   if (row.targets_differ || !computed) row.target.reset();
 }
 
-// A run that ended early may have the start of another metric alone.
+// A run that ended early may have only the start of another metric.
 Metric metric_of_runs(const Runs& first, const Runs& second) {
   std::optional<Metric> of_any;
   for (const Runs* runs : {&first, &second}) {
@@ -344,8 +345,8 @@ ComparisonReport compare_results(const std::string& first, const std::string& se
   std::stable_sort(report.rows.begin(), report.rows.end(),
                    [](const auto& x, const auto& y) { return x.label < y.label; });
   judge_all(report.rows, options);
-  report.only_first = find_alone(of_first, of_second, labels);
-  report.only_second = find_alone(of_second, of_first, labels);
+  report.only_first = find_unmatched(of_first, of_second, labels);
+  report.only_second = find_unmatched(of_second, of_first, labels);
   return report;
 }
 

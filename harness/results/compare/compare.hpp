@@ -36,7 +36,7 @@ struct Comparison {
   StatusCounts first, second;  // how its runs ended
   Origins first_origins, second_origins;
   std::optional<TargetSpec> target;  // what an answer is; nothing: the end of a completed run
-  bool targets_differ = false;       // so there is none
+  bool targets_differ = false;       // so it is empty
   Metric metric;                     // NDCG@100 or the objective for implicit feedback
   Compared epoch_time;               // steady training seconds of an epoch, completed runs
   Compared answer_time;              // prepare, transfer and training until the answer
@@ -45,7 +45,7 @@ struct Comparison {
 };
 
 // A configuration that only one folder has.
-struct Alone {
+struct Unmatched {
   std::string label;
   StatusCounts runs;
   std::string differs;  // from the nearest of the other folder: "params.reg 0.05, there 0.1"
@@ -55,12 +55,12 @@ struct ComparisonReport {
   CompareOptions options;
   FolderSummary first, second;
   std::vector<Comparison> rows;
-  std::vector<Alone> only_first, only_second;
+  std::vector<Unmatched> only_first, only_second;
 };
 
 // Cases match when their configurations are equal but for what is ignored; their times and
 // qualities are compared as compared_numbers.hpp has it, verdicts with Holm's correction over all
-// rows. Throws Error(usage) for a folder that is none, for an ignored name that no case has, and
+// rows. Throws Error(usage) for what is no folder, for an ignored name that no case has, and
 // where ignoring leaves two cases of one seed alike.
 ComparisonReport compare_results(const std::string& first, const std::string& second,
                                  const CompareOptions& options);

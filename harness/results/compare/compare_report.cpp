@@ -142,7 +142,7 @@ std::string folder_text(const char* name, const FolderSummary& folder) {
                      folder.files, one_line(join(folder.commits)), one_line(join(folder.machines)));
 }
 
-std::string alone_text(const char* where, const std::vector<Alone>& all) {
+std::string unmatched_text(const char* where, const std::vector<Unmatched>& all) {
   if (all.empty()) return "";
   std::string text = fmt::format("only in the {}:\n", where);
   for (const auto& one : all) {
@@ -211,15 +211,15 @@ Json row_json(const Comparison& row) {
            {{"first", to_json(row.first_origins)}, {"second", to_json(row.second_origins)}}}};
 }
 
-Json folder_json(const FolderSummary& folder, const std::vector<Alone>& only) {
-  Json alone = Json::array();
+Json folder_json(const FolderSummary& folder, const std::vector<Unmatched>& only) {
+  Json single = Json::array();
   for (const auto& one : only) {
-    alone.push_back({{"label", one.label}, {"runs", one.runs}, {"differs", one.differs}});
+    single.push_back({{"label", one.label}, {"runs", one.runs}, {"differs", one.differs}});
   }
   return {{"folder", folder.folder},     {"side", folder.side.empty() ? Json() : Json(folder.side)},
           {"files", folder.files},       {"commits", folder.commits},
           {"machines", folder.machines}, {"left_out", folder.left_out},
-          {"only_here", alone},          {"origins", to_json(folder.origins)}};
+          {"only_here", single},         {"origins", to_json(folder.origins)}};
 }
 
 // Runs that ended without a result.
@@ -264,7 +264,7 @@ std::string headline(const Comparison& row) {
     case Verdict::same:
       return text;
     default:
-      // Of too few runs the times say so too.
+      // For too few runs the times say so too.
       return row.quality.verdict == row.epoch_time.verdict
                  ? text
                  : text + ", " + metric + " " + kVerdicts.of(row.quality.verdict);
@@ -341,7 +341,7 @@ std::string to_text(const ComparisonReport& report) {
       "correction over all rows\nsame: times within {:g} %, values within {:g} %\n\n",
       100 * kLevel, 100 * report.options.margin, 100 * report.options.quality_margin);
   for (const auto& row : report.rows) text += row_text(row);
-  text += alone_text("first", report.only_first) + alone_text("second", report.only_second);
+  text += unmatched_text("first", report.only_first) + unmatched_text("second", report.only_second);
   text += left_out_text("first", report.first) + left_out_text("second", report.second);
   text += fmt::format("\n{} rows: epoch time {}; answer time {}; quality {}\n", report.rows.size(),
                       tally(report.rows, &Comparison::epoch_time),

@@ -64,7 +64,7 @@ struct ComparedCase {
   }
 };
 
-// Of a finished result. Nothing where its header names no seed.
+// For a finished result. Nothing where its header names no seed.
 std::optional<ComparedCase> compared_case(const std::string& path, const ResultFile& file,
                                           const std::optional<TargetSpec>& target);
 

@@ -40,7 +40,7 @@ void take_case(const StoredCase& stored, const StoredSpec& beside,
 
 // Gives each run that failed before its data were loaded the configuration, and where there is a
 // run of the same seed the repeat, of the runs that agree with it in everything but what is only
-// known of loaded data: the content of the data set and its split. Nothing where there are none, or
+// known of loaded data: the content of the data set and its split. Nothing without any, or
 // several kinds of them.
 void place_unloaded(const std::vector<ComparedCase*>& cases);
 

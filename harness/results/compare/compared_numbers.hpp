@@ -29,7 +29,7 @@ inline constexpr Names kVerdicts{
 // metric, as second less first.
 struct Side {
   int runs = 0;
-  int contended = 0;             // of them, those on a machine that was not theirs alone
+  int contended = 0;             // of them, those that shared their machine
   int never = 0;                 // of them, those without an answer: infinitely late
   std::optional<double> middle;  // geometric mean of times, mean of values; medians beside `never`
 };

@@ -36,7 +36,7 @@ std::optional<Headline> headline_of(const ResultFile& file, Metric metric);
 std::optional<ValueAt> last_of(const ResultFile& file, Metric metric);
 
 // The best of all evaluated epochs, chosen on the very ratings that it is measured on. Epoch 0, the
-// initial model, is none of them.
+// initial model, is not among them.
 std::optional<ValueAt> best_seen(const ResultFile& file, Metric metric);
 
 // The rules of a case that watched the test part; of a trial none.

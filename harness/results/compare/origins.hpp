@@ -10,7 +10,7 @@
 
 namespace mf {
 
-// Of one run; nothing where its file does not say.
+// For one run; nothing where its file does not say.
 struct RunOrigin {
   std::optional<std::string> process, host;
 };

@@ -82,7 +82,7 @@ struct CaseMeasures {
   std::vector<DeviceReading> readings;                 // within epochs
   std::vector<DeviceReading> after;                    // right after the groups before evaluations
   std::vector<UserGroup> user_groups;
-  // Of the last evaluation, where items are ranked.
+  // For the last evaluation, where items are ranked.
   MetricValues cold_ranking;
   std::optional<std::int64_t> tied_users;
   // The machine while initial factors were made and `prepare` ran, and from the first epoch to the

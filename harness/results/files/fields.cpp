@@ -35,7 +35,7 @@ constexpr auto kUnits =
                                                                   {"_rmse", "of the ratings"},
                                                                   {"_mae", "of the ratings"}});
 
-// For a section that is none, what stands in its place.
+// What stands in the place of a missing section.
 const Json* find_path(const Json& line, std::string_view path) {
   const auto dot = path.find('.');
   if (!line.is_object()) return &line;

@@ -20,11 +20,11 @@ Json device_load_json(const std::optional<DeviceLoad>& load);
 // Sets contended, contended_by, host_contended and host_contended_by.
 void set_contention(Json& footer, const Contention& contention);
 
-// Of a footer; nothing in both where it is not known.
+// For a footer; nothing in both where it is not known.
 Contention contention_in(const Json& footer);
 
 // "training: other programs kept 1.0 of 2 CPUs busy; ...", those of the host's clocks named so;
-// "" where there is none.
+// "" without one.
 std::string contention_text(const Contention& contention);
 
 }  // namespace mf

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of the header; empty where the file has none that is whole.
+// For the header; empty where the file has none that is whole.
 std::string case_hash_in(const fs::path& path) {
   std::string text;
   try {
@@ -31,7 +31,7 @@ std::string case_hash_in(const fs::path& path) {
   return text_at(header, {"case_hash"}).value_or("");
 }
 
-// Of two files with one hash, the first by name.
+// For two files with one hash, the first by name.
 std::map<std::string, std::string> names_by_hash(const std::string& folder) {
   std::vector<fs::path> paths;
   for (const auto& entry : fs::directory_iterator(folder)) {

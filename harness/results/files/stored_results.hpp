@@ -21,7 +21,7 @@ struct StoredCase {
 
 // What stands beside the cases.
 struct StoredSpec {
-  Json spec;          // spec.json; null where there is none that can be read
+  Json spec;          // spec.json; null without one that can be read
   Json study;         // study.json, the same
   Json contribution;  // contribution.json, the same (docs/contributing-results.md)
   bool damaged_spec = false;
@@ -38,7 +38,7 @@ struct StoredResults : StoredSpec {
 using TakeStored = std::function<void(StoredCase one, const StoredSpec& beside)>;
 
 // The packed file that `path` is, or that stands in its place: results/ml-1m.jsonl.xz for
-// results/ml-1m where that is no folder with results of its own. Nothing where there is none.
+// results/ml-1m where that is no folder with results of its own. Nothing without one.
 std::optional<std::string> packed_in_place_of(const std::string& path);
 
 // The folder that a packed file stands in the place of.

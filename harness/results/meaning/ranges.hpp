@@ -19,8 +19,8 @@ namespace mf {
 class Timeline;
 
 // A stack of ranges. Time of each name is summed; a nested range counts for both, but one within
-// another of its name for the outer alone. On a device, the phases of an epoch are timed by marks
-// on its stream as well, and a "transfer" begins and ends with the stream empty.
+// another of its name only for the outer one. On a device, the phases of an epoch are timed by
+// marks on its stream as well, and a "transfer" begins and ends with the stream empty.
 class Ranges : public PhaseSink {
  public:
   using Observer = std::function<void(const std::string& name, bool begins)>;
@@ -43,10 +43,10 @@ class Ranges : public PhaseSink {
   void end_profile();  // where it has begun
 
   double seconds(const std::string& name) const;
-  // Of those that no other range but "case" encloses: the clocks of a case, which never overlap,
+  // For those that no other range but "case" encloses: the clocks of a case, which never overlap,
   // whatever an algorithm calls its phases.
   double clock_seconds(const std::string& name) const;
-  // Of the phase "transfer" inside of "prepare": one inside of an epoch is training.
+  // For the phase "transfer" inside of "prepare": one inside of an epoch is training.
   double transfer_s() const { return transfer_s_; }
   // The same of a "start" in it: of a program that does the work.
   double nested_start_s() const { return nested_start_s_; }

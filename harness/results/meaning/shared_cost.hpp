@@ -28,7 +28,7 @@ struct SharedCost {
 using SharedCosts = std::vector<SharedCost>;
 
 // The footer's "shared": {"load": {"ratings_s": 1.5, "split_s": 0.25}, "transfer": ...}; {} where
-// nothing was lent. Of costs of one name on one clock, the sum.
+// nothing was lent. For costs of one name on one clock, the sum.
 Json to_json(const SharedCosts& costs);
 
 // By a footer: what was lent of a clock; 0 where it is not known.

@@ -42,7 +42,7 @@ Estimate difference_of_means(const std::vector<double>& a, const std::vector<dou
 // exact one of the rank sum over all ways to share out the values, ties with their mean rank
 // (Wilcoxon; H. B. Mann, D. R. Whitney, Ann. Math. Stat. 18, 1947). The interval inverts it: those
 // differences b_j - a_i that it cannot tell from the shift (J. L. Hodges, E. L. Lehmann, Ann. Math.
-// Stat. 34, 1963); its ends are infinite where the samples are too small. None of the two is empty.
+// Stat. 34, 1963); its ends are infinite where the samples are too small. Neither is empty.
 Estimate difference_by_ranks(const std::vector<double>& a, const std::vector<double>& b);
 
 // p adjusted so that "below 1 - kLevel" errs in any of all tests with at most that probability,

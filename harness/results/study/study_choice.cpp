@@ -81,7 +81,7 @@ class Walk {
     return best;
   }
 
-  // Takes a trial that was stopped too early to the last rung; false: there is none, or no budget.
+  // Takes a trial that was stopped too early to the last rung; false: no such trial, or no budget.
   bool train_on() {
     const std::size_t last = plan_.rungs.size() - 1;
     if (state_.best() == nullptr || state_.best()->place.rung != last) return false;

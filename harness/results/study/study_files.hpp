@@ -29,7 +29,7 @@ struct FoundStudy {
 };
 
 // All studies below a folder of results, by name; one that is damaged is named and left out. Throws
-// Error(usage) where there is none, and Error(data) where none can be read.
+// Error(usage) without a study, and Error(data) if no study can be read.
 std::vector<FoundStudy> read_studies(const std::string& results);
 
 }  // namespace mf

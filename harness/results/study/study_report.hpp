@@ -11,7 +11,7 @@ namespace mf {
 // Where the parameters of a case come from: the "tuned" of its header. There must be a best trial.
 Json tuned_json(const StudyPlan& plan, const StudyState& state, std::uint64_t split_seed);
 
-// Why there are none: "no trial has completed: 20 diverged, 4 oom; the first: ...".
+// Why there is no choice: "no trial has completed: 20 diverged, 4 oom; the first: ...".
 Unresolved why_nothing(const StudyState& state);
 
 // "the best reg, 0.198, lies at an end of [0.01, 0.2, log]: ...", one for each such parameter; and

@@ -1,6 +1,6 @@
 // The device of a case: opened for it, and watched while it trains there, by readings within epochs
-// and by the energy that they take. Of a case of the CPU there is none, and all of it does nothing;
-// so does the watch where the driver tells nothing.
+// and by the energy that they take. For a case of the CPU all of it does
+// nothing; so does the watch where the driver tells nothing.
 #pragma once
 
 #include <functional>
@@ -23,9 +23,10 @@ class CaseDevice {
  public:
   CaseDevice(Ranges& ranges, const RunOptions& options) : ranges_(ranges), options_(options) {}
 
-  // Where the case needs one; it is to upload so many ratings. Why there is none, or nothing.
+  // Where the case needs one; it is to upload so many ratings. Why no device can be had, or
+  // nothing.
   std::optional<std::string> why_not_opened(const Case& item, std::int64_t ratings);
-  DeviceClock* get() const { return clock_.get(); }  // null: there is none
+  DeviceClock* get() const { return clock_.get(); }  // null: no device
   DeviceStream stream() const { return clock_ ? clock_->stream() : nullptr; }
 
   // A group of epochs, which `run` does and `clock` times.

@@ -23,7 +23,7 @@ class CaseEvaluation {
  public:
   explicit CaseEvaluation(const Case& item) : item_(item) {}
 
-  // As they were loaded, and again where training ratings went. Of a trial the validation part
+  // As they were loaded, and again where training ratings went. For a trial the validation part
   // stands for the test part, too.
   void set_data(const CaseData& data);
   const Ratings& test() const { return parts_->test; }
@@ -48,7 +48,7 @@ class CaseEvaluation {
 
   FoldInLoss loss() const;
   Json ranking_json() const;  // for the header; null where items are not ranked
-  // Of the last evaluation: what the footer has of it, and why it says little.
+  // For the last evaluation: what the footer has of it, and why it says little.
   void report(CaseMeasures& measures) const;
   std::vector<std::string> warnings() const;
   // That nothing will be told apart, as is known before training.

@@ -107,7 +107,7 @@ std::optional<Refusal> CaseSetup::open(CaseMeasures& measures) {
   return refusal;
 }
 
-// On the device, beside the ratings that stay there from the case before. Of what takes as much as
+// On the device, beside the ratings that stay there from the case before. For what takes as much as
 // there is, the least.
 std::int64_t CaseSetup::bytes_to_come(const DevicePlace& place, DeviceClock& device) const {
   const PartSizes sizes = evaluation_.sizes();

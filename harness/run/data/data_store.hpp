@@ -23,8 +23,8 @@ class DataStore {
   // says that a later case cuts it in another way. The ledger has what was made and used.
   CaseData get(const Case& item, bool keep_whole = false);
 
-  // The share of this rank, which is the case's alone: nothing of it stays for the next. All ranks
-  // together (harness/run/ranks/rank_load.hpp).
+  // The share of this rank, which belongs only to the case: nothing of it stays for the next. All
+  // ranks together (harness/run/ranks/rank_load.hpp).
   CaseData get_slice(const Case& item, Communicator& ranks, int ranks_on_these_cpus);
 
   // Has the cache file made from which the ranks read their shares, where there is to be one.
@@ -47,7 +47,7 @@ class DataStore {
   // that asks, and again where a process has written to them. Throws Error(io).
   std::shared_ptr<const peer::TrainingFiles> training_files();
   bool holds_training_files() const { return training_files_ != nullptr; }
-  // Of the memory; 0 where they lie on a disk.
+  // For the memory; 0 where they lie on a disk.
   double training_files_bytes() const;
   void drop_training_files();
 

@@ -17,7 +17,7 @@ namespace {
 // results/reference/h200/whole-run*, as host_need_test.cpp has it.
 constexpr double kCudaHostBytes = 165e6;
 constexpr double kLibraryHostBytes = 220e6;
-// Of the ratings that are sorted: 12 bytes each, and 8 of the elements that are.
+// For the ratings that are sorted: 12 bytes each, and 8 of the elements that are.
 constexpr double kSortedBytes = 2 * kRatingBytes;
 // And of those whose times are sorted (datasets/ratings/rating_times.cpp).
 constexpr double kTimedBytes = 64;
@@ -26,7 +26,7 @@ constexpr double kCutAtOnce = 4 * 65536;
 
 struct Sizes {
   double nnz, times, users, items;
-  // Of one of so many ranks that have a share of the ratings each, and the offsets of all.
+  // For one of so many ranks that have a share of the ratings each, and the offsets of all.
   Sizes(const HostData& data, const ProblemShape& shape, int slices = 1)
       : nnz(static_cast<double>(shape.nnz) / slices),
         times(data.times ? sizeof(RatingTime) * nnz : 0),
@@ -39,7 +39,7 @@ struct Sizes {
   double whole() const { return kRatingBytes * nnz + times + offsets() + ids(); }
 };
 
-// Of training, test and what else there is: all ratings once, offsets of each, ids.
+// For training, test and what else there is: all ratings once, offsets of each, ids.
 double parts_bytes(const Case& item, const Sizes& sizes) {
   const double parts = 2.0 + (item.split.has_validation() ? 1 : 0) +
                        (item.split.kind == SplitSpec::Kind::users ? 1 : 0);
@@ -86,7 +86,7 @@ double cut_bytes(const Case& item, const HostData& data, const Sizes& sizes) {
 
 double standing(const HostData& data) { return std::max(data.program_bytes, data.standing_bytes); }
 
-// Of a case that the host evaluates.
+// For a case that the host evaluates.
 double evaluating_bytes(const Case& item, const HostData& data) {
   if (!has_objective(item) || needs_device(item)) return 0;
   const std::int64_t asked = item.params.has("threads") ? item.params.integer("threads") : 0;
@@ -124,10 +124,10 @@ HostNeed host_need(const Case& item, const HostData& data) {
   need.cut = standing(data) + cut_bytes(item, data, sizes);
   need.train = train_bytes(item, data, sizes);
   if (data.from == DataFrom::split_at_hand) return need;
-  HostData alone = data;  // what was kept for others is given up where memory is short
-  alone.kept = false;
-  if (alone.from == DataFrom::ratings_at_hand) alone.from = DataFrom::generator;
-  need.surely = cut_bytes(item, alone, sizes);
+  HostData single = data;  // what was kept for others is given up where memory is short
+  single.kept = false;
+  if (single.from == DataFrom::ratings_at_hand) single.from = DataFrom::generator;
+  need.surely = cut_bytes(item, single, sizes);
   if (data.from == DataFrom::files) need.surely = std::max(need.surely, kSortedBytes * sizes.nnz);
   return need;
 }

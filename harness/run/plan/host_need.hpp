@@ -56,7 +56,7 @@ double whole_bytes(const HostData& data);  // of all ratings, offsets and ids
 // the memory for uploads stay.
 double left_standing(const Case& item, const HostData& data);
 
-// Of this process now.
+// For this process now.
 double resident_bytes();
 
 // As it was when this was asked first: before there were data.

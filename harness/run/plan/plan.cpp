@@ -166,7 +166,7 @@ std::optional<double> free_on_device(const PlanOptions& options) {
   return static_cast<double>(device->free_bytes);
 }
 
-// Of a folder those of its files, as readers take them. What cannot be looked at is not small.
+// For a folder those of its files, as readers take them. What cannot be looked at is not small.
 double bytes_at(const std::filesystem::path& path) {
   std::error_code error;
   double bytes = 0;

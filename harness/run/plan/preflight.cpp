@@ -47,7 +47,7 @@ bool repeats_epochs(const Case& item) {
 
 namespace {
 
-// Of a case that no rule ends early, beside the initial model.
+// For a case that no rule ends early, beside the initial model.
 std::int64_t evaluated_points(const Case& item) {
   const std::int64_t every = item.evaluate.every;
   return item.stop.epochs / every + (item.stop.epochs % every != 0 ? 1 : 0);
@@ -139,7 +139,7 @@ std::optional<std::string> why_not_in_process(const std::optional<ProcessNeed>& 
 
 std::optional<std::string> why_no_implementation(const Case& item) {
   if (!is_built(item.algorithm)) {
-    return fmt::format("{} needs CUDA; this build has none", item.algorithm);
+    return fmt::format("{} needs CUDA; this build lacks it", item.algorithm);
   }
   if (!needs_device(item)) return std::nullopt;
   std::string why;
@@ -163,7 +163,7 @@ std::optional<std::string> why_not_on_device(double need, std::optional<double> 
 
 namespace {
 
-// Of the files that are mapped to be read; those that are gone by now are not.
+// For the files that are mapped to be read; those that are gone by now are not.
 double bytes_of_files(const Source& source) {
   double bytes = 0;
   for (const auto& file : source.files) {

@@ -65,14 +65,14 @@ bool needs_device(const Case& item);
 bool has_own_process(const Case& item);
 bool repeats_epochs(const Case& item);  // ForeignInfo::repeats_epochs
 
-// The memory of that process; nothing where there is none.
+// The memory of that process; nothing without one.
 std::optional<ProcessNeed> process_need(const Case& item, const ProblemShape& shape);
 double known_bytes(const std::optional<ProcessNeed>& need);
 
 // "its process needs 12.3 GiB of memory, 8 GiB are for it (memory_gb); ...", or nothing.
 std::optional<std::string> why_not_in_process(const std::optional<ProcessNeed>& need);
 
-// "ebgtg needs CUDA; this build has none", "ebgtg needs a CUDA device: no CUDA-capable device is
+// "ebgtg needs CUDA; this build lacks it", "ebgtg needs a CUDA device: no CUDA-capable device is
 // detected", or nothing.
 std::optional<std::string> why_no_implementation(const Case& item);
 
@@ -113,7 +113,7 @@ bool leaves_room_for_ratings(const Case& item, const ProblemShape& shape,
 DevicePlace share_device(const Case& item, const ProblemShape& shape, std::int64_t other_ratings,
                          bool wanted, SharedRatings& left, DeviceClock& device);
 
-// `other_ratings` are those of the test and validation parts; `device` is null for the CPU. Of the
+// `other_ratings` are those of the test and validation parts; `device` is null for the CPU. For the
 // memory, `held_bytes` are there already: files for its process.
 std::optional<Refusal> refuse(const Case& item, const ProblemShape& shape,
                               std::int64_t other_ratings, DeviceClock* device,

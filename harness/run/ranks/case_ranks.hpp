@@ -29,8 +29,8 @@ class CaseRanks {
   void connect();
   // After load(): each opens its device and looks whether it has room. Throws as load() does.
   void open(const std::function<void()>& action);
-  // Of a case on several devices: all are connected, and each calls for the first time what it will
-  // call.
+  // For a case on several devices: all are connected, and each calls for the first time what it
+  // will call.
   void warm_up(const std::function<void()>& action);
 
   // Calls the action of this rank, and has the others do theirs beside it; load() after it, unless
@@ -91,7 +91,7 @@ class CaseRanks {
 // The energy of a case of several devices, by rank; nothing: its driver does not say.
 using RankJoules = std::vector<std::optional<double>>;
 
-// Of every rank, on all. All ranks together.
+// For every rank, on all. All ranks together.
 RankJoules joules_of_ranks(std::optional<double> own, Communicator& ranks);
 // Nothing where one of them does not say: a part of it is no energy of the case.
 std::optional<double> total_joules(const RankJoules& of_ranks);

@@ -111,7 +111,7 @@ class FollowedCase {
     start_s_ += seconds_since(start);
   }
 
-  // Of a case on devices, where the case is built at all: rank 0 says where it is not.
+  // For a case on devices, where the case is built at all: rank 0 says where it is not.
   void open_device() {
     if (!is_built(item_.algorithm)) return;
     if (const auto why = device_.why_not_opened(item_, data_.sizes.train / group_.size()))

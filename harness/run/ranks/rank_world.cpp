@@ -188,7 +188,7 @@ void RankWorld::give_devices(const Spec& spec) {
   if (none != given.end()) {
     const auto rank = none - given.begin();
     fail(ErrorKind::unsupported,
-         "{}: {} asks for {} devices, a process each, and there is none for rank {}: {}; expected "
+         "{}: {} asks for {} devices, a process each, and rank {} has no device: {}; expected "
          "a device for each process of a machine; ask for fewer, look at CUDA_VISIBLE_DEVICES, or "
          "start processes on more machines",
          most->path, most->algorithm, wanted, rank,

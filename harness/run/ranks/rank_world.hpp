@@ -14,7 +14,7 @@
 
 namespace mf {
 
-// Of a case: its parameter `ranks` or `devices`, or 1.
+// For a case: its parameter `ranks` or `devices`, or 1.
 int ranks_of(const Case& item);
 
 // Throws Error(usage) where a spec tunes and asks for several processes, by whatever way: the
@@ -45,7 +45,7 @@ struct Order {
 
 class RankWorld {
  public:
-  // This process alone, or all that a launcher has started. Throws Error(unsupported) where there
+  // Only this process, or all that a launcher has started. Throws Error(unsupported) where there
   // are several in a build without MPI.
   RankWorld();
 
@@ -62,7 +62,7 @@ class RankWorld {
   int rank() const { return all_.rank(); }
   Communicator& all() { return all_; }
 
-  // Of the first `count` ranks, how many share the CPUs of this one.
+  // For the first `count` ranks, how many share the CPUs of this one.
   int ranks_on_these_cpus(int count) const;
   // Machines are numbered as they come up.
   int machine_of(int rank) const { return places_.empty() ? 0 : places_[rank].machine; }
@@ -70,7 +70,7 @@ class RankWorld {
   // Rank 0 to those that follow it. Throws RankFault.
   void order(int to, const Order& order);
   Order await_order();
-  // The others leave. Nothing where there are none or the links are broken.
+  // The others leave. Nothing without any or the links are broken.
   void dismiss();
 
   // Since a rank failed within what all do together. Then only the end of the run is left.
@@ -90,7 +90,7 @@ class RankWorld {
   bool launched_ = false;
   bool provided_ = false;
   bool broken_ = false;
-  std::vector<Place> places_;  // by rank; empty: alone
+  std::vector<Place> places_;  // by rank; empty: one process
 };
 
 // The other side of CaseRanks: a rank that does what rank 0 orders, and writes and prints nothing,

@@ -20,7 +20,7 @@ class Progress {
   // Before the first case: those that have no result yet.
   virtual void begin_run(const std::vector<const Case*>&, const RanBefore&) {}
   virtual void begin_case(const Case&, std::size_t /*index*/, std::size_t /*count*/) {}
-  // Of its result, known before it trains.
+  // For its result, known before it trains.
   virtual void warning(const std::string&) {}
   virtual void trace(const TracePoint&) {}
   // Epochs have ended that are not evaluated: numbers of the point but for those of quality.

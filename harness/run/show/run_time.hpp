@@ -32,7 +32,7 @@ class RunTime {
   double spent_s() const { return before_.seconds + now_() - start_; }
   // Nothing before the first epoch of the first case.
   std::optional<double> left_s() const;
-  // Of all cases, with the part of the one that runs.
+  // For all cases, with the part of the one that runs.
   double share() const;
 
  private:
@@ -50,7 +50,7 @@ class RunTime {
   std::map<std::string, std::int64_t> to_come_;  // cases by kind: their algorithm and data set
   std::map<std::string, Mean> of_kind_;
   Mean of_all_;
-  // Of the case that runs.
+  // For the case that runs.
   StopSpec stop_;
   std::string kind_;
   std::size_t index_ = 0, count_ = 0;

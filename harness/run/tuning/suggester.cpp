@@ -37,7 +37,7 @@ Json sampled_range(const TuneRange& range) {
           {"whole", range.whole}};
 }
 
-// Of those that have none, the worst of the others: they are not to be tried again.
+// For those that have none, the worst of the others: they are not to be tried again.
 std::optional<double> worst_score(const std::vector<TriedPoint>& tried, Metric metric) {
   std::optional<double> worst;
   for (const auto& one : tried) {

@@ -61,7 +61,7 @@ class StudyRun {
     write_atomically(folder_ + "/" + kStudyFile, json_text(to_json(study_), 2) + "\n");
   }
 
-  // Of all that were drawn, the first few, or those that this search has suggested already. The
+  // For all that were drawn, the first few, or those that this search has suggested already. The
   // others are drawn in case a suggestion stands there already.
   void keep_first_points() {
     const std::string path = folder_ + "/" + kStudyFile;

@@ -14,7 +14,7 @@ namespace mf {
 struct TunedSpec {
   Spec spec;  // with the parameters that were chosen; as it was where `interrupted`
   std::vector<FoundStudy> studies;
-  std::vector<std::string> not_run;  // "als on ml-1m: als needs CUDA; this build has none"
+  std::vector<std::string> not_run;  // "als on ml-1m: als needs CUDA; this build lacks it"
   int run = 0;                       // trials that ran now,
   int finished_before = 0;           // and that were on file
   bool interrupted = false;

@@ -49,7 +49,7 @@ int nvmlDeviceGetTotalEnergyConsumption(void* handle, unsigned long long* total)
 }
 
 // NVML_FAKE_PROCESSES are the ids of those on the device, each with as many megabytes; the third's
-// are not available. Of 200 there are samples, two since 1000 us.
+// are not available. For 200 there are samples, two since 1000 us.
 namespace {
 constexpr int kTooSmall = 7;
 constexpr unsigned long long kNotAvailable = ~0ULL;

@@ -19,8 +19,7 @@ from mfplots.printable import csv_cell
 from mfplots.recipes import Recipe
 from mfplots.series import View
 from mfplots.sheet import Sheet
-from mfplots.style import styled
-from mfplots.widths import OWN, Width
+from mfplots.style import PAGE, Width, styled
 
 CURVES = ("quality-time", "quality-answer", "quality-passes")
 DEFAULTS = (*CURVES, "speedup", "throughput", "clocks")
@@ -30,7 +29,7 @@ OF_BENCHMARKS = ("benchmark-bars",)  # drawn from benchmarks; the others from ca
 
 @dataclass
 class Drawing:
-    """A finished page and the numbers on it, which are written beside it as CSV."""
+    """A finished page and the numbers on it, which are written beside it as CSV, as its caption is as text."""
 
     sheet: Sheet
     numbers: pd.DataFrame
@@ -61,11 +60,10 @@ def draw(source: Source, recipe: Recipe) -> Drawing:
 
 
 def write(source: Source, recipe: Recipe, folder: Path, formats: Sequence[str],
-          width: Width = OWN, small_print: bool = True) -> list[Path]:
-    """Draws one recipe; returns the files written, the CSV last. Raises before writing any."""
+          width: Width = PAGE) -> list[Path]:
+    """Draws one recipe; returns the files written: pictures, caption, numbers. Raises before writing any."""
     with styled(width):
         drawing = draw(source, recipe)
-        drawing.sheet.for_page(width, small_print)
         try:
             return _save(drawing, recipe, folder, formats)
         except OSError as error:
@@ -76,11 +74,14 @@ def write(source: Source, recipe: Recipe, folder: Path, formats: Sequence[str],
 def _save(drawing: Drawing, recipe: Recipe, folder: Path, formats: Sequence[str]) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     paths = drawing.sheet.save(folder / recipe.file_name, formats)
+    caption = folder / f"{recipe.file_name}.txt"
+    with replacing(caption) as file:
+        file.write(drawing.sheet.caption.encode())
     table = folder / f"{recipe.file_name}.csv"
     numbers = drawing.numbers.apply(lambda column: column if is_numeric_dtype(column) else column.map(csv_cell))
     with replacing(table) as file:
         numbers.to_csv(file, index=False, float_format="%.10g")
-    return [*paths, table]
+    return [*paths, caption, table]
 
 
 for _module in pkgutil.iter_modules(__path__):

@@ -8,15 +8,16 @@ import pandas as pd
 from matplotlib.patches import Patch
 
 from mfplots import metrics
-from mfplots.bar_page import PITCH, Bar, Rows, bar_sheet
+from mfplots.bar_page import Bar, Rows, bar_sheet
 from mfplots.errors import NotDrawable
 from mfplots.figures import Drawing, figure
 from mfplots.metrics import Interval, Target
+from mfplots.names import explained, marked, short_names
 from mfplots.palette import BLACK
 from mfplots.recipes import Recipe
 from mfplots.series import View, methods_apart, panel_title
 from mfplots.smallprint import provenance, sample
-from mfplots.style import Look, looks, plain_tick, ratio_text, si, si_tick
+from mfplots.style import Look, looks, plain_tick, si, si_tick, significant
 from mfplots.summary import (ANSWER, CLOCK_NAMES, Row, baseline_label, clock_words,
                              contended_words, summarise, writes_words)
 
@@ -29,21 +30,21 @@ def speedup(view: View, recipe: Recipe) -> Drawing:
     if all(row.baseline is None for row in rows):
         raise NotDrawable(f"{rows[0].baseline_problem}; name one with --baseline")
     looks_of = looks(view.labels, baseline_label(view, recipe.question))
+    names = short_names(view.labels, view.by_panel)
     panels = []
     for panel in view.panels:
         own = [row for row in rows if row.panel is panel]
-        panels.append(Rows(panel_title(panel), [row.series.marked for row in own],
+        panels.append(Rows(panel_title(panel), [marked(row.series, names) for row in own],
+                           [_speedup_words(row) for row in own],
                            [bar for y, row in enumerate(own) for bar in _speedup_bars(y, row, looks_of)],
-                           f"speed-up over {_over(own)} (times)"))
-    sheet = bar_sheet(recipe.title or f"{view.specs}: speed-up over the baseline", panels, plain_tick,
-                      0.78 if any(row.target is not None for row in rows) else PITCH, origin=1.0)
-    for axes in sheet.axes:
-        axes.axvline(1, color="#555555", linewidth=0.9, linestyle=(0, (2, 2)), zorder=0.5)
+                           f"speed-up over {_over(own, names)} (times)"))
+    sheet = bar_sheet(recipe.title or f"{view.specs}: speed-up over the baseline", panels, plain_tick, bars_a_row=3,
+                      origin=1.0)
     sheet.legend(_speedup_legend(rows, recipe.clock))
     sheet.small_print([
         f"{sample(view)}. "
         f"Medians over seeds on the {CLOCK_NAMES[recipe.clock]}; seeds that did not reach the "
-        f"target count as infinitely late. Brackets: {metrics.BRACKETS}.", *provenance(view)])
+        f"target count as infinitely late. Whiskers: {metrics.BRACKETS}.", explained(names), *provenance(view)])
     return Drawing(sheet, speedup_numbers(rows))
 
 
@@ -54,58 +55,57 @@ def throughput(view: View, recipe: Recipe) -> Drawing:
     if not any(row.throughput.n for row in rows):
         raise NotDrawable("no finished case did any update")
     looks_of = looks(view.labels, baseline_label(view, recipe.question))
-    panels = []
+    names, panels = short_names(view.labels, view.by_panel), []
     for panel in view.panels:
         own = [row for row in rows if row.panel is panel]
-        panels.append(Rows(panel_title(panel), [row.series.marked for row in own],
-                           [_throughput_bar(y, row, looks_of) for y, row in enumerate(own)],
+        panels.append(Rows(panel_title(panel), [marked(row.series, names) for row in own],
+                           [_throughput_words(row) for row in own],
+                           [Bar(y, row.throughput.whiskers, looks_of[row.series.label]) for y, row in enumerate(own)],
                            f"rating updates per second of {CLOCK_NAMES[recipe.clock]}"))
     sheet = bar_sheet(recipe.title or f"{view.specs}: throughput", panels, si_tick)
     sheet.small_print([
         f"{sample(view)}. "
         f"Median over seeds, whiskers from smallest to largest: updates / {recipe.clock}. Bytes "
-        "and operations are those the algorithm declares as compulsory.", *provenance(view)])
+        "and operations are those the algorithm declares as compulsory.", explained(names), *provenance(view)])
     return Drawing(sheet, throughput_numbers(rows))
 
 
 def _speedup_bars(y: int, row: Row, looks_of: Mapping[str, Look]) -> list[Bar]:
+    """To the target, to the answer, and of an update; without a target the last only."""
     look = looks_of[row.series.label]
-    bars = []
-    if row.target is not None:
-        text = row.problem or _with_misses(_ratio(row.equal_quality, row), row)
-        bars.append(Bar(y - 0.27, row.equal_quality, text, look, height=0.25))
-        text = f"answer: {_ratio(row.answer_quality, row)}" if not row.problem else "answer"
-        bars.append(Bar(y, row.answer_quality, text, look, light=True, height=0.25))
-    if row.per_update.known:
-        text = f"per update: {_ratio(row.per_update, row)}"
-    else:
-        text = row.per_update_problem or row.baseline_problem or row.statuses
-    bars.append(Bar(y + 0.27 if bars else y, row.per_update, text, UPDATE_LOOK, light=True,
-                    height=0.25))
-    return bars
+    if row.target is None:
+        return [Bar(y, row.per_update, UPDATE_LOOK, light=True)]
+    return [Bar(y - 0.27, row.equal_quality, look, height=0.25), Bar(y, row.answer_quality, look, light=True, height=0.25),
+            *([Bar(y + 0.27, row.per_update, UPDATE_LOOK, light=True, height=0.25)] if row.per_update.known else [])]
+
+
+def _speedup_words(row: Row) -> list[str]:
+    update = f"update {_ratio(row.per_update, row)}" if row.per_update.known else ""
+    if row.is_baseline:
+        return ["baseline"]
+    if row.target is None:
+        return [update or row.per_update_problem or row.baseline_problem or row.statuses]
+    missed = f"{row.not_reached} of {row.n} seeds did not reach" if row.not_reached and not row.problem else ""
+    answer = f"answer {_ratio(row.answer_quality, row)}" if row.answer_quality.known else ""
+    return [", ".join(filter(None, [row.problem or _ratio(row.equal_quality, row), missed])), answer, update]
 
 
 def _ratio(interval: Interval, row: Row) -> str:
-    return "baseline" if row.is_baseline else ratio_text(interval)
+    return "baseline" if row.is_baseline else f"{significant(interval.value)}×"
 
 
-def _with_misses(text: str, row: Row) -> str:
-    return f"{text}, {row.not_reached} of {row.n} seeds did not reach" if row.not_reached else text
-
-
-def _throughput_bar(y: int, row: Row, looks_of: Mapping[str, Look]) -> Bar:
-    spread, look = row.throughput, looks_of[row.series.label]
+def _throughput_words(row: Row) -> list[str]:
+    spread = row.throughput
     if not spread.n:
-        return Bar(y, spread.whiskers, row.statuses, look, height=0.6)
+        return [row.statuses]
     declared = [si(rate.median, unit) for rate, unit in ((row.bytes_rate, "B/s"), (row.flops_rate, "FLOP/s"))
                 if rate.n]
-    words = [si(spread.median, "/s"), *declared, writes_words(row.writes_made), clock_words(row),
-             contended_words(row)]
-    return Bar(y, spread.whiskers, ", ".join(filter(None, words)), look, height=0.6)
+    return [", ".join(filter(None, [si(spread.median, "/s"), writes_words(row.writes_made)])), clock_words(row),
+            contended_words(row), *declared]
 
 
-def _over(rows: Sequence[Row]) -> str:
-    names = sorted({row.baseline for row in rows if row.baseline})
+def _over(rows: Sequence[Row], short: Mapping[str, str]) -> str:
+    names = sorted({short.get(row.baseline, row.baseline) for row in rows if row.baseline})
     return names[0] if len(names) == 1 else f"{names[0].split()[0]} of equal parameters"
 
 
@@ -115,9 +115,9 @@ def _speedup_legend(rows: Sequence[Row], clock: str) -> list[Patch]:
     if targets:
         names = ", ".join(targets)
         handles += [Patch(facecolor=BLACK, edgecolor=BLACK,
-                          label=f"full colour: {CLOCK_NAMES[clock]} to {names}"),
+                          label=f"full: {CLOCK_NAMES[clock]} to {names}"),
                     Patch(facecolor="#b3b3b3", edgecolor=BLACK,
-                          label=f"light: answer ({CLOCK_NAMES[ANSWER]}) to it")]
+                          label="light: answer, with prepare and transfer")]
     handles.append(Patch(facecolor="#d6d6d6", edgecolor="#777777",
                          label="grey: time of one rating update"))
     if any(not row.equal_quality.known and row.target is not None for row in rows):

@@ -11,20 +11,22 @@ from matplotlib.patches import Patch
 
 from mfplots import metrics
 from mfplots.bar_page import Bar, Rows, Tick, bar_sheet, open_handle, published_marks
-from mfplots.benchmarks import BENCHMARK, Benchmark, Benchmarks, Keys, select
+from mfplots.benchmarks import BENCHMARK, COMPUTED, Benchmark, Benchmarks, Keys, select
 from mfplots.errors import NotDrawable, PlotError, hint
 from mfplots.figures import Drawing, figure
 from mfplots.metrics import FEWEST, Interval, Spread
+from mfplots.names import explained, short_names
 from mfplots.palette import BLACK, BLUE, COLOURS
 from mfplots.published import Point, value_points
 from mfplots.recipes import Recipe
 from mfplots.style import Look, duration, plain_tick, si, si_tick, significant, time_tick
 
-RATES = {"bytes": "B/s", "flops": "FLOP/s", "symmetric_flops": "FLOP/s",  # counters a second
+RATES = {"bytes": "B/s", "flops": "FLOP/s", "symmetric_flops": "FLOP/s", COMPUTED: "FLOP/s",  # counters a second
          "updates": "/s"}
 AXES = {"time": "time of a run", "bytes": "bytes a second",
         "flops": "floating-point operations a second", "updates": "updates a second",
-        "symmetric_flops": "floating-point operations a second, of the symmetric half"}
+        "symmetric_flops": "floating-point operations a second, of the symmetric half",
+        COMPUTED: "floating-point operations computed a second"}
 
 
 @dataclass
@@ -57,6 +59,7 @@ def benchmark_bars(benchmarks: Benchmarks, recipe: Recipe) -> Drawing:
     if not any(row.whole for row in rows):
         raise NotDrawable(f"no benchmark has a value of {recipe.y or 'time'}")
     _label(rows)
+    _check_shares(rows, recipe)
     if recipe.baseline:
         _find_baselines(rows, recipe.baseline)
     elif recipe.relative:
@@ -64,11 +67,13 @@ def benchmark_bars(benchmarks: Benchmarks, recipe: Recipe) -> Drawing:
     points = value_points(recipe.published)
     say = (lambda value: f"{significant(value)}×") if recipe.relative else _unit(recipe)
     groups = [[row for row in rows if row.panel == name] for name in dict.fromkeys(row.panel for row in rows)]
+    names = short_names(row.label for row in rows)
     sheet = bar_sheet(recipe.title or f"benchmarks: {_axis(recipe)}", [
-        Rows(own[0].panel, [row.label for row in own], [_bar(y, row, recipe, rows) for y, row in enumerate(own)],
+        Rows(own[0].panel, [names[row.label] for row in own], [_words_of(row, recipe) for row in own],
+             [_bar(y, row, recipe, rows) for y, row in enumerate(own)],
              _axis(recipe), published_marks(points, len(own), say)) for own in groups], _tick(recipe))
     sheet.legend(_legend(rows, recipe, points))
-    sheet.small_print([_reading(rows, recipe), *benchmarks.provenance])
+    sheet.small_print([_reading(rows, recipe), explained(names), *benchmarks.provenance])
     return Drawing(sheet, _numbers(rows, recipe))
 
 
@@ -116,9 +121,18 @@ def _check_keys(items: Sequence[Benchmark], recipe: Recipe) -> None:
         raise PlotError(f"{recipe.file_name}.cumulative: no name for what "
                         f"{', '.join(sorted(map(str, strange)))} adds")
     counters = {"time", *(name for item in items for name in item.counters)}
+    counters |= {COMPUTED} if "flops" in counters else set()
     if items and recipe.y and recipe.y not in counters and any(not i.error for i in items):
         raise PlotError(f'{recipe.file_name}.y: no benchmark has "{recipe.y}"'
                         f"{hint(recipe.y, counters)}")
+
+
+def _check_shares(rows: Sequence[Row], recipe: Recipe) -> None:
+    """No one does more than the peak allows: more than 100 % says that it is no peak of what is counted."""
+    for row in rows:
+        if _of_peak(recipe) and row.total > _peak(recipe):
+            raise PlotError(f"{recipe.file_name}: {row.label} would have {100 * row.total / _peak(recipe):.0f} % of the peak of "
+                            f"{_unit(recipe)(_peak(recipe))}; name the peak of what {recipe.y} counts, or draw {COMPUTED}")
 
 
 def _label(rows: Sequence[Row]) -> None:
@@ -154,21 +168,20 @@ def _bar(y: int, row: Row, recipe: Recipe, rows: Sequence[Row]) -> Bar:
     scale = _scale(row, recipe)
     shown = Look(BLACK if row.base is row else BLUE, "-", "o", 0)
     if not row.whole:
-        return Bar(y, metrics.NO_INTERVAL, "; ".join(row.errors) or "no value", shown, height=0.6)
+        return Bar(y, metrics.NO_INTERVAL, shown)
     if recipe.stack_by:
         colours = _colours(rows)
         parts = [(p.median * scale, colours[part]) for part, p in row.parts.items()]
-        return Bar(y, Interval(row.total * scale, math.nan, math.nan), _text(row, recipe), shown,
-                   height=0.6, parts=parts)
+        return Bar(y, Interval(row.total * scale, math.nan, math.nan), shown, parts=parts)
     only = next(iter(row.parts.values()))
     whiskers = only.whiskers
     shown_as = Interval(whiskers.value * scale, whiskers.low * scale, whiskers.high * scale)
-    return Bar(y, shown_as, _text(row, recipe), shown, height=0.6)
+    return Bar(y, shown_as, shown)
 
 
 def _peak(recipe: Recipe) -> float:
     """Of what is drawn; NaN where the recipe names none."""
-    key = {"bytes": "bytes_per_s", "flops": "flops_per_s", "symmetric_flops": "flops_per_s"}
+    key = {"bytes": "bytes_per_s", "flops": "flops_per_s", "symmetric_flops": "flops_per_s", COMPUTED: "flops_per_s"}
     return recipe.peaks.get(key.get(recipe.y, ""), math.nan)
 
 
@@ -182,19 +195,18 @@ def _scale(row: Row, recipe: Recipe) -> float:
     return 1 / row.base.total if recipe.relative and row.base else 1.0
 
 
-def _text(row: Row, recipe: Recipe) -> str:
+def _words_of(row: Row, recipe: Recipe) -> list[str]:
+    if not row.whole:
+        return ["; ".join(row.errors) or "no value"]
     say = _unit(recipe)
     words = [say(row.total)]
     if _of_peak(recipe):
         words = [f"{100 * row.total / _peak(recipe):.0f} %", *words]
-    if recipe.stack_by:
-        words = [f"{say(row.total)}: " + ", ".join(f"{part} {say(p.median)}"
-                                                   for part, p in row.parts.items())]
     if row.base is row:
         words.append("baseline")
     elif math.isfinite(row.ratio):
         words.append(f"{significant(row.ratio)}×")
-    return ", ".join(words)
+    return words + ([f"{part} {say(p.median)}" for part, p in row.parts.items()] if recipe.stack_by else [])
 
 
 def _legend(rows: Sequence[Row], recipe: Recipe, points: Sequence[Point]) -> list:

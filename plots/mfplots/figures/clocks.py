@@ -1,9 +1,9 @@
-"""Where the time of a case goes: its clocks stacked up to the wall time."""
+"""Where the time of a case goes: the share of each clock in its wall time, stacked."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -14,19 +14,23 @@ from mfplots.bar_page import Bar, Rows, bar_sheet
 from mfplots.errors import NotDrawable
 from mfplots.figures import Drawing, figure
 from mfplots.metrics import Interval
+from mfplots.names import explained, marked, short_names
 from mfplots.palette import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILLION
 from mfplots.recipes import Recipe
-from mfplots.series import Panel, Series, View, panel_title
+from mfplots.series import Panel, Series, View, panel_title, restarted
 from mfplots.smallprint import provenance, sample
-from mfplots.style import Look, duration, time_tick
+from mfplots.style import Look, duration, plain_tick
 from mfplots.summary import status_text
 
 PARTS = ("start", "load", "prepare", "transfer", "train", "evaluate", "save")
 LATER = ("start", "save")  # null where they are in the rest
+# Of what restarts for each evaluated point: training is the run of the last, these are the others.
+EARLIER = "runs for earlier points"
 REST = "rest"  # of the wall time: on no clock
+ALL = (*PARTS, EARLIER, REST)
 # Training stands out; what a user waits for before it, prepare and transfer, is beside it in blues.
 COLOUR_OF = {"start": PURPLE, "load": "#999999", "prepare": SKY, "transfer": BLUE, "train": VERMILLION,
-             "evaluate": GREEN, "save": ORANGE, REST: "#dddddd"}
+             "evaluate": GREEN, "save": ORANGE, EARLIER: "#f0b48c", REST: "#dddddd"}
 
 
 @dataclass(frozen=True)
@@ -49,19 +53,24 @@ def clocks(view: View, recipe: Recipe) -> Drawing:
     stacks = [stack_of(panel, series) for panel in view.panels for series in panel.series]
     if not any(stack.n for stack in stacks):
         raise NotDrawable("no finished case has its clocks")
-    panels = []
+    names, panels = short_names(view.labels, view.by_panel), []
     for panel in view.panels:
         own = [stack for stack in stacks if stack.panel is panel]
-        panels.append(Rows(panel_title(panel), [stack.series.marked for stack in own],
-                           [_bar(y, stack) for y, stack in enumerate(own)], "time of the whole case"))
-    sheet = bar_sheet(recipe.title or f"{view.specs}: where the time of a case goes", panels, time_tick)
-    sheet.legend([Patch(facecolor=COLOUR_OF[part], label=part) for part in (*PARTS, REST)])
+        panels.append(Rows(panel_title(panel), [marked(stack.series, names) for stack in own],
+                           [_words(stack) for stack in own], [_bar(y, stack) for y, stack in enumerate(own)],
+                           "share of the wall time of a case (%)"))
+    sheet = bar_sheet(recipe.title or f"{view.specs}: where the time of a case goes", panels, plain_tick)
+    for axes in sheet.axes:
+        axes.set_xlim(0, 100)
+    drawn = [part for part in ALL if any(stack.n and stack.parts[part] > 0 for stack in stacks)]
+    sheet.legend([Patch(facecolor=COLOUR_OF[part], label=part) for part in drawn])
     sheet.small_print([
         f"{sample(view)}. "
-        "Median over seeds of each part, stacked. Start: the device and what is made once a run. "
-        "Rest: what is on no clock. Answer: prepare + transfer + train to the end, with what an "
+        "Median over seeds of each part, stacked; all: their sum. Start: the device and what is made once a run. "
+        "Runs for earlier points: of a library that runs from the start for each evaluated point, all but the last run, "
+        "which is its training. Rest: what is on no clock. Answer: prepare + transfer + train to the end, with what an "
         "earlier case had done of them.",
-        *provenance(view)])
+        explained(names), *provenance(view)])
     return Drawing(sheet, _numbers(stacks))
 
 
@@ -70,31 +79,45 @@ def stack_of(panel: Panel, series: Series) -> Stack:
     seconds = pd.DataFrame({part: pd.to_numeric(cases[f"clock_{part}_s"]) for part in PARTS})
     for part in LATER:
         seconds[part] = seconds[part].fillna(0.0)
+    seconds[EARLIER] = _earlier(cases)
     seconds[REST] = pd.to_numeric(cases["clock_wall_s"]) - seconds.sum(axis=1, skipna=False)
     known = seconds.dropna()
-    parts = {part: max(metrics.spread(known[part]).median, 0.0) if len(known) else math.nan
-             for part in (*PARTS, REST)}
+    parts = {part: max(metrics.spread(known[part]).median, 0.0) if len(known) else math.nan for part in ALL}
     answer = (pd.to_numeric(cases["to_training_s"]) + seconds["train"])[known.index]
     ended = [value for value, status in zip(answer, cases["status"][known.index]) if status == "completed"]
     never = [math.nan] * (len(answer) - len(ended))
     return Stack(panel, series, parts, metrics.censored_median([*ended, *never]), len(known))
 
 
+def _earlier(cases: pd.DataFrame) -> list[float]:
+    """Seconds of all runs of a case but the last: 0 of what goes on from point to point, or has no phases."""
+    def of_case(row: pd.Series) -> float:
+        epochs = row["phases"].get("epoch") if isinstance(row.get("phases"), Mapping) else None
+        return max(float(epochs["seconds_s"]) - float(row["clock_train_s"]), 0.0) if epochs else 0.0
+
+    return [of_case(row) if restarts else 0.0 for (_, row), restarts in zip(cases.iterrows(), restarted(cases))]
+
+
 def _bar(y: int, stack: Stack) -> Bar:
     look = Look(BLACK, "-", "o", 0)
     if not stack.n or stack.total <= 0:
-        return Bar(y, metrics.NO_INTERVAL, status_text(stack.series.cases), look, height=0.6)
-    parts = [(stack.parts[part], COLOUR_OF[part]) for part in (*PARTS, REST)]
-    text = f"train {duration(stack.parts['train'])}, answer {duration(stack.answer)}, " \
-           f"all {duration(stack.total)}"
-    if (stack.series.cases["status"] != "completed").any():
-        text += f", {status_text(stack.series.cases)}"
-    return Bar(y, Interval(stack.total, math.nan, math.nan), text, look, height=0.6, parts=parts)
+        return Bar(y, metrics.NO_INTERVAL, look)
+    parts = [(100 * stack.parts[part] / stack.total, COLOUR_OF[part]) for part in ALL]
+    return Bar(y, Interval(100.0, math.nan, math.nan), look, parts=parts)
+
+
+def _words(stack: Stack) -> list[str]:
+    failed = (stack.series.cases["status"] != "completed").any()
+    status = status_text(stack.series.cases) if failed or not stack.n else ""
+    if not stack.n or stack.total <= 0:
+        return [status]
+    return [f"all {duration(stack.total)}", status, f"train {duration(stack.parts['train'])}",
+            f"answer {duration(stack.answer)}"]
 
 
 def _numbers(stacks: Sequence[Stack]) -> pd.DataFrame:
     return pd.DataFrame([{
         "dataset": s.panel.title, "look_alike": s.panel.look_alike, "series": s.series.label,
         "seeds": s.n, "statuses": status_text(s.series.cases),
-        **{f"{part}_s": s.parts[part] for part in (*PARTS, REST)}, "answer_s": s.answer}
+        **{f"{part.replace(' ', '_')}_s": s.parts[part] for part in ALL}, "answer_s": s.answer}
         for s in stacks])

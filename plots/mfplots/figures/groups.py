@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from mfplots.curve_page import BANDS, curve_sheet, draw_panel, legend, numbers
+from mfplots.curve_page import BANDS, curve_sheet, draw_panel, names_of, numbers, place_legend
 from mfplots.curves import Curve, aggregate
 from mfplots.errors import NotDrawable, PlotError
 from mfplots.figures import Drawing, figure
+from mfplots.names import explained
 from mfplots.recipes import Recipe
 from mfplots.series import Panel, Series, View, panel_title
 from mfplots.smallprint import provenance, sample
@@ -38,12 +39,13 @@ def user_groups(view: View, recipe: Recipe) -> Drawing:
         axes.set_ylabel(f"{recipe.part} RMSE over that of all users (%)")
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:+g}" if value else "0"))
         axes.axhline(0, color="#555555", linewidth=0.9, linestyle=(0, (2, 2)), zorder=0.5)
-    sheet.legend(legend(view, per_panel, looks_of, []))
+    names = names_of(view, looks_of)
+    place_legend(sheet, view, per_panel, looks_of, names)
     band = BANDS[recipe.band]
     sheet.small_print([
         f"{sample(view)}. Group 1: the lowest user ids. Line: median over seeds."
         + (f" Band: {band}." if band else "") + " Over: the RMSE of all users of the same case.",
-        *provenance(view)])
+        explained(names), *provenance(view)])
     return Drawing(sheet, numbers(view.panels, per_panel, "group", f"{recipe.part}_rmse_over_all_percent"))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -13,15 +13,19 @@ from mfplots.bar_page import Bar, Rows, bar_sheet, open_handle, published_marks
 from mfplots.errors import NotDrawable
 from mfplots.figures import Drawing, figure
 from mfplots.metrics import NO_INTERVAL, Interval, Spread
+from mfplots.names import explained, marked, short_names
 from mfplots.published import absent_note, fits, left_out_note, value_points
 from mfplots.recipes import Recipe
 from mfplots.series import Panel, Series, View, methods_apart, panel_title, repeats
 from mfplots.smallprint import provenance, sample
-from mfplots.style import looks, ratio_text
+from mfplots.style import looks, plain_tick, ratio_text
 from mfplots.summary import baseline_label, baseline_name, find_baseline, status_text, writes_note
 from mfplots.values import METRICS, Metric, axis_label, metric, spread_of, values
 
 
+RATIO_DIGITS = {True: 4, False: 3}  # of errors, which differ little, and of the rest
+BASELINE = "baseline"
+NO_BREAK = "\N{NO-BREAK SPACE}"
 BESIDE = {"answer_to_target": "answer", "time_to_target": "train"}  # in a bar's words
 
 
@@ -48,23 +52,26 @@ def metric_bars(view: View, recipe: Recipe) -> Drawing:
     if not any(row.spread.n for row in rows):
         raise NotDrawable(f"no finished case has a value of {recipe.y or 's_per_epoch'}")
     label = axis_label(found, recipe)
+    if recipe.relative:
+        label += f", over {_over(rows, short_names(view.labels, view.by_panel))}"
     published = value_points(recipe.published)
     looks_of = looks(view.labels, baseline_label(view, recipe.question))
-    panels, points = [], []
+    names, panels, points = short_names(view.labels, view.by_panel), [], []
     for panel in view.panels:
-        own = [row for row in rows if row.panel is panel]
+        own = [row for row in rows if row.panel is panel and not (recipe.relative and row.problem == BASELINE)]
         near = [p for p in published if p.dataset == panel.dataset
                 and fits(p, found.kind, {s.method for s in panel.series})]
         points += near
-        panels.append(Rows(panel_title(panel), [row.series.marked for row in own],
-                           [Bar(y, row.spread.whiskers, _text(row, found), looks_of[row.series.label], height=0.6)
+        panels.append(Rows(panel_title(panel), [marked(row.series, names) for row in own], [_words(row, found, recipe.relative) for row in own],
+                           [Bar(y, row.ratio if recipe.relative else row.spread.whiskers, looks_of[row.series.label])
                             for y, row in enumerate(own)], label, published_marks(near, len(own), found.text)))
-    sheet = bar_sheet(recipe.title or f"{view.specs}: {label}", panels, found.tick, closeup=found.kind == "error")
+    sheet = bar_sheet(recipe.title or f"{view.specs}: {label}", panels, plain_tick if recipe.relative else found.tick,
+                      origin=1.0 if recipe.relative else None, closeup=recipe.relative or found.kind == "error")
     sheet.legend([open_handle()] if points else [])
     datasets = {panel.dataset for panel in view.panels}
     sheet.small_print([f"{sample(view)}. {_reading(rows, found, recipe)}",
                        absent_note(published, datasets), left_out_note(published, points, datasets),
-                       writes_note(view) if found.by_method else "", *provenance(view)])
+                       writes_note(view) if found.by_method else "", explained(names), *provenance(view)])
     return Drawing(sheet, _numbers(rows, recipe.y or "s_per_epoch"))
 
 
@@ -75,7 +82,7 @@ def _row(panel: Panel, series: Series, found: Metric, recipe: Recipe) -> Row:
     if isinstance(base, str):
         ratio, label, problem = NO_INTERVAL, "", base
     elif base is series:
-        ratio, label, problem = NO_INTERVAL, base.label, "baseline"
+        ratio, label, problem = NO_INTERVAL, base.label, BASELINE
     else:
         ratio = _ratio_to(series, base, panel, found, recipe)
         label, problem = base.label, "" if ratio.known else f"{base.label} has no value"
@@ -118,22 +125,29 @@ def _known(numbers: Sequence[float]) -> list[float]:
     return [number for number in numbers if math.isfinite(number)]
 
 
-def _text(row: Row, found: Metric) -> str:
+def _words(row: Row, found: Metric, relative: bool) -> list[str]:
+    """First what is not to be left out: the value, what stands beside it, and what failed."""
     failed = (row.series.cases["status"] != "completed").any()
-    words = [status_text(row.series.cases)] if failed else []
-    words = [row.misses, *words] if row.misses else words
-    if row.spread.n:
-        other = f"{BESIDE[found.beside]} {METRICS[found.beside].text(row.beside.median)}" \
-            if row.beside is not None else ""
-        other += f", {ratio_text(row.beside_ratio, 4)}" if row.beside_ratio.known else ""
-        words = [found.text(row.spread.median), row.problem or ratio_text(row.ratio, 4), other, *words]
-        words = list(filter(None, words))
-    return ", ".join(words or ["no value"])
+    own = [row.misses, status_text(row.series.cases) if failed else ""]
+    times = row.problem if not row.ratio.known else ratio_text(row.ratio, RATIO_DIGITS[found.kind == "error"])
+    if not row.spread.n:
+        return [", ".join(filter(None, own)) or "no value"]
+    if relative:
+        return [", ".join(filter(None, [times, *own])), found.text(row.spread.median)]
+    if row.beside is not None:
+        own = [f"{BESIDE[found.beside]} {METRICS[found.beside].text(row.beside.median)}".replace(" ", NO_BREAK), *own]
+    return [", ".join(filter(None, [found.text(row.spread.median).replace(" ", NO_BREAK), *own])), times,
+            ratio_text(row.beside_ratio) if row.beside_ratio.known else ""]
+
+
+def _over(rows: Sequence[Row], names: Mapping[str, str]) -> str:
+    found = {row.baseline for row in rows if row.baseline}
+    return names[found.pop()] if len(found) == 1 else f"{found.pop().split()[0]} of equal parameters" if found else "a baseline"
 
 
 def _reading(rows: Sequence[Row], found: Metric, recipe: Recipe) -> str:
     names = sorted({row.baseline for row in rows if row.baseline})
-    text = "Median over seeds, whiskers from smallest to largest."
+    text = "" if recipe.relative else "Median over seeds, whiskers from smallest to largest."
     if found.to_target:
         text += " To the target: at the first evaluated point; seeds that missed it count as " \
             "infinitely late."
@@ -145,7 +159,8 @@ def _reading(rows: Sequence[Row], found: Metric, recipe: Recipe) -> str:
     over = names[0] if len(names) == 1 else f"{', '.join(sorted(filter(None, asked)))} of equal " \
         "other parameters"
     of = "median of the ratios seed by seed" if found.kind == "error" else "ratio of medians"
-    return f"{text} ×: over {over}, {of}, in brackets the {metrics.BRACKETS}."
+    shown = "Whiskers" if recipe.relative else "in brackets"
+    return f"{text} ×: over {over}, {of}, {shown} the {metrics.BRACKETS}.".strip()
 
 
 def _numbers(rows: Sequence[Row], name: str) -> pd.DataFrame:

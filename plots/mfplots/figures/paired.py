@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,6 +13,7 @@ from mfplots.bar_page import Bar, Rows, bar_sheet
 from mfplots.errors import NotDrawable, PlotError
 from mfplots.figures import Drawing, figure
 from mfplots.metrics import NO_INTERVAL
+from mfplots.names import explained, marked, short_names
 from mfplots.recipes import Recipe
 from mfplots.series import Panel, Series, View, panel_title, repeats
 from mfplots.smallprint import provenance, sample
@@ -39,26 +41,17 @@ def paired_differences(view: View, recipe: Recipe) -> Drawing:
     if not any(row.differences for row in rows):
         raise NotDrawable("no configuration shares a seed with its baseline")
     label = axis_label(found, recipe)
+    names = short_names(view.labels, view.by_panel)
     looks_of = looks(view.labels, baseline_label(view, recipe.question))
     groups = [own for panel in view.panels if (own := [row for row in rows if row.panel is panel])]
     sheet = bar_sheet(
         recipe.title or f"{label}: differences by seed",
-        [Rows(panel_title(own[0].panel), [row.series.marked for row in own],
-              [Bar(y, NO_INTERVAL, _text(row), looks_of[row.series.label]) for y, row in enumerate(own)],
-              f"{label}, less the baseline's") for own in groups], plain_tick, closeup=True, frames=False)
-    for axes, own in zip(sheet.axes, groups):
-        for y, row in enumerate(own):
-            look = looks_of[row.series.label]
-            axes.plot(row.differences, [y] * len(row.differences), zorder=3, **{**look.as_line(), "linestyle": "none"})
-            if row.differences:
-                axes.plot([np.median(row.differences)] * 2, [y - 0.28, y + 0.28], color=look.colour, linewidth=2)
-        ends = [d for row in own for d in row.differences] + [0.0]
-        pad = 0.08 * (max(ends) - min(ends)) or 0.01
-        axes.set_xlim(min(ends) - pad, max(ends) + pad)
-        axes.axvline(0, color="#555555", linewidth=0.9, linestyle=(0, (2, 2)), zorder=0.5)
+        [Rows(panel_title(own[0].panel), [marked(row.series, names) for row in own], [_words(row, names) for row in own],
+              [Bar(y, NO_INTERVAL, looks_of[row.series.label], dots=row.differences) for y, row in enumerate(own)],
+              f"{label}, less the baseline's") for own in groups], plain_tick, origin=0.0, closeup=True)
     sheet.small_print([
         f"{sample(view)}. A dot a seed: its value less that of the baseline with the same seed, "
-        "and so the same split; line: their median. Zero: the baseline.", *provenance(view)])
+        "and so the same split; line: their median. Zero: the baseline.", explained(names), *provenance(view)])
     return Drawing(sheet, _numbers(rows, recipe.y))
 
 
@@ -82,10 +75,11 @@ def _by_seed(series: Series, panel: Panel, found: Metric, recipe: Recipe) -> dic
     return dict(zip(seeds, values(series, panel, found, recipe)))
 
 
-def _text(row: Row) -> str:
+def _words(row: Row, names: Mapping[str, str]) -> list[str]:
+    base = names[row.base]
     if not row.differences:
-        return f"no seed in common with {row.base}"
-    return f"{np.median(row.differences):+.4f} against {row.base}, n = {len(row.seeds)}"
+        return [f"no seed in common with {base}"]
+    return [f"{np.median(row.differences):+.4f}", f"n = {len(row.seeds)}", f"against {base}"]
 
 
 def _numbers(rows: list[Row], name: str) -> pd.DataFrame:

@@ -5,22 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
 
 from mfplots.curve_page import curve_sheet, draw_points, point_handles
 from mfplots.curves import far_apart
 from mfplots.errors import NotDrawable, PlotError, hint
 from mfplots.figures import Drawing, figure
 from mfplots.metrics import Spread
+from mfplots.names import explained, short_names
 from mfplots.palette import system_name
 from mfplots.published import Point, absent_note, fits, left_out_note, points_of
 from mfplots.recipes import Recipe
 from mfplots.series import (Panel, Series, View, canonical, make_labels, marks,
                             methods_apart, panel_title)
-from mfplots.sheet import fit
+from mfplots.sheet import Named
 from mfplots.smallprint import provenance, sample
 from mfplots.style import Look, log_axis, looks, plain_tick, si_tick
 from mfplots.summary import main_metric, status_text, writes_note
@@ -29,6 +31,7 @@ from mfplots.values import Metric, axis_label, metric, spread_of, values
 # Parameters of how many share the work of a case: one, where a case has no such parameter.
 SHARES = ("devices", "ranks")
 ABSENT = object()
+FEW_VALUES = 5  # up to which each has a tick
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,7 @@ def sweep(view: View, recipe: Recipe) -> Drawing:
     near_of = {title: _near(points, [item for item in items if item.title == title], found) for title in titles}
     fitting = list(dict.fromkeys(p for near in near_of.values() for p in near))
     shown = [_sized(p, recipe) for p in fitting]
+    names = short_names(item.label for item in items)
     sheet = curve_sheet(len(titles), recipe, f"{axis_label(found, recipe)} by {recipe.x}", view)
     looks_of = looks(list(dict.fromkeys(item.label for item in items)), _baseline(view, items))
     for axes, title in zip(sheet.axes, titles):
@@ -69,16 +73,20 @@ def sweep(view: View, recipe: Recipe) -> Drawing:
         if _is_scaling(recipe, found):
             _draw_shares(axes, own, looks_of)
         draw_points(axes, near, shown)
-        axes.set_title(fit(title, 4.2, 10), loc="left")
+        axes.set_title(title, loc="left")
         _finish(axes, own, near, places, found, recipe)
-    sheet.legend(_legend(items, looks_of, shown))
+    handles = _legend(items, looks_of, names)
+    named = [Named(line, handles[label].get_label()) for axes in sheet.axes for line in axes.lines
+             if (label := str(line.get_label())) in handles]
+    complete = not shown and places is None and len(named) == len(handles)
+    sheet.legend([*handles.values()], point_handles(shown), named=named if complete else ())
     sheet.small_print([
         f"{sample(view)}. "
         "Median over seeds, band or whiskers from smallest to largest of 3 or more; an x at the "
         "lower edge: no value there.",
         f"Dotted: the time on one, divided by the {recipe.x}." if _is_scaling(recipe, found) else "",
         absent_note(points, datasets), left_out_note(points, fitting, datasets), writes_note(view) if found.by_method else "",
-        *provenance(view)])
+        explained(names), *provenance(view)])
     numbers = _numbers(items, recipe, shown)
     return Drawing(sheet, _with_efficiency(numbers, recipe) if _is_scaling(recipe, found) else numbers)
 
@@ -188,10 +196,10 @@ def _draw_panel(axes: Axes, items: Sequence[Item], places: Mapping[object, float
         shift = 0.0 if places is None else (k - (len(labels) - 1) / 2) * min(0.1, 0.6 / len(labels))
         line = sorted(((_at(item.x, places) + shift, item.spread) for item in own
                        if item.x is not ABSENT), key=lambda place: place[0])
-        _draw_line(axes, line, looks_of[label], joined=places is None)
+        _draw_line(axes, line, looks_of[label], label, joined=places is None)
 
 
-def _draw_line(axes: Axes, line: Sequence[tuple[float, Spread]], look: Look,
+def _draw_line(axes: Axes, line: Sequence[tuple[float, Spread]], look: Look, label: str,
                joined: bool) -> None:
     known = [(x, spread) for x, spread in line if spread.n]
     xs, medians = [x for x, _ in known], [spread.median for _, spread in known]
@@ -199,16 +207,18 @@ def _draw_line(axes: Axes, line: Sequence[tuple[float, Spread]], look: Look,
     low, high = [w.low for w in whiskers], [w.high for w in whiskers]
     style = look.as_line() if joined else {**look.as_line(), "linestyle": "none"}
     if known:
-        axes.plot(xs, medians, zorder=3, **style)
-    if joined and len(known) > 1:
-        axes.fill_between(xs, low, high, color=look.colour, alpha=0.18, linewidth=0, zorder=2)
+        axes.plot(xs, medians, zorder=3, label=label, **style)
+    if joined and np.isfinite(low).sum() > 1:
+        axes.fill_between(xs, np.where(np.isfinite(low), low, medians), np.where(np.isfinite(high), high, medians),
+                          color=look.colour, alpha=0.18, linewidth=0, zorder=2)
     elif known:  # a band needs a width
-        ends = [[m - end for m, end in zip(medians, low)],
-                [end - m for m, end in zip(medians, high)]]
+        ends = np.nan_to_num([[m - end for m, end in zip(medians, low)],
+                              [end - m for m, end in zip(medians, high)]])
         axes.errorbar(xs, medians, yerr=ends, fmt="none", ecolor=look.colour, capsize=2.5, zorder=2)
     missing = [x for x, spread in line if not spread.n]
-    axes.plot(missing, [0.02] * len(missing), linestyle="none", marker="x", color=look.colour,
-              transform=axes.get_xaxis_transform(), clip_on=False)
+    if missing:
+        axes.plot(missing, [0.02] * len(missing), linestyle="none", marker="x", color=look.colour,
+                  transform=axes.get_xaxis_transform(), clip_on=False)
 
 
 def _at(x: object, places: Mapping[object, float] | None) -> float:
@@ -248,13 +258,13 @@ def _finish_x(axes: Axes, items: Sequence[Item], points: Sequence[Point],
     if log:
         log_axis(axes, min(x for x in xs if x > 0) / 1.2, max(xs) * 1.2, tick)
     else:
-        axes.xaxis.set_major_locator(MaxNLocator(7, steps=[1, 2, 5, 10]))
+        few = sorted(set(xs)) if len(set(xs)) <= FEW_VALUES else []
+        axes.xaxis.set_major_locator(FixedLocator(few) if few else MaxNLocator(6, steps=[1, 2, 5, 10]))
         axes.xaxis.set_major_formatter(FuncFormatter(tick))
 
 
-def _legend(items: Sequence[Item], looks_of: Mapping[str, Look],
-            points: Sequence[Point]) -> list[Line2D]:
-    handles = []
+def _legend(items: Sequence[Item], looks_of: Mapping[str, Look], names: Mapping[str, str]) -> dict[str, Line2D]:
+    handles = {}
     for label, look in looks_of.items():
         own = [item for item in items if item.label == label]
         cases = pd.concat([item.cases for item in own])
@@ -262,8 +272,8 @@ def _legend(items: Sequence[Item], looks_of: Mapping[str, Look],
         words = [f"({status_text(cases)})"] if failed else []
         if not any(item.spread.n for item in own):
             words.append("no value")
-        handles.append(Line2D([], [], label=" ".join([label + marks(cases), *words]), **look.as_line()))
-    return handles + point_handles(points)
+        handles[label] = Line2D([], [], label=" ".join([names[label] + marks(cases), *words]), **look.as_line())
+    return handles
 
 
 def _numbers(items: Sequence[Item], recipe: Recipe, points: Sequence[Point]) -> pd.DataFrame:

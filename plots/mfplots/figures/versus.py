@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pandas as pd
 
-from mfplots.curve_page import curve_sheet, draw_panel, draw_points, finish_x, finish_y, legend, \
-    numbers, reading
+from mfplots.curve_page import curve_sheet, draw_panel, draw_points, finish_x, finish_y, names_of, numbers, \
+    place_legend, reading
 from mfplots.curves import Curve, aggregate, wants_log
 from mfplots.errors import NotDrawable, PlotError
 from mfplots.figures import Drawing, figure
 from mfplots.figures.trace import X, quantity
+from mfplots.names import explained
 from mfplots.published import absent_note, points_of
 from mfplots.recipes import Recipe
 from mfplots.series import Panel, View, canonical, panel_title
@@ -44,11 +45,12 @@ def speedup_trace(view: View, recipe: Recipe) -> Drawing:
         finish_x(axes, curves, own, x.label, wants_log(curves, recipe.x_scale))
         finish_y(axes, curves, own, "speed-up (times)", recipe)
         axes.axhline(1, color="#555555", linewidth=0.9, linestyle=(0, (2, 2)), zorder=0.5)
-    sheet.legend(legend(view, per_panel, looks_of, shown))
+    names = names_of(view, looks_of)
+    place_legend(sheet, view, per_panel, looks_of, names, shown)
     sheet.small_print([
         f"{CLOCK_NAMES[recipe.clock].capitalize()} on {theirs} over that on {ours} at equal "
         f"epochs, by seed. {reading(view, recipe)}",
-        _matched_note(view, view.versus, rivals), absent_note(points, datasets),
+        _matched_note(view, view.versus, rivals), absent_note(points, datasets), explained(names),
         *(f"{ours}: {line}" for line in provenance(view)),
         *(f"{theirs}: {line}" for line in provenance(view.versus))])
     table = numbers(view.panels, per_panel, x.column, "speedup", shown)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 _COMMENT = re.compile(r"<!--.*?-->", re.S)
+_PICTURE = re.compile(r"^!\[[^\]]*\]\([^)]*\)\\\n(?:.+\n)+", re.M)  # with its caption: the report draws its own
 _PART = re.compile(r"^\*\*(Published|Measured|Verdict)([^*]*)\*\*\s*", re.M)
 _COMMAND = re.compile(r"^    \./dev reproduce (\S+)", re.M)
 # The first that the words of a verdict begin with.
@@ -46,7 +47,7 @@ def counts_of(claims: Sequence[Claim]) -> dict[str, int]:
 
 
 def claims_of(page: Path) -> list[Claim]:
-    text = _COMMENT.sub("", page.read_text(encoding="utf-8"))
+    text = _PICTURE.sub("", _COMMENT.sub("", page.read_text(encoding="utf-8")))
     found, paper, ours = [], page.stem, False
     for block in re.split(r"^(?=#{1,2} )", text, flags=re.M):
         heading, _, body = block.partition("\n")

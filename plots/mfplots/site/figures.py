@@ -62,8 +62,7 @@ def _chosen(recipes: Sequence[Recipe]) -> Recipe:
 
 def _drawn(recipe: Recipe, folders: Sequence[Path], out: Path, name: str) -> str:
     with tempfile.TemporaryDirectory() as made:
-        picture, _ = figures.write(cli.source_of([str(folder) for folder in folders], recipe), recipe, Path(made), ["svg"],
-                                   small_print=False)
+        picture, *_ = figures.write(cli.source_of([str(folder) for folder in folders], recipe), recipe, Path(made), ["svg"])
         out.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(picture, out / f"{name}.svg")
     return f"{out.name}/{name}.svg"

@@ -15,11 +15,11 @@ from mfplots import metrics
 from mfplots.curves import aggregate
 from mfplots.errors import PlotError
 from mfplots.metrics import Target
+from mfplots.names import display_name, kind_of
 from mfplots.palette import of_algorithm, on_dark
 from mfplots.series import (CONTRIBUTOR, SIZE_FACET, Facets, Panel, Series, canonical, cores_text, facet_text, gpus,
                             hardware, machine, marks, panel_title, short_key, split_text)
 from mfplots.site.gather import Run, case_key
-from mfplots.site.names import display_name, kind_of
 from mfplots.summary import ANSWER, Question, headlines, metric_of, target_of, times_to_target
 
 CLOCKS = ("train_s", ANSWER, "wall_s")
@@ -69,7 +69,7 @@ class Member:
     def label(self) -> str:
         return f"{self.series.algorithm} {self.configuration}".strip()
 
-    @property
+    @cached_property
     def row(self) -> pd.Series:
         return self.series.cases.iloc[0]
 
@@ -95,7 +95,7 @@ class Member:
     def gpus(self) -> int:
         return gpus(self.row)
 
-    @property
+    @cached_property
     def bench(self) -> Bench:
         row = self.row
         cores = cores_text(row["cores"]) if pd.notna(row["cores"]) else ""
@@ -107,7 +107,7 @@ class Member:
         factors = (self.row["params"] or {}).get("factors")
         return factors if isinstance(factors, int) and factors > 1 else None
 
-    @property
+    @cached_property
     def about(self) -> Json:
         """What leaderboard and curves say of it."""
         colour, marker = of_algorithm(self.series.algorithm)
@@ -174,11 +174,14 @@ def configurations(members: Sequence[Member]) -> list[str]:
     """Of each, its size and what is not as in most of its algorithm, whatever folder they are from; then
     what its own folder tells it apart by, and what it lacks of one that would have its name."""
     facets = [_own_facets(member.series) for member in members]
+    same: dict[str, list[Facets]] = {}
+    for member, own in zip(members, facets):
+        same.setdefault(member.series.algorithm, []).append(own)
+    usual = {algorithm: {key: Counter(canonical(f.get(key)) for f in all_of).most_common(1)[0][0]
+                         for key in dict.fromkeys(key for f in all_of for key in f)} for algorithm, all_of in same.items()}
     found = []
     for member, own in zip(members, facets):
-        same = [f for m, f in zip(members, facets) if m.series.algorithm == member.series.algorithm]
-        usual = {key: Counter(canonical(f.get(key)) for f in same).most_common(1)[0][0] for key in own}
-        keys = [key for key in own if key == SIZE_FACET or canonical(own[key]) != usual[key]]
+        keys = [key for key in own if key == SIZE_FACET or canonical(own[key]) != usual[member.series.algorithm][key]]
         words = [f"{short_key(key, keys)}={facet_text(own[key])}" for key in keys]
         of_folder = member.series.label[len(member.series.algorithm):].split()
         found.append(" ".join([*words, *(word for word in of_folder if word not in words)]))
@@ -333,9 +336,9 @@ def _curve(traces: Sequence[pd.DataFrame], metric: str) -> Json:
     found: Json = {}
     for clock in CLOCKS:
         points = aggregate(traces, clock, "minmax", metric)
-        found[clock] = [round_to(points[name]) for name in ("x", "y", "low", "high")]
+        found[clock] = [round_to(points[name].tolist()) for name in ("x", "y", "low", "high")]
         if clock == "train_s":  # which is known wherever there is a point
-            found["epoch"] = [round_to(points["epoch"]), *found[clock][1:]]
+            found["epoch"] = [round_to(points["epoch"].tolist()), *found[clock][1:]]
     return found
 
 

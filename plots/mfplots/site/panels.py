@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,9 +18,9 @@ import pandas as pd
 
 from mfplots import metrics
 from mfplots.metrics import FEWEST, Target
+from mfplots.names import display_name, kind_of
 from mfplots.series import contended, hardware
 from mfplots.site.groups import Bench, Group, Member, plain
-from mfplots.site.names import display_name, kind_of
 from mfplots.summary import ANSWER, LEVELS, frozen, headlines, metric_of, times_to_target
 
 Json = dict[str, Any]
@@ -169,6 +169,7 @@ def _row(cell: Cell, members: Sequence[Member]) -> Json:
     best = metrics.best_of([_quality(m, cell.metric) for m in sound or members], cell.metric)
     return {"name": display_name(first), "algorithm": first.series.algorithm, "kind": kind_of(first),
             "hardware": hardware(first.row), "quality": plain(best), "few": not sound,
+            "seeds": max(len(m.series.finished) for m in members),
             "at": {level: {name: _fastest(members, target, clock) for name, clock in CLOCKS.items()}
                    for level, target in cell.levels.items()}}
 
@@ -207,34 +208,35 @@ def _leader(rows: Sequence[Json], level: str, clock: str, kinds: Sequence[str]) 
 
 def losses(shown: Sequence[Json]) -> list[Json]:
     """Of the usual panels: the targets that a library reaches first or that no algorithm of ours reaches, and
-    the panels whose best value is a library's."""
+    the panels whose best value is a library's. Ours of too few seeds to count stands beside, where it is better."""
     found = []
     for panel in (p for p in shown if p["usual"]):
-        for level, clocks in panel["first"].items():
-            by, ours = (_at(panel, clocks["answer"][side], level) for side in ("libraries", "ours"))
-            if by and (ours is None or by["s"] < ours["s"]):
-                found.append({"data": panel["title"], "made": panel["made"], "what": "time", "level": level,
-                              "target": panel["targets"][level], "metric": panel["metric"], "less": panel["less"],
-                              "by": by, "ours": ours})
-        found += _quality_loss(panel)
+        about = {"data": panel["title"], "made": panel["made"], "metric": panel["metric"], "less": panel["less"]}
+        for level, target in panel["targets"].items():
+            rows = [{"name": row["name"], "kind": row["kind"], **at} for row in panel["rows"] if (at := row["at"][level]["answer"])]
+            if lost := _lost(rows, lambda row: row["s"]):
+                found.append({**about, "what": "time", "level": level, "target": target, **lost})
+        sign = 1 if panel["less"] else -1
+        rows = [row for row in panel["rows"] if row["quality"] is not None]
+        if lost := _lost(rows, lambda row: sign * round(row["quality"], SHOWN)):
+            found += [{**about, "what": "quality", **lost}] if lost["ours"] else []
     return found
 
 
-def _at(panel: Json, place: int | None, level: str) -> Json | None:
-    return None if place is None else {"name": panel["rows"][place]["name"],
-                                       "s": panel["rows"][place]["at"][level]["answer"]["s"]}
+def _lost(rows: Sequence[Json], rank: Callable[[Json], float]) -> Json | None:
+    """Who of the libraries is before ours, the least rank first."""
+    ours = sorted((row for row in rows if row["kind"] != "library"), key=rank)
+    sound = [row for row in ours if row["seeds"] >= FEWEST]
+    by = min((row for row in rows if row["kind"] == "library"), key=rank, default=None)
+    best = next(iter(sound), None)
+    if by is None or (best and rank(best) <= rank(by)):
+        return None
+    few = ours[0] if ours and ours[0] is not best else None
+    return {"by": _who(by), "ours": best and _who(best), "few": few and _who(few)}
 
 
-def _quality_loss(panel: Json) -> list[Json]:
-    sign = 1 if panel["less"] else -1
-    rows = sorted((r for r in panel["rows"] if r["quality"] is not None and not r["few"]), key=lambda row: sign * row["quality"])
-    ours = next((row for row in rows if row["kind"] != "library"), None)
-    if not rows or ours is None or rows[0]["kind"] != "library" or \
-            round(rows[0]["quality"], SHOWN) == round(ours["quality"], SHOWN):
-        return []
-    return [{"data": panel["title"], "made": panel["made"], "what": "quality", "metric": panel["metric"],
-             "by": {key: rows[0][key] for key in ("name", "quality")},
-             "ours": {key: ours[key] for key in ("name", "quality")}}]
+def _who(row: Json) -> Json:
+    return {key: row[key] for key in ("name", "seeds", "s", "quality") if key in row}
 
 
 def read_published(path: Path) -> pd.DataFrame | None:

@@ -49,7 +49,7 @@ def clean(value: Any) -> Any:
     if isinstance(value, str):
         return value if value.isprintable() else one_line(value)  # what most are
     if isinstance(value, dict):
-        return {one_line(str(k)): v if k == "raw" else clean(v) for k, v in value.items()}
+        return {clean(str(k)): v if k == "raw" else clean(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
         return [clean(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):

@@ -37,19 +37,19 @@ void read_values(const std::string& path) {
 void npy(std::string_view input) {
   const NpyHeader header = read_npy_header("input", input);
   expect(header.data_offset <= input.size(), "the header ends in the file");
-  ThreadTeam alone(1);
+  ThreadTeam single(1);
   const bool column = accepts([&] {
     const NumpyColumn values("input", bytes_of(input));
     for (const IdKind kind : {IdKind::automatic, IdKind::integers, IdKind::text}) {
       accepts([&] {
         IdNames names;
-        const auto ids = values.ids("user", kind, names, alone);
+        const auto ids = values.ids("user", kind, names, single);
         expect(names.wrong().empty(), "names are names, and ascend");
         expect(std::ssize(ids) == values.size(), "every element is an id");
       });
     }
-    accepts([&] { values.ratings(ScaleCheck(std::nullopt), alone); });
-    accepts([&] { values.ratings(ScaleCheck(RatingScale{0.5F, 5, 0.5F}), alone); });
+    accepts([&] { values.ratings(ScaleCheck(std::nullopt), single); });
+    accepts([&] { values.ratings(ScaleCheck(RatingScale{0.5F, 5, 0.5F}), single); });
   });
   const std::string path = write_scratch("input.npy", input);
   const bool floats = accepts([&] { read_values<float>(path); });

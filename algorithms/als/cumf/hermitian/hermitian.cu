@@ -93,7 +93,7 @@ void launch_add_parts(const HermitianArgs& args, cudaStream_t stream) {
   if (args.n_splits == 0) return;
   const auto add_parts = args.base != nullptr ? add_parts_kernel<true> : add_parts_kernel<false>;
   const auto rows = static_cast<unsigned>(args.n_splits);
-  // Of fp16 one, which finds the scale.
+  // For fp16 one, which finds the scale.
   const unsigned shares =
       args.storage == AStorage::fp32
           ? cuda::blocks_for(a_values(args.storage, args.factors), kValuesOfShare)

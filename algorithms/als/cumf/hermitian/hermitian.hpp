@@ -55,7 +55,7 @@ void launch_add_parts(const HermitianArgs& args, cudaStream_t stream);
 template <Load kLoad>
 void launch_load(const HermitianArgs& args, HermitianPart part, cudaStream_t stream);
 void launch_weighted(const HermitianArgs& args, HermitianPart part, cudaStream_t stream);
-// Of more than kMostTiledFactors, with weights or without (wide.cu).
+// For more than kMostTiledFactors, with weights or without (wide.cu).
 void launch_wide(const HermitianArgs& args, cudaStream_t stream);
 
 }  // namespace mf::als

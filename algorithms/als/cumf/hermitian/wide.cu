@@ -1,7 +1,7 @@
 // get_hermitian for rows of more factors than a thread block has registers for: A_u in squares of
 // kSide x kSide, those of its lower half, a thread block each.
 //
-// Ratings come in bins of kBin. Of their rows of Theta the columns of the square and those of its
+// Ratings come in bins of kBin. For their rows of Theta the columns of the square and those of its
 // rows are staged in shared memory (of a square on the diagonal once), while the next bin travels
 // to registers; each thread adds theta theta^T of its 8 x 8 elements. A square leaves the registers
 // twice, as it is and as its mirror image.

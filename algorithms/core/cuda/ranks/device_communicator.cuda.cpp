@@ -124,7 +124,7 @@ void DeviceCommunicator::look_at_result() {
   if (comm_ != nullptr) settle("an exchange of NCCL");
 }
 
-// Of a call that does not block: until it has done what it began.
+// For a call that does not block: until it has done what it began.
 void DeviceCommunicator::check(int result, const char* call) {
   const auto code = static_cast<ncclResult_t>(result);
   if (code == ncclSuccess) return;

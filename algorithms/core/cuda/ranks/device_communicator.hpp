@@ -31,7 +31,7 @@ struct DevicePiece {
   std::int64_t bytes = 0;
 };
 
-// Of all exchanges since set_use(), as far as wait() has seen them end.
+// For all exchanges since set_use(), as far as wait() has seen them end.
 struct ExchangeUse {
   double seconds = 0;  // on their stream, with waiting for the slowest rank
   std::int64_t count = 0;
@@ -40,7 +40,7 @@ struct ExchangeUse {
 
 class DeviceCommunicator {
  public:
-  // Of these ranks, on the device that is current in each: made by the first call, which all make,
+  // For these ranks, on the device that is current in each: made by the first call, which all make,
   // and used again by later ones. It does not wait for NCCL, which takes a second or two by a
   // thread of its own: be_connected() does. Throws Error(unsupported) in a
   // build without NCCL or where the library is missing, on all ranks alike; RankFault.

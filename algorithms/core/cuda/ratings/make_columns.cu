@@ -26,7 +26,7 @@ __device__ std::int64_t thread_number() {
 }
 __device__ std::int64_t thread_count() { return std::int64_t{gridDim.x} * kThreads; }
 
-// Of a rating of the stretch: its item, and itself with its user.
+// For a rating of the stretch: its item, and itself with its user.
 struct ItemKeys : RowVisitor {
   std::int64_t begin;
   std::uint32_t* items;

@@ -239,7 +239,7 @@ struct RowShare {
   }
 };
 
-// Of all lanes, in every lane.
+// For all lanes, in every lane.
 __device__ __forceinline__ int max_over_warp(int x) {
 #if __CUDA_ARCH__ >= 800
   return __reduce_max_sync(0xffffffffU, x);

@@ -101,7 +101,7 @@ void expect_ratings(const AlignedVector<RowRating>& seen, const test::Packable& 
   }
 }
 
-// All of one user. Ids are not looked at: of 2^31 items there are none.
+// All of one user. Ids are not looked at: there are no 2^31 items.
 Ratings of_one_user(const test::Packable& ratings) {
   struct Users {
     AlignedVector<std::int32_t> of_ratings;

@@ -96,7 +96,7 @@ mf.results = (() => {
     const first = leaders(panel);
     const name = (place) => panel.rows[place].name;
     const said = (place) => `${brief(seconds(panel, place))}${mark(panel.rows[place].at[state.target][state.clock])}`;
-    if (first.all === null) return ["Nobody reaches it on this machine."];
+    if (first.all === null) return ["No algorithm reaches it on this machine."];
     const other = first.all === first.libraries ? first.ours : first.libraries;
     const start = [bold(name(first.all)), ` ${said(first.all)}; `];
     if (other === null) {
@@ -116,7 +116,7 @@ mf.results = (() => {
       if (level === state.target || panel.targets[level] === undefined) continue;
       const first = leaders(panel, level);
       parts.push(parts.length ? "; " : "", `${LEVELS[level]}, ${goal(panel, panel.targets[level])}: `);
-      if (first.all === null) parts.push("nobody on this machine");
+      if (first.all === null) parts.push("no algorithm reaches it on this machine");
       else {
         parts.push(bold(panel.rows[first.all].name), ` ${brief(seconds(panel, first.all, level))}`);
         if (first.ours === null) parts.push(" (none of ours gets there)");
@@ -160,11 +160,17 @@ mf.results = (() => {
       mf.el("ul", { class: "losses" }, ...list) : mf.el("p", {}, "Nowhere in these panels."));
   }
 
+  const seeds = (who) => (who.seeds < FEWEST ? `, n = ${who.seeds}` : "");
+
   function lossText(loss) {
-    if (loss.what === "quality") return `best ${loss.metric} is ${quality(loss.by.quality)} by ${loss.by.name}, ` +
-      `${quality(loss.ours.quality)} by ours (${loss.ours.name})`;
-    const ours = loss.ours === null ? "none of ours gets there" : `${loss.ours.name} of ours after ${brief(loss.ours.s)}`;
-    return `${goal(loss, loss.target)} is reached by ${loss.by.name} after ${brief(loss.by.s)}, ${ours}`;
+    if (loss.what === "quality") {
+      const said = (who) => `${quality(who.quality)} (${who.name}${seeds(who)})`;
+      return `the best ${loss.metric} of a library is ${said(loss.by)}, of ours ${said(loss.ours)}` +
+        (loss.few ? `, or ${said(loss.few)}` : "");
+    }
+    const said = (who) => `${who.name} after ${brief(who.s)}${seeds(who)}`;
+    const ours = [loss.ours, loss.few].filter(Boolean).map(said).join(", or ");
+    return `${goal(loss, loss.target)} is reached by ${said(loss.by)}, ${ours ? `of ours by ${ours}` : "none of ours gets there"}`;
   }
 
   function papersOf() {

@@ -1,0 +1,141 @@
+"""What holds of every figure: its size, one panel a comparison, no word over another, and its caption in a file."""
+
+from itertools import combinations
+
+import pytest
+from matplotlib.image import imread
+from synthetic import Made, descent, view_of, write
+
+from mfplots import figures
+from mfplots.cli import main
+from mfplots.errors import NotDrawable
+from mfplots.load import load
+from mfplots.names import short_names
+from mfplots.recipes import Recipe
+from mfplots.series import make_view
+from mfplots.sheet import DPI, fit, inches_of
+from mfplots.style import WIDTHS, styled
+
+KINDS = {name: Recipe(name) for name in (*figures.DEFAULTS, "quality-answer", "metric-bars")} | {
+    "trace": Recipe("trace", y="train_s"), "sweep": Recipe("sweep", x="factors", y="s_per_epoch"),
+    "words": Recipe("sweep", x="algorithm", y="final_test_rmse"),
+    "paired": Recipe("paired-differences", y="final_test_rmse", filter={"factors": 50, "algorithm": ["sgd_serial", "hogwild"]}),
+    "relative": Recipe("metric-bars", y="s_per_epoch", relative=True)}
+
+
+def drawn(view, recipe, width):
+    with styled(WIDTHS[width]):
+        sheet = figures.draw(view, recipe).sheet
+        sheet.arrange()
+    return sheet
+
+
+def crowd(n):
+    return [Made(name, {"factors": f}) for name in ("sgd_serial", "hogwild", "fpsgd") for f in range(1, n + 1)][:n]
+
+
+def visible(sheet):
+    """Titles, labels, legends, words at bars and curves, and the ticks inside the axes."""
+    texts = [*sheet.figure.texts, *(t for legend in sheet.figure.legends for t in legend.get_texts())]
+    for axes in sheet.axes:
+        texts += [axes.title, axes._left_title, axes.xaxis.label, axes.yaxis.label, *axes.texts]
+        for axis in (axes.xaxis, axes.yaxis):
+            low, high = sorted(axis.get_view_interval())
+            texts += [tick.label1 for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high]
+    return [text for text in texts if text.get_visible() and text.get_text().strip()]
+
+
+@pytest.fixture(scope="module")
+def rich_results(rich):
+    return load([rich])
+
+
+@pytest.mark.parametrize("width", ["column", "page"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_word_lies_over_another_or_off_the_page_and_no_figure_is_too_high(rich_results, kind, width):
+    sheet = drawn(make_view(rich_results, KINDS[kind].filter), KINDS[kind], width)
+    wide, high = sheet.figure.get_size_inches()
+    assert wide == WIDTHS[width].inches
+    assert high <= (1.5 * wide if width == "column" else WIDTHS[width].highest) + 1e-9
+    sheet.figure.draw_without_rendering()
+    boxes = [(text.get_text(), text.get_window_extent(sheet.canvas.get_renderer())) for text in visible(sheet)]
+    assert len(boxes) > 10
+    for text, box in boxes:
+        assert box.x0 >= -2 and box.x1 <= wide * DPI + 2 and box.y0 >= -2 and box.y1 <= high * DPI + 2, text
+    for (a, box_a), (b, box_b) in combinations(boxes, 2):
+        assert not box_a.padded(-1.5).overlaps(box_b.padded(-1.5)), f"{a!r} over {b!r}"
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_picture_is_as_wide_as_asked_for(tmp_path, width):
+    with styled(WIDTHS[width]):
+        sheet = figures.draw(view_of(tmp_path / "run", crowd(8)), Recipe("metric-bars")).sheet
+        sheet.save(tmp_path / "x", ["png"])
+    assert imread(tmp_path / "x.png").shape[1] == WIDTHS[width].inches * DPI
+
+
+def test_a_comparison_is_in_one_panel_and_no_series_is_lost(tmp_path):
+    view = view_of(tmp_path / "run", crowd(27))
+    sheet = drawn(view, Recipe("rmse-time"), "column")
+    assert len(sheet.axes) == len(view.panels) == 1
+    named = [text.get_text() for legend in sheet.figure.legends for text in legend.get_texts()]
+    assert sorted(named) == sorted(short_names(view.labels).values())
+
+
+def test_libraries_have_a_part_of_the_legend_of_their_own(tmp_path):
+    cases = [Made(name, {"factors": f}) for name in ("sgd_serial", "peer:libmf:sgd") for f in (1, 2, 3, 4)]
+    ours, theirs = ([text.get_text() for text in legend.get_texts()]
+                    for legend in drawn(view_of(tmp_path, cases), Recipe("rmse-time"), "page").figure.legends)
+    assert all(name.startswith("sgd_serial") for name in ours) and all(name.startswith("LIBMF SGD") for name in theirs)
+
+
+def test_curves_that_leave_room_have_their_names_at_them(tmp_path):
+    cases = [Made(name, trace=descent(1, seconds, floor, epochs=20))
+             for name, seconds, floor in (("sgd_serial", 10.0, 0.9), ("hogwild", 1.0, 0.95), ("fpsgd", 3.0, 0.92))]
+    sheet = drawn(view_of(tmp_path, cases), Recipe("trace", x="epochs"), "page")
+    (axes,) = sheet.axes
+    names = {text.get_text(): text for text in axes.texts}
+    assert {"sgd_serial", "hogwild", "fpsgd"} <= names.keys() and not sheet.figure.legends
+    for line in axes.lines:
+        points = axes.transData.transform(line.get_xydata())
+        if (own := str(line.get_label())) in names:
+            away = {name: min(distance(text.get_window_extent(sheet.canvas.get_renderer()), point) for point in points)
+                    for name, text in names.items() if name in ("sgd_serial", "hogwild", "fpsgd")}
+            assert min(away, key=away.get) == own and away[own] > 0
+
+
+def distance(box, point):
+    return max(box.x0 - point[0], point[0] - box.x1, box.y0 - point[1], point[1] - box.y1)
+
+
+def test_more_rows_than_have_room_are_refused_with_what_to_do(tmp_path):
+    with pytest.raises(NotDrawable, match="no room for its rows on 3.3 x 4.95 inches; narrow the results by a filter"):
+        drawn(view_of(tmp_path, crowd(100)), Recipe("metric-bars"), "column")
+
+
+def test_the_caption_stands_in_a_file_and_not_in_the_picture(tmp_path):
+    folder = write(tmp_path / "run", [Made(seed=s) for s in (1, 2)] + [Made("hogwild")])
+    assert main([str(folder), "--figure", "rmse-time", "--out", str(tmp_path), "--format", "svg"]) == 0
+    caption, picture = ((tmp_path / f"rmse-time.{kind}").read_text() for kind in ("txt", "svg"))
+    for words in ("n = 1 to 2 seeds", "git 0123456789", "Test CPU"):
+        assert words in caption and words not in picture
+
+
+@pytest.mark.parametrize("labels, names", [
+    (["als solver=lu", "als solver=cg a_storage=fp16", "als solver=cg a_storage=fp32"],
+     ["als lu", "als cg fp16", "als cg fp32"]),
+    (["fpsgd schedule.kind=exponential learning_rate=0.015 decay=0.9", "fpsgd schedule.kind=inverse_power learning_rate=0.02"],
+     ["fpsgd exponential", "fpsgd inverse_power"]),
+    (["ebgtg factors=50", "sgd_serial factors=300"], ["ebgtg f=50", "sgd_serial f=300"]),
+    (["als_fused reg=0.07473", "als_fused reg=1.213 reg_power=0.5"], ["als_fused reg=0.0747", "als_fused reg=1.21"]),
+    (["peer:libmf:sgd", "peer:torch:sgd device=cuda"], ["LIBMF SGD", "PyTorch SGD GPU"]),
+    (["als machine=One CPU, 2 cores", "als machine=Other CPU, 2 cores"], ["als One CPU, 2 cores", "als Other CPU, 2 cores"])])
+def test_names_say_what_tells_configurations_apart(labels, names):
+    assert list(short_names(labels).values()) == names
+
+
+def test_words_are_wrapped_to_their_measured_width():
+    text = "iiii iiii iiii MMMM MMMM MMMM"
+    for line in fit(text, 1.0, 10).splitlines():
+        assert inches_of(line, 10) <= 1.0
+    assert fit(text, 1.0, 10).replace("\n", " ") == text and fit("", 1.0, 10) == ""
