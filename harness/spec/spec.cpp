@@ -674,13 +674,12 @@ std::vector<Json> expand_sweeps(const Json& object, const std::string& path) {
 
 std::string folder_name(const std::string& name) {
   constexpr std::size_t kLongest = 60;  // of slug()
-  const std::string folder = slug(name);
+  std::string folder = slug(name);
   const auto letter = [](unsigned char c) { return std::isalnum(c) != 0; };
-  const auto ascii = [](char c) { return c >= 0x20 && c < 0x7f; };
+  if (std::none_of(folder.begin(), folder.end(), letter)) folder = "spec";
+  if (folder.front() == '.') folder = "spec" + folder;  // not a hidden one
+  if (folder == name) return folder;
   const std::string mark = sha256(name).substr(0, 8);
-  if (std::none_of(folder.begin(), folder.end(), letter)) return "spec-" + mark;
-  if (folder.front() == '.') return folder_name("spec" + name);  // not a hidden one
-  if (std::all_of(name.begin(), name.end(), ascii) && name.size() <= kLongest) return folder;
   return folder.substr(0, kLongest - mark.size() - 1) + "-" + mark;
 }
 

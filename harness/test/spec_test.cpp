@@ -524,6 +524,12 @@ TEST(Spec, EveryNameHasAFolderOfItsOwnBelowThatOfResults) {
                                           "größe",
                                           "\xc2\x9b",
                                           "a b c",
+                                          "a/b c",
+                                          "a-b-c",
+                                          "a--b-c",
+                                          ".hidden",
+                                          "spec.hidden",
+                                          "spec",
                                           "~",
                                           std::string(61, 'a'),
                                           std::string(62, 'a'),
@@ -542,7 +548,7 @@ TEST(Spec, EveryNameHasAFolderOfItsOwnBelowThatOfResults) {
   }
   Json json = with("name", "");
   EXPECT_EQ(parse_spec(json, "a/file.json").name, "file");
-  json["name"] = "plain name_1.2";
+  json["name"] = "plain-name_1.2";
   EXPECT_EQ(parse_spec(json, "t").name, "plain-name_1.2");
 }
 
