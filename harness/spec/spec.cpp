@@ -637,6 +637,15 @@ void warn_of_idle(Spec& spec, const std::vector<GivenAlgorithm>& algorithms) {
   for (auto& warning : idle_keys(cases)) spec.warnings.push_back(std::move(warning));
 }
 
+void warn_of_rules(Spec& spec) {
+  std::set<std::string> known;
+  for (const Case& item : spec.cases) {
+    const auto why = why_never_stops(item.stop, item.evaluate.every);
+    if (!why || !known.insert(item.path + *why).second) continue;
+    spec.warnings.push_back(fmt::format("{}.stop.{}", item.path, *why));
+  }
+}
+
 // The trials see the split of the first seed, in which the test ratings of the others train.
 void warn_of_splits(Spec& spec, const SpecKeys& keys, const std::vector<DataEntry>& data) {
   if (keys.seeds.size() < 2 || spec.studies.empty()) return;
@@ -926,6 +935,7 @@ Spec parse_spec(const Json& json, const std::string& file) {
   warn_of_splits(spec, keys, parts.data);
   warn_of_test(spec);
   warn_of_idle(spec, parts.algorithms);
+  warn_of_rules(spec);
   for (const auto& entries : repeated) {
     spec.warnings.push_back(entries + ": some of its cases stand there twice; each runs once");
   }
