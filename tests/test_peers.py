@@ -545,7 +545,7 @@ def test_warm_up_is_the_start_of_a_peer_and_no_part_of_its_answer(mfbench, fakes
 WRONG = {
     "no JSON": (lambda form: "{", "not valid JSON"),
     "another key": (lambda form: form | {"sumary": "x"}, ': $.sumary: unknown key, did you mean "summary"?'),
-    "no algorithm": (lambda form: form | {"algorithms": {}}, ": $.algorithms: found none"),
+    "no algorithm": (lambda form: form | {"algorithms": {}}, ": $.algorithms: found no entry"),
     "an environment elsewhere": (lambda form: form | {"environment": "../x"}, ": $.environment: found '../x'"),
 }
 WRONG_PARAMS = {
