@@ -16,9 +16,12 @@ MODES = ["well", "exits", "hangs", "hangs_in_training", "nan", "short", "killed"
          "wrong_shape", "wrong_type", "outside", "link", "pipe", "lies_about_time", "closes", "prints_much",
          "one_message_too_many", "unsupported", "stays", "fails_at_end", "negative_time", "no_file",
          "unknown_key", "says_why", "escapes", "fills_its_folder", "asks_for_all", "writes_to_data",
-         "takes_less_for_more", "drips", "nests", "floods", "exits_after_hello", "exits_at_model",
+         "takes_less_for_more", "drips", "nests", "floods",
          "kills_its_supervisor", "writes_outside", "writes_to_terminal", "truncates", "kills_mfbench",
-         "replaces_what_it_was_given", "changes_its_model"]
+         "replaces_what_it_was_given", "changes_its_model",
+         # In each state of the protocol: how it goes there (an exit code, or 9: killed).
+         *(f"leaves_{how}_{state}" for how in (0, 7, 9)
+           for state in ("start", "hello", "converted", "train", "epoch", "asked", "model", "end"))]
 
 folder = pathlib.Path(sys.argv[1])
 request = json.loads((folder / "request.json").read_text())
@@ -39,6 +42,13 @@ def npy(name, rows, width, value=1.0, type_="<f4", cut=0):
     (folder / name).write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode()
                                 + data[:len(data) - cut])
     return name
+
+
+def reach(state):
+    """Where it leaves there, without a word: the state is the message that came last."""
+    if mode.startswith("leaves_") and mode.endswith(f"_{state}"):
+        how = int(mode.split("_")[1])
+        os.kill(os.getpid(), signal.SIGKILL) if how == 9 else os._exit(how)
 
 
 def stay():
@@ -193,27 +203,31 @@ def file_of(path):
 
 
 def main():
+    reach("start")
     fail_early()
     send("hello", protocol=1, library=library, version="0.1", each_epoch=library == "implicit",
          starts_from="library", build={"home": os.environ.get("HOME"), "names": sorted(os.environ),
                                          "data": file_of(folder / "item.npy")})
-    if mode == "exits_after_hello":
-        sys.exit(5)
+    reach("hello")
     if mode == "other_message":
         send("done")
         stay()
     send("converted", seconds=0.0)
+    reach("converted")
     for line in lines:
         asked = json.loads(line)
         if asked["type"] == "train":
+            reach("train")
             train(asked)
+            reach("epoch")
         elif asked["type"] == "model":
-            if mode == "exits_at_model":
-                sys.exit(6)
+            reach("asked")
             send("model", **parts())
+            reach("model")
             if mode == "changes_its_model":
                 keep_changing(folder / "p.npy")
         else:
+            reach("end")
             send("done", peak_device_bytes=12345)
             if mode == "stays":
                 stay()

@@ -1,6 +1,7 @@
 """datasets/fetch/fetch.py against a server of its own that misbehaves as real servers do, and archives that
 are hostile."""
 
+import fcntl
 import hashlib
 import io
 import json
@@ -8,10 +9,12 @@ import os
 import pathlib
 import random
 import re
+import signal
 import stat
 import subprocess
 import sys
 import tarfile
+import time
 
 import pytest
 
@@ -143,6 +146,60 @@ def test_errors_that_may_pass_are_tried_again(get, server, toy):
 def test_it_gives_up_after_so_many_attempts_in_a_row(get, server):
     _, failure = get({"status": 500}, attempts=3)
     assert failure.code == fetch.IO and "HTTP status 500" in str(failure) and len(server.ranges) == 3
+
+
+@pytest.fixture
+def held(toy):
+    """Another process fetches the set; its file of work."""
+    (toy / ".fetch").mkdir(parents=True)
+    lock = os.open(toy / ".fetch.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    os.write(lock, b"process 7 on n017\n")
+    yield toy / ".fetch" / "part", lock
+    os.close(lock)
+
+
+def test_whoever_holds_the_set_is_named_and_waited_for_while_it_gets_on(get, toy, held, monkeypatch):
+    part, lock = held
+    monkeypatch.setattr(fetch, "STUCK_S", 0.3)
+    said, failure = get({})
+    assert f"{toy}/.fetch.lock: held by process 7 on n017, waiting for it" in said
+    assert failure.code == fetch.IO and "process 7 on n017, which has written nothing for 0 s" in str(failure)
+    rounds = iter(range(6))
+
+    def sleep(_, pause=time.sleep):
+        pause(0.1)
+        if next(rounds, None) is None:
+            fcntl.flock(lock, fcntl.LOCK_UN)
+        part.write_bytes(b"x")
+
+    monkeypatch.setattr(fetch.time, "sleep", sleep)
+    _, failure = get({})
+    assert failure is None
+    assert_installed(toy)
+    assert (toy / ".fetch.lock").read_text() == f"process {os.getpid()} on {os.uname().nodename}\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_the_wait_for_a_set(mfbench, tmp_path, number):
+    folder = tmp_path / "filmtrust"
+    folder.mkdir()
+    with open(folder / ".fetch.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        waiting = subprocess.Popen([mfbench.program, "data", "fetch", "filmtrust", "--into", tmp_path], text=True,
+                                   stdout=subprocess.PIPE, env={**mfbench.environment(), "PYTHON": sys.executable})
+        while "held by another process" not in waiting.stdout.readline():
+            assert waiting.poll() is None
+        waiting.send_signal(number)
+        assert waiting.wait(timeout=10) in (130, -number)
+
+
+def test_a_link_in_the_place_of_the_lock_makes_no_file(get, toy, tmp_path):
+    toy.mkdir()
+    (toy / ".fetch.lock").symlink_to(tmp_path / "new")
+    with pytest.raises(OSError):
+        get({})
+    assert not (tmp_path / "new").exists()
 
 
 def test_not_found_does_not_pass(get, server, toy):

@@ -234,6 +234,21 @@ def test_a_history_without_an_item_says_nothing_of_a_user(mfbench, trained, text
     assert 1 < float(mfbench(*predict, "--cold", cwd=folder, code=0).stdout) < 5
 
 
+def test_a_history_of_zeros_says_nothing_of_a_user_of_implicit_feedback(mfbench, tmp_path):
+    (tmp_path / "r.csv").write_text("user,item,rating\n" + "".join(
+        f"{u},{i},1\n" for u in range(20) for i in range(15) if (u + i) % 3))
+    spec = {"datasets": [{"path": "r.csv"}], "stop": {"epochs": 2}, "algorithms": [{"name": "ials_cpu", "factors": 4}]}
+    mfbench("run", "s.json", "--out", "out", "--save-model", "models", cwd=tmp_path, code=0, spec=spec)
+    (model,) = (tmp_path / "models").iterdir()
+    (tmp_path / "me.txt").write_text("0 0\n1 0\n")
+    refused = mfbench("recommend", model, "--history", "me.txt", cwd=tmp_path, code=3)
+    assert "the history has item 1 with the value 0, which is not observed" in refused.stderr and refused.stdout == ""
+    (tmp_path / "me.txt").write_text("0 0\n1 1\n")
+    items = {line.split()[0] for line in
+             mfbench("recommend", model, "--history", "me.txt", "-k", 15, cwd=tmp_path, code=0).stdout.splitlines()}
+    assert "0" in items and "1" not in items
+
+
 def test_histories_that_cannot_be_read_say_where(mfbench, trained):
     folder, model = trained
     (folder / "bad.txt").write_text("7 5\n\nseven\n")

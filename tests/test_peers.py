@@ -107,8 +107,6 @@ FAULTS = {
     "drips": ("timeout", "gave no answer within 1.0 s"),
     "nests": ("error", 'expected a message "hello", found'),
     "floods": ("error", 'the key "protocol" is missing'),
-    "exits_after_hello": ("error", "ended with code 5 before it had answered"),
-    "exits_at_model": ("error", "ended with code 6 before it had answered"),
     "kills_its_supervisor": ("error", "ended "),  # itself, where signals are kept from it
     "replaces_what_it_was_given": ("completed", "3 epochs"),
     "well": ("completed", "3 epochs"),
@@ -158,6 +156,24 @@ def test_a_peer_is_confined_to_its_folder_and_its_processes(mfbench, fakes, mode
     assert (fakes / "scripts/libmf/peer.json").read_text()
     (header, *_), _ = run(mfbench, fakes, spec([fake("well"), ours]), code=0)
     assert header["facts"]["confined"] == confined
+
+
+def test_a_peer_may_go_in_each_state_of_the_protocol(mfbench, fakes):
+    """A case that lacks an answer says how the peer went; one that lacks only its farewell stands."""
+    going = [mode for mode in MODES if mode.startswith("leaves_") and mode[7].isdigit()]
+    ours = {"name": "sgd_serial", "factors": 2}
+    assert len(going) == 24
+    *found, (_, _, last, _) = run(mfbench, fakes, spec([*(fake(mode, timeout_s=20) for mode in going), ours]), code=1)
+    wrong = []
+    for mode, (_, trace, footer, _) in zip(going, found):
+        _, how, state = mode.split("_")
+        went = "was killed by signal 9 (Killed)" if how == "9" else f"ended with code {how}"
+        told = footer["peer"]["ended"] if state == "end" else footer["stop_reason"]
+        if footer["status"] != ("completed" if state == "end" else "error") or f"{went} before it had answered" not in told:
+            wrong.append(f"{mode}: {footer['status']}, {told}")
+        if len(trace) != {"epoch": 1, "asked": 1, "model": 2, "end": 4}.get(state, 1 if state in ("converted", "train") else 0):
+            wrong.append(f"{mode}: {len(trace)} points")
+    assert last["status"] == "completed" and not wrong, "\n".join(wrong)
 
 
 @pytest.mark.parametrize("kind", ["link", "dangling", "pipe"])
@@ -529,7 +545,7 @@ def test_warm_up_is_the_start_of_a_peer_and_no_part_of_its_answer(mfbench, fakes
 WRONG = {
     "no JSON": (lambda form: "{", "not valid JSON"),
     "another key": (lambda form: form | {"sumary": "x"}, ': $.sumary: unknown key, did you mean "summary"?'),
-    "no algorithm": (lambda form: form | {"algorithms": {}}, ": $.algorithms: found none"),
+    "no algorithm": (lambda form: form | {"algorithms": {}}, ": $.algorithms: found no entry"),
     "an environment elsewhere": (lambda form: form | {"environment": "../x"}, ": $.environment: found '../x'"),
 }
 WRONG_PARAMS = {

@@ -24,21 +24,14 @@ def test_a_file_with_damage_behind_its_end_is_run_again(mfbench, tmp_path):
     assert len(list((tmp_path / "out").glob("*.partial-1"))) == 1
 
 
-def test_specs_whose_names_share_a_folder_are_told(mfbench, tmp_path):
+def test_specs_of_different_names_have_different_folders(mfbench, tmp_path):
     spec = {**SPEC, "algorithms": [{"name": "ruler", "sleep_ms": 0}]}
-
-    def run(name):
-        return mfbench("run", "s.json", cwd=tmp_path, code=0, spec={**spec, "name": name}).stderr
-
-    assert run("a b") == "" == run("a b")
-    assert "a-b/spec.json: was written for the spec 'a b', and is now for 'a/b'" in run("a/b")
-    assert run("a/b") == ""
-
-
-def test_no_folder_of_results_is_hidden(mfbench, tmp_path):
-    spec = {**SPEC, "algorithms": [{"name": "ruler", "sleep_ms": 0}], "name": ".hidden"}
-    mfbench("run", "s.json", cwd=tmp_path, code=0, spec=spec)
-    assert [one.name for one in (tmp_path / "results/runs").iterdir()] == ["spec.hidden"]
+    for name in ("a-b", "a b", "a/b", ".hidden"):
+        mfbench("run", "s.json", cwd=tmp_path, code=0, spec={**spec, "name": name})
+    folders = sorted(one.name for one in (tmp_path / "results/runs").iterdir())
+    assert [one[:-8] for one in folders[1:]] == ["a-b-", "a-b-", "spec.hidden-"] and folders[0] == "a-b"
+    for folder in folders:
+        assert len(list((tmp_path / "results/runs" / folder).glob("*.jsonl"))) == 1
 
 
 def own_ratings(folder, first=1):

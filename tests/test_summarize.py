@@ -1,5 +1,5 @@
 """`mfbench summarize` and `ask`: every value of every committed result, what follows from it against
-tests/number_sources.py, exit codes, intervals against scipy, and the worked example of docs/results.md."""
+tests/number_sources.py, exit codes, and intervals against scipy."""
 
 import csv
 import importlib.util
@@ -9,13 +9,10 @@ import operator
 import pathlib
 import re
 import subprocess
-import sys
 
 import number_sources
 import pytest
 from number_sources import PACKED, lines_of, packed_below, unpacked
-
-from test_docs import blocks
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "results" / "reference"
@@ -272,19 +269,6 @@ def test_wrong_calls_say_what_is_expected(mfbench, tmp_path):
 
 def has(*modules):
     return all(importlib.util.find_spec(module) for module in modules)
-
-
-@pytest.mark.skipif(not has("pandas"), reason="no pandas")
-def test_the_worked_example_runs_and_prints_what_the_page_shows(mfbench, tmp_path):
-    section = PAGE.read_text().split("## Taking results away")[1]
-    (command,) = re.findall(r"^    mfbench (summarize results/reference.*)$", section, re.M)
-    (tmp_path / "results").symlink_to(ROOT / "results")
-    mfbench(*command.split(), cwd=tmp_path, code=0)
-    text = dict(block for block in blocks(PAGE) if block[0] in ("python", "text"))
-    done = subprocess.run([sys.executable, "-W", "error", "-c", text["python"]], cwd=tmp_path,
-                          text=True, capture_output=True)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == text["text"]
 
 
 @pytest.mark.skipif(not has("pandas"), reason="no pandas")

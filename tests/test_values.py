@@ -45,28 +45,38 @@ def test_zeros_are_told(mfbench, tmp_path):
     write_ratings(tmp_path / "r.csv", lambda k: k % 3)
     [end], done = run(mfbench, tmp_path, spec_of({"name": "bpr_cpu", "factors": 4}))
     [warning] = end["warnings"]
-    assert "training values are 0, which implicit feedback takes for not observed" in warning
+    assert "values are 0, which implicit feedback takes for not observed" in warning
     assert done.stdout.count(warning) == 1, "before training, and not again"
 
 
-# For the same pairs in training, with and without pairs that say not observed: the objective of
-# epoch 0 is that of the initial factors.
-def test_zeros_leave_the_initial_factors_as_they_are(mfbench, tmp_path):
+# The same pairs in both parts, with and without pairs that say not observed. `bias` has ratings, of which 0 is one.
+def test_zeros_change_nothing(mfbench, tmp_path):
     write_ratings(tmp_path / "all.csv", lambda k: 1 + k % 5)
     head, *lines = (tmp_path / "all.csv").read_text().splitlines()
-    zeros = [f"{line.rsplit(',', 1)[0]},0" for line in lines[1::2]]
-    (tmp_path / "test.csv").write_text("\n".join([head, "0,200,1", "1,201,1"]) + "\n")
-    starts = []
-    for name, train in (("plain", lines[::2]), ("zeros", lines[::2] + zeros)):
-        (tmp_path / "train.csv").write_text("\n".join([head, *train]) + "\n")
-        spec = {"datasets": [{"train": "train.csv", "test": "test.csv"}], "stop": {"epochs": 1},
-                "algorithms": [{"name": "ials_cpu", "factors": 4}]}
-        mfbench("run", "s.json", "--out", name, cwd=tmp_path, code=0, spec=spec)
-        [path] = (tmp_path / name).glob("*.jsonl")
-        header, start = lines_of(path)[:2]
-        assert header["dataset"]["nnz_train"] == len(train)
-        starts.append(start["objective"])
-    assert starts[0] == pytest.approx(starts[1], rel=1e-6)
+    zeros = [f"{line.rsplit(',', 1)[0]},0" for line in lines]
+    sets = []
+    for name, train, test in (("plain", [], []), ("zeros", zeros[3::8], zeros[5::8])):
+        for part, pairs in (("train", lines[::2] + train), ("test", lines[1::8] + test)):
+            (tmp_path / f"{name}.{part}.csv").write_text("\n".join([head, *pairs]) + "\n")
+        sets.append({"train": f"{name}.train.csv", "test": f"{name}.test.csv"})
+    algorithms = ["popular", "bias", {"name": "ials_cpu", "factors": 4}, "item_knn", "ease_cpu",
+                  {"name": "bpr_cpu", "factors": 4, "threads": 1}]
+    mfbench("run", "s.json", "--out", "out", cwd=tmp_path, code=0,
+            spec={"datasets": sets, "algorithms": algorithms, "stop": {"epochs": 2}})
+    found = {}
+    for path in (tmp_path / "out").glob("*.jsonl"):
+        header, *trace, footer = lines_of(path)
+        data = header["dataset"]
+        found[header["algorithm"]["name"], data["name"][:5]] = (
+            [data[key] for key in ("nnz_train", "nnz_test", "n_items", "cold_items")],
+            header["work_per_epoch"], [{key: value for key, value in point.items() if not key.endswith(("_s", "_j"))}
+                                       for point in trace], len(footer.get("warnings", [])))
+    for name in ("popular", "ials_cpu", "item_knn", "ease_cpu", "bpr_cpu"):
+        plain, with_zeros = found[name, "plain"], found[name, "zeros"]
+        assert plain[:-1] == with_zeros[:-1] and (plain[-1], with_zeros[-1]) == (0, 1), name
+        assert plain[0][:2] == [len(lines[::2]), len(lines[1::8])]
+        assert plain[2][-1]["passes"] == plain[2][-1]["updates"] / len(lines[::2])
+    assert found["bias", "zeros"][0][0] == len(lines[::2]) + len(zeros[3::8])
 
 
 @pytest.mark.parametrize(("value", "said"), [

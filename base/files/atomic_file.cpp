@@ -77,7 +77,9 @@ AtomicFolder::AtomicFolder(const std::string& folder)
     : folder_(folder), temporary_(folder + ".tmp") {
   std::error_code ignored;
   fs::remove_all(temporary_, ignored);  // of a run that was killed
-  make_folder(temporary_);
+  make_parent_folder(temporary_);
+  if (::mkdir(temporary_.c_str(), 0777) == 0) return;  // never by way of a link
+  fail(ErrorKind::io, "{}: the folder cannot be created: {}", temporary_, last_cause());
 }
 
 AtomicFolder::~AtomicFolder() {

@@ -5,7 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -18,22 +20,31 @@
 #include "base/hash.hpp"
 #include "base/json/json.hpp"
 #include "base/json/json_values.hpp"
+#include "base/text.hpp"
 
 namespace mf {
 namespace {
 
 constexpr int kTouches = 6;  // in the time of a lease: a few may fail
 constexpr double kNanos = 1e-9;
+constexpr std::size_t kTokenDigits = 16;
 
 // No other claim, of whichever machine, has it.
 std::string new_token() {
   static std::atomic<std::int64_t> count = 0;
   const ProcessId own = own_process();
   const auto now = std::chrono::system_clock::now().time_since_epoch().count();
-  constexpr std::size_t kDigits = 16;
   return sha256(fmt::format("{} {} {} {} {} {} {}", own.host, own.boot, own.space, own.pid,
                             own.begin, now, ++count))
-      .substr(0, kDigits);
+      .substr(0, kTokenDigits);
+}
+
+// It is part of a file's name: whoever wrote the claim, it leads nowhere.
+std::string token_of(const Json& json) {
+  const std::string token = text_at(json, {"token"}).value_or("");
+  const bool plain =
+      std::all_of(token.begin(), token.end(), [](unsigned char c) { return std::isalnum(c) != 0; });
+  return plain && token.size() <= kTokenDigits ? token : "";
 }
 
 // What is larger is no claim.
@@ -53,8 +64,8 @@ Json to_json(const ProcessId& process) {
 
 ProcessId process_of(const Json& json) {
   const auto text = [&](const char* key) { return text_at(json, {key}).value_or(""); };
-  return {text("host"), text("boot"), text("space"), integer_at(json, {"pid"}).value_or(0),
-          text("begin")};
+  return {one_line(text("host")), text("boot"), text("space"),
+          integer_at(json, {"pid"}).value_or(0), text("begin")};
 }
 
 // The threads that compute are those to be interrupted.
@@ -209,7 +220,7 @@ std::optional<ClaimHolder> ClaimFolder::read(const std::string& name) const {
   ClaimHolder found;
   found.process = process_of(json);
   found.about = text_at(json, {"about"}).value_or("");
-  found.token = text_at(json, {"token"}).value_or("");
+  found.token = token_of(json);
   found.touched_ns = changed_ns(file);
   judge(found, number_at(json, {"lease_s"}).value_or(lease_s_));
   return found;

@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <filesystem>
+#include <utility>
 
 #include "base/error.hpp"
 
@@ -96,19 +97,33 @@ bool is_taken(const std::string& path) {
   return ::lstat(path.c_str(), &status) == 0;
 }
 
+namespace {
+
+[[noreturn]] void fail_to_make(const FileHandle& above, const std::string& name,
+                               const std::string& path, int cause) {
+  struct stat status {};
+  const bool there = ::fstatat(above.fd(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
+  if (there && !S_ISDIR(status.st_mode)) {
+    fail(ErrorKind::io, "{}: found {}, expected a folder; move it away", path,
+         kind_of(status.st_mode));
+  }
+  fail(ErrorKind::io, "{}: the folder cannot be created: {}", path, cause_of(cause));
+}
+
+}  // namespace
+
+// Each within the one above as it was opened, whatever has taken its name meanwhile.
 std::string make_folder_in(const std::string& top, const std::string& name) {
+  constexpr int kFlags = O_PATH | O_DIRECTORY | O_CLOEXEC;
+  FileHandle folder(::open(top.c_str(), kFlags));
+  if (!folder) fail(ErrorKind::io, "{}: cannot be opened: {}", top, last_cause());
   std::string path = top;
   for (const auto& part : fs::path(name)) {
     path += "/" + part.string();
-    if (::mkdir(path.c_str(), 0777) == 0) continue;
-    const int cause = errno;
-    struct stat status {};
-    if (::lstat(path.c_str(), &status) != 0) {
-      fail(ErrorKind::io, "{}: the folder cannot be created: {}", path, cause_of(cause));
-    }
-    if (S_ISDIR(status.st_mode)) continue;
-    fail(ErrorKind::io, "{}: found {}, expected a folder; move it away", path,
-         kind_of(status.st_mode));
+    const bool made = ::mkdirat(folder.fd(), part.c_str(), 0777) == 0 || errno == EEXIST;
+    FileHandle next(made ? ::openat(folder.fd(), part.c_str(), kFlags | O_NOFOLLOW) : -1);
+    if (!next) fail_to_make(folder, part.string(), path, errno);
+    folder = std::move(next);
   }
   return path;
 }

@@ -142,6 +142,18 @@ TEST(Claim, WithoutItsTextLastsForALease) {
   EXPECT_TRUE(place.claims.take("a"));
 }
 
+TEST(Claim, OfAStrangerLeadsNowhere) {
+  const Place place;
+  ProcessId stranger = elsewhere();
+  stranger.host = "n\x1b[31m";
+  write_claim(place.file("a"), stranger, "/../out");
+  set_age(place.file("a"), kLease_s + 1);
+  const auto holder = place.claims.holder("a");
+  EXPECT_EQ(holder->token, "");
+  EXPECT_EQ(holder->process.to_text().find('\x1b'), std::string::npos);
+  EXPECT_TRUE(place.claims.take("a"));
+}
+
 TEST(Claim, OfManyThatTakeOneOverOneGetsIt) {
   const Place place;
   for (int round = 0; round < 30; ++round) {

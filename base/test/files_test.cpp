@@ -5,7 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
+#include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <thread>
@@ -109,6 +111,18 @@ TEST(Cause, TooManyOpenFilesIsNoFullDiskAndNoBadData) {
   }
 }
 
+TEST(AtomicFolder, IsMadeAndNotFound) {
+  const TempFolder folder;
+  const AtomicFolder first(folder / "m");
+  write_file(first.path() + "/file", "of a run that was killed");
+  const AtomicFolder again(folder / "m");
+  EXPECT_TRUE(fs::is_empty(again.path()));
+  fs::create_directory(folder / "elsewhere");
+  fs::create_directory_symlink(folder / "elsewhere", folder / "n.tmp");
+  const AtomicFolder fresh(folder / "n");
+  EXPECT_FALSE(fs::is_symlink(fresh.path()));
+}
+
 TEST(AtomicFolder, ReplacesTheOldOneAsAWhole) {
   const TempFolder folder;
   write_file(folder / "m/old", "old");
@@ -200,6 +214,34 @@ TEST(OpenFile, AFolderIsMadeBelowAnotherAndNotElsewhere) {
     EXPECT_HAS(error_of([&] { make_folder_in(folder / "top", name); }).what(), "found a link");
   }
   EXPECT_TRUE(fs::is_empty(folder / "outside"));
+}
+
+TEST(OpenFile, AFolderIsMadeNowhereElseWhileOneIsExchangedForALink) {
+  const TempFolder folder;
+  fs::create_directories(folder / "top/a");
+  fs::create_directory(folder / "outside");
+  const std::string a = folder / "top/a", link = folder / "top/link";
+  fs::create_symlink(folder / "outside", link);
+  const auto exchange = [&] {
+    return ::renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, link.c_str(), RENAME_EXCHANGE) == 0;
+  };
+  if (!exchange()) GTEST_SKIP() << "the file system exchanges no names: " << last_cause();
+  std::atomic<bool> over = false;
+  std::thread exchanger([&] {
+    while (!over) exchange();
+  });
+  constexpr int kRounds = 3000;
+  int made = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    try {
+      make_folder_in(folder / "top", "a/" + std::to_string(round));
+      ++made;
+    } catch (const Error&) {  // of the link
+    }
+  }
+  over = true;
+  exchanger.join();
+  EXPECT_TRUE(fs::is_empty(folder / "outside")) << made << " of " << kRounds << " were made";
 }
 
 TEST(MappedFile, NamesWhatIsThereInstead) {

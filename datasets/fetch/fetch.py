@@ -28,6 +28,7 @@ except ImportError:
 
 USAGE, DATA, IO, UNSUPPORTED = 2, 3, 4, 5  # exit codes of mfbench
 MOST_UNPACKED = 1 << 36  # bytes of all files of a set
+STUCK_S = 600  # without a byte from the process that is waited for
 
 
 class Failure(Exception):
@@ -242,15 +243,43 @@ def unpack(archive, wanted, folder):
 
 # ---- a data set ----------------------------------------------------------------------------------
 
-@contextlib.contextmanager
-def locked(path):
-    with open(path, "a") as file:
+def newest(folder):
+    """When a file below it changed last; nothing where there is none."""
+    paths = [os.path.join(place, name) for place, _, names in os.walk(folder) for name in names]
+    with contextlib.suppress(FileNotFoundError):  # the files of one that has just ended
+        return max((os.lstat(path).st_mtime_ns for path in paths), default=None)
+
+
+def wait_for_lock(file, path, work):
+    """As long as its holder gets on."""
+    seen, since, said = None, 0.0, False
+    while True:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            say(f"{path}: held by another process, waiting")
-            fcntl.flock(file, fcntl.LOCK_EX)
+            holder = os.pread(file, 200, 0).decode("utf-8", "replace").strip() or "another process"
+        if (now := newest(work)) != seen or not since:
+            seen, since = now, time.monotonic()
+        if time.monotonic() > since + STUCK_S:
+            raise Failure(IO, f"{path}: held by {holder}, which has written nothing for {STUCK_S:.0f} s; "
+                              "run the command again when it has ended")
+        if not said:
+            say(f"{path}: held by {holder}, waiting for it")
+        said = True
+        time.sleep(0.2)
+
+
+@contextlib.contextmanager
+def locked(path, work):
+    """Others of this machine could hold a file that they can read."""
+    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        wait_for_lock(file, path, work)
+        os.ftruncate(file, 0)
+        os.pwrite(file, f"process {os.getpid()} on {os.uname().nodename}\n".encode(), 0)
         yield
+    finally:
+        os.close(file)
 
 
 def is_fetched(entry, file):
@@ -322,7 +351,7 @@ def fetch(entry, into, mirror=None, again=False, keep_archive=False, quiet=False
     folder = pathlib.Path(into) / entry["name"]
     work = folder / ".fetch"
     folder.mkdir(parents=True, exist_ok=True)
-    with locked(folder / ".fetch.lock"):
+    with locked(folder / ".fetch.lock", work):
         if not again and all(is_as_known(folder / file["name"], file) for file in files):
             shutil.rmtree(work, ignore_errors=True)  # of a call that was killed
             say(f"already in {folder}: {names}")

@@ -456,6 +456,12 @@ Split split_of(const Dataset& data, const SplitSpec& spec, Originals originals, 
   return cut_parts(data, data.parts, spec, scope, originals, team);
 }
 
+Flags flags_of_items(const Ratings& part) {
+  Flags flags(part.n_items());
+  for (const auto item : part.items()) flags[item] = 1;
+  return flags;
+}
+
 // Offsets over all ranks, of rows of which each rank has counted its own.
 AlignedVector<std::int64_t> offsets_of_all(const Ratings& own, const PartOffsets& users,
                                            Communicator& ranks) {
@@ -497,6 +503,13 @@ PartOffsets parts_of(std::int64_t own, Communicator& ranks) {
 }
 
 }  // namespace
+
+void count_cold(Split& split, ThreadTeam& team) {
+  Communicator self;
+  const Scope scope(split.train, {0, split.train.n_users()}, self);
+  split.cold_users = split.cold_items = split.cold_ratings = 0;
+  count_cold(split, flags_of_items(split.train), flags_of_items(split.test), scope, team);
+}
 
 PartSizes sizes_of(const Split& split) {
   return {split.train.nnz(), split.test.nnz(), split.validation.nnz(), split.fold_in.nnz()};

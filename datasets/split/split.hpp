@@ -73,6 +73,9 @@ Split make_split(const Dataset& data, const SplitSpec& spec, int threads);
 // other Dataset that shares the memory are undefined afterwards.
 Split make_split_consuming(Dataset data, const SplitSpec& spec, int threads);
 
+// Counts anew who is cold, once parts have lost ratings.
+void count_cold(Split& split, ThreadTeam& team);
+
 // The ratings of each part of a split, over all ranks.
 struct PartSizes {
   std::int64_t train = 0, test = 0, validation = 0, fold_in = 0;

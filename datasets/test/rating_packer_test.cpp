@@ -54,7 +54,8 @@ TEST(RatingPacker, RatingsComeBackBitForBit) {
 
 TEST(RatingPacker, WhatKernelsReadIsTheSame) {
   for (const auto& ratings : test::packables(4)) {
-    const PackedRatings all = packed(ratings);
+    PackedRatings all = packed(ratings);
+    all.words.push_back(~std::uint64_t{0});  // the word behind them
     for (std::int64_t i = 0; i < all.count; ++i) {
       const RowRating one = unpacked(all.form, all.table.data(), all.words.data(), i);
       ASSERT_EQ(one.other, ratings.items[i]) << ratings.name << " " << i;

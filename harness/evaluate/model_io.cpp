@@ -364,6 +364,9 @@ FoldedUser SavedModel::fold_in(const std::vector<HistoryItem>& history) const {
     } else if (predictor.known_item()[row] == 0) {
       warn("the model was trained on no rating of item {}; it is left out of the history",
            id_text(item_names, item_ids, row));
+    } else if (loss->of_pairs() && one.value == 0) {
+      warn("the history has item {} with the value 0, which is not observed; it is left out",
+           id_text(item_names, item_ids, row));
     } else {
       rows.push_back({static_cast<std::int32_t>(row), one.value});
     }

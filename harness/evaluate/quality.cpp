@@ -121,7 +121,7 @@ std::optional<std::string> QualityEvaluator::why_unranked() const {
 }
 
 std::optional<std::string> QualityEvaluator::why_tied() const {
-  if (!ranking_ || 2 * notes_.tied <= ranked_.count()) return std::nullopt;
+  if (!ranking_ || why_unranked() || 2 * notes_.tied <= ranked_.count()) return std::nullopt;
   return fmt::format(
       "{} of {} users have one score for all of their first {} items: their order is drawn, and "
       "ranking metrics say how good chance is",

@@ -1,7 +1,6 @@
 #include "harness/run/prepared.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "algorithms/core/prepare.hpp"
@@ -27,19 +26,6 @@ double model_bytes(const Case& item, const ProblemShape& shape) {
          static_cast<double>(shape.n_users + shape.n_items);
 }
 
-namespace {
-
-// For the ratings that are no such zeros: what was not observed has no level.
-RatingLevel level_of(const RatingFacts& facts, std::int64_t count, std::int64_t zeros) {
-  if (zeros == 0) return {facts.mean, facts.deviation};
-  const double share = static_cast<double>(count) / static_cast<double>(count - zeros);
-  const double mean = facts.mean * share;
-  const double squares = (facts.mean * facts.mean + facts.deviation * facts.deviation) * share;
-  return {mean, std::sqrt(std::max(0.0, squares - mean * mean))};
-}
-
-}  // namespace
-
 PreparedCase::PreparedCase(const Case& item, const Ratings& train, const RatingFacts& facts,
                            Lent lent)
     : device_(lent.device),
@@ -57,8 +43,7 @@ PreparedCase::PreparedCase(const Case& item, const Ratings& train, const RatingF
     if (!foreign->takes_test) foreign_loan_.test = nullptr;
     context_.foreign = &foreign_loan_;
   }
-  const RatingLevel level = level_of(facts, train.nnz(), lent.zeros);
-  const Model initial = start_of(item.params, train, level, item.init);
+  const Model initial = start_of(item.params, train, {facts.mean, facts.deviation}, item.init);
   if (lent.ratings) context_.ratings = lent.ratings(team_);
   algorithm_ = prepare_algorithm(item.algorithm, item.params, train, initial, context_,
                                  [this] { synchronize(); });

@@ -35,7 +35,6 @@ class PreparedCase {
     std::function<cuda::DeviceRatings*(ThreadTeam&)> ratings = {};
     RankLoan ranks = {};  // no ranks: one process
     int ranks_on_these_cpus = 1;
-    std::int64_t zeros = 0;    // of implicit feedback: ratings that say not observed
     ForeignLoan foreign = {};  // for those that are; the test part for those that take it
   };
 

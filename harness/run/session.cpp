@@ -13,7 +13,6 @@
 #include "base/files/claim.hpp"
 #include "base/json/json_values.hpp"
 #include "base/log.hpp"
-#include "base/text.hpp"
 #include "datasets/load.hpp"
 #include "harness/device/host_name.hpp"
 #include "harness/results/files/result_file.hpp"
@@ -49,18 +48,6 @@ std::optional<std::string> standing_text(const std::string& path) {
   }
 }
 
-// Names that differ in the characters that no folder has share one.
-void warn_of_namesake(const Spec& spec, const std::string& path) {
-  const Json before = Json::parse(standing_text(path).value_or(""), nullptr, false);
-  const auto own = text_at(spec.source, {"name"});
-  const auto other = text_at(before, {"spec", "name"});
-  if (!own || !other || *own == *other || folder_name(*own) != folder_name(*other)) return;
-  warn(
-      "{}: was written for the spec {}, and is now for {}: both have this folder, whose tables and "
-      "figures show the cases of the last one; --out names another",
-      path, in_quotes(*other), in_quotes(*own));
-}
-
 // Whole or not at all, and by one process at a time: a killed run must not leave half a spec.
 void write_spec_file(const Spec& spec, const RunContext& context) {
   const std::string path = context.claims.path() + "/spec.json";
@@ -70,7 +57,6 @@ void write_spec_file(const Spec& spec, const RunContext& context) {
     if (standing_text(path) == text) return Turn::over;
     const auto claim = take_claim(key, context);
     if (!claim) return Turn::held;
-    warn_of_namesake(spec, path);
     write_atomically(path, text);
     return Turn::over;
   };

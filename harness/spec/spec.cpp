@@ -637,6 +637,15 @@ void warn_of_idle(Spec& spec, const std::vector<GivenAlgorithm>& algorithms) {
   for (auto& warning : idle_keys(cases)) spec.warnings.push_back(std::move(warning));
 }
 
+void warn_of_rules(Spec& spec) {
+  std::set<std::string> known;
+  for (const Case& item : spec.cases) {
+    const auto why = why_never_stops(item.stop, item.evaluate.every);
+    if (!why || !known.insert(item.path + *why).second) continue;
+    spec.warnings.push_back(fmt::format("{}.stop.{}", item.path, *why));
+  }
+}
+
 // The trials see the split of the first seed, in which the test ratings of the others train.
 void warn_of_splits(Spec& spec, const SpecKeys& keys, const std::vector<DataEntry>& data) {
   if (keys.seeds.size() < 2 || spec.studies.empty()) return;
@@ -674,13 +683,12 @@ std::vector<Json> expand_sweeps(const Json& object, const std::string& path) {
 
 std::string folder_name(const std::string& name) {
   constexpr std::size_t kLongest = 60;  // of slug()
-  const std::string folder = slug(name);
+  std::string folder = slug(name);
   const auto letter = [](unsigned char c) { return std::isalnum(c) != 0; };
-  const auto ascii = [](char c) { return c >= 0x20 && c < 0x7f; };
+  if (std::none_of(folder.begin(), folder.end(), letter)) folder = "spec";
+  if (folder.front() == '.') folder = "spec" + folder;  // not a hidden one
+  if (folder == name) return folder;
   const std::string mark = sha256(name).substr(0, 8);
-  if (std::none_of(folder.begin(), folder.end(), letter)) return "spec-" + mark;
-  if (folder.front() == '.') return folder_name("spec" + name);  // not a hidden one
-  if (std::all_of(name.begin(), name.end(), ascii) && name.size() <= kLongest) return folder;
   return folder.substr(0, kLongest - mark.size() - 1) + "-" + mark;
 }
 
@@ -927,6 +935,7 @@ Spec parse_spec(const Json& json, const std::string& file) {
   warn_of_splits(spec, keys, parts.data);
   warn_of_test(spec);
   warn_of_idle(spec, parts.algorithms);
+  warn_of_rules(spec);
   for (const auto& entries : repeated) {
     spec.warnings.push_back(entries + ": some of its cases stand there twice; each runs once");
   }

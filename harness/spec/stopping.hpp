@@ -32,6 +32,10 @@ struct StopSpec {
 const Form<StopSpec>& stop_form();
 StopSpec parse_stop(const Json& json, const std::string& path);
 
+// Why a rule that counts evaluations ends no case that is evaluated `every` so many epochs, after
+// the name of the rule; nothing where each may.
+std::optional<std::string> why_never_stops(const StopSpec& stop, std::int64_t every);
+
 struct StopInput {
   std::int64_t epoch = 0;
   double train_s = 0;

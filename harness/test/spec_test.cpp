@@ -478,6 +478,27 @@ TEST(Spec, WarnsOfALearningRateThatTheAlgorithmHasNot) {
   EXPECT_TRUE(parse_spec(json, "t").warnings.empty()) << "the spec's own, one for all";
 }
 
+TEST(Spec, ARuleThatCanNeverStopACaseIsTold) {
+  using Warnings = std::vector<std::string>;
+  const auto warnings = [](const Json& stop, int every) {
+    Json json = ruler_spec();
+    json["split"] = {{"validation", 0.1}};
+    json["stop"] = stop;
+    json["evaluate"] = {{"every", every}};
+    return parse_spec(json, "t").warnings;
+  };
+  const auto plateau = [](int epochs, int patience) {
+    return Json{{"epochs", epochs}, {"plateau", {{"patience", patience}}}};
+  };
+  EXPECT_EQ(warnings(plateau(6, 5), 1), Warnings{});
+  EXPECT_EQ(warnings(plateau(30, 3), 10),
+            Warnings{"$.algorithms[0].stop.plateau never ends it: it needs 4 evaluations, and 30 "
+                     "epochs with one every 10 have 3"});
+  EXPECT_EQ(warnings(plateau(31, 3), 10), Warnings{}) << "the last epoch is evaluated";
+  EXPECT_EQ(warnings({{"epochs", 3}, {"overfitting", Json::object()}}, 3).size(), 1U);
+  EXPECT_EQ(warnings({{"epochs", 4}, {"overfitting", Json::object()}}, 3), Warnings{});
+}
+
 TEST(Spec, ACaseThatStandsThereTwiceRunsOnceWithAWarning) {
   Json json = with("algorithms",
                    {{{"name", "sgd_serial"}, {"factors", {8, 8.0, 16}}}, {{"name", "fpsgd"}}});
@@ -524,6 +545,12 @@ TEST(Spec, EveryNameHasAFolderOfItsOwnBelowThatOfResults) {
                                           "größe",
                                           "\xc2\x9b",
                                           "a b c",
+                                          "a/b c",
+                                          "a-b-c",
+                                          "a--b-c",
+                                          ".hidden",
+                                          "spec.hidden",
+                                          "spec",
                                           "~",
                                           std::string(61, 'a'),
                                           std::string(62, 'a'),
@@ -542,7 +569,7 @@ TEST(Spec, EveryNameHasAFolderOfItsOwnBelowThatOfResults) {
   }
   Json json = with("name", "");
   EXPECT_EQ(parse_spec(json, "a/file.json").name, "file");
-  json["name"] = "plain name_1.2";
+  json["name"] = "plain-name_1.2";
   EXPECT_EQ(parse_spec(json, "t").name, "plain-name_1.2");
 }
 

@@ -173,11 +173,15 @@ class Sheet:
             wanted = sum(self._rows) or min(FLAT * boxes[0].width, max(TALL, 2.2 / self.width)) * self.width * self._lines
             if high < (0.9 * wanted if self._rows else LEAST_AXES * self._lines) and height >= self.highest:
                 self._refuse()
-            better = min(self.highest, height + wanted - high)
+            better = min(self.highest, round(height + wanted - high, 2))
             if last or abs(better - height) < CLOSE:
                 break
             height = better
         self.figure.set_layout_engine("none")
+        for axes, box in zip(self.axes, boxes):  # the solver's last digits differ from run to run
+            axes.set_position([round(edge, 4) for edge in box.bounds])
+            axes.set_in_layout(True)  # again, which a position of its own takes away
+        boxes = [axes.get_position() for axes in self.axes]
         middle = (min(box.x0 for box in boxes) + max(box.x1 for box in boxes)) / 2
         half = inches_of(max(x_label.split("\n"), key=len), size) / 2 / self.width
         self.figure.text(max(half, min(middle, 1 - half)), (below + foot - PAD / 2) / height, x_label, va="top", ha="center",

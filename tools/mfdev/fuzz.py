@@ -27,7 +27,7 @@ TEXT = ["::", "\t", "\r\n", ":\n", "|", "%%MatrixMarket matrix coordinate real g
 # What is read as JSON, and pages that name its words.
 OF_JSON = {"catalog": ["datasets/fetch/catalog.json"], "spec": ["docs/spec.md", "docs/reference/algorithms.md"],
            "split": ["docs/spec.md"], "model": [], "peer": [], "results": [], "channel": [], "packed": [],
-           "peer_json": ["docs/peers.md"], "study": []}
+           "peer_json": ["docs/peers.md"], "study": [], "claim": []}
 ROW = "{:<14} {:>12} {:>9} {:>9} {:>9}"
 PLACE = pathlib.Path(".cache/fuzz")
 

@@ -295,23 +295,46 @@ TEST(Als, AGiantRowOfFivesDoesNotOverflowFp16) {
   }
 }
 
+// The rows of a half-step, which it does, and what they are the solutions of.
+struct Solved {
+  Device& device;
+  const float* other;
+  Side side;
+  std::vector<float> rows;
+
+  Solved(Device& of, Which which)
+      : device(of),
+        other(which == Which::users ? of.start.q.data() : of.start.p.data()),
+        side(of.side(which)) {
+    device.steps->half_step(which, device.context);
+    rows = device.rows(which);
+  }
+  const float* row(std::int64_t number) const {
+    return rows.data() + number * device.steps->stride();
+  }
+  auto system(std::int64_t number) const {
+    const std::int32_t f = device.factors();
+    return test::normal_equations(side, number, other, f, f, row_reg_of(device.settings.common));
+  }
+  void expect_zero_padding(std::int64_t number) const {
+    for (std::int64_t i = device.factors(); i < device.steps->stride(); ++i) {
+      EXPECT_EQ(row(number)[i], 0.0F);
+    }
+  }
+};
+
 // |x - want| / |want| of the worst row.
 double solve_error(Device& device, Which which) {
-  const bool users = which == Which::users;
-  const float* other = users ? device.start.q.data() : device.start.p.data();
-  device.steps->half_step(which, device.context);
-  const auto got = device.rows(which);
-  const Side side = device.side(which);
+  const Solved solved(device, which);
   const std::int32_t f = device.factors();
   double worst = 0;
-  for (std::int64_t row = 0; row < side.rows(); ++row) {
-    const float* x = got.data() + row * device.steps->stride();
-    if (side.length(row) == 0) {
+  for (std::int64_t row = 0; row < solved.side.rows(); ++row) {
+    const float* x = solved.row(row);
+    if (solved.side.length(row) == 0) {
       for (std::int32_t i = 0; i < f; ++i) EXPECT_EQ(x[i], 0.0F) << "an empty row";
       continue;
     }
-    const auto want = test::solve(
-        test::normal_equations(side, row, other, f, f, row_reg_of(device.settings.common)));
+    const auto want = test::solve(solved.system(row));
     double error = 0;
     double norm = 0;
     for (std::int32_t i = 0; i < f; ++i) {
@@ -321,7 +344,7 @@ double solve_error(Device& device, Which which) {
     }
     const double relative = std::sqrt(error / norm);
     worst = std::isnan(relative) ? HUGE_VAL : std::max(worst, relative);
-    for (std::int64_t i = f; i < device.steps->stride(); ++i) EXPECT_EQ(x[i], 0.0F);
+    solved.expect_zero_padding(row);
   }
   return worst;
 }
@@ -341,20 +364,12 @@ TEST(Als, ExactSolversSolve) {
 
 // By what is left of b. CG is exact after about as many steps as a row has ratings.
 double residual(Device& device, Which which) {
-  const bool users = which == Which::users;
-  const float* other = users ? device.start.q.data() : device.start.p.data();
-  device.steps->half_step(which, device.context);
-  const auto got = device.rows(which);
-  const Side side = device.side(which);
-  const std::int32_t f = device.factors();
+  const Solved solved(device, which);
   double worst = 0;
-  for (std::int64_t row = 0; row < side.rows(); ++row) {
-    if (side.length(row) == 0) continue;
-    const float* x = got.data() + row * device.steps->stride();
-    const auto system =
-        test::normal_equations(side, row, other, f, f, row_reg_of(device.settings.common));
-    worst = std::max(worst, test::residual(system, x));
-    for (std::int64_t i = f; i < device.steps->stride(); ++i) EXPECT_EQ(x[i], 0.0F);
+  for (std::int64_t row = 0; row < solved.side.rows(); ++row) {
+    if (solved.side.length(row) == 0) continue;
+    worst = std::max(worst, test::residual(solved.system(row), solved.row(row)));
+    solved.expect_zero_padding(row);
   }
   return worst;
 }

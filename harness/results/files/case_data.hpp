@@ -23,6 +23,7 @@ struct CaseData {
   std::shared_ptr<const Split> split;
   std::shared_ptr<const RatingFacts> facts;  // of split->train; of slices, of all ranks
   PartSizes sizes;                           // of slices, over all ranks
+  std::int64_t unobserved = 0;  // of implicit feedback: pairs of 0, which are in no part
   // For several ranks that hold slices: what each has of the training part, of which split->train
   // has the own rows. The other parts of `split` are what this rank evaluates. Else null.
   std::shared_ptr<const RatingSlice> slice;

@@ -8,44 +8,10 @@
 #include "algorithms/core/registry.hpp"
 #include "base/error.hpp"
 #include "base/threads.hpp"
-#include "datasets/ratings/feedback.hpp"
-#include "datasets/ratings/sort/bucket_sort.hpp"
 #include "harness/run/case/warm_up.hpp"
 #include "harness/run/ranks/rank_load.hpp"
 
 namespace mf {
-
-namespace {
-
-[[noreturn]] void fail_negative(const Ratings& part, std::int64_t at, const std::string& name) {
-  const Rating pair = part[at];
-  fail(ErrorKind::data,
-       "{}: the value of user {} and item {} is {}; implicit feedback takes values of 0 (not "
-       "observed) and above, of all parts of a split; \"implicit\": {{\"min_rating\": ...}} beside "
-       "the data set keeps those from there on",
-       name, part.user_text(pair.user), part.item_text(pair.item), pair.value);
-}
-
-// How many of the training part say not observed. Throws Error(data) for values that implicit
-// feedback cannot have, in whatever part the split has put them.
-std::int64_t zeros_of_implicit(const CaseData& data) {
-  const Split& split = *data.split;
-  ThreadTeam team(useful_threads(hardware_threads(), data.sizes.all()));
-  std::int64_t zeros = 0;
-  for (const Ratings* part : {&split.train, &split.test, &split.validation, &split.fold_in}) {
-    const Signs signs = signs_of(part->values(), team);
-    if (signs.first_negative >= 0) fail_negative(*part, signs.first_negative, data.info->name);
-    if (part == &split.train) zeros = signs.zeros;
-  }
-  if (zeros < split.train.nnz()) return zeros;
-  fail(ErrorKind::data,
-       "{}: all {} values of the training part are 0, which implicit feedback takes for not "
-       "observed; say with `columns` which column has the value, or set format to \"pairs\" where "
-       "every line is an observed pair",
-       data.info->name, zeros);
-}
-
-}  // namespace
 
 void CaseSetup::load() {
   const PhaseScope range(&ranges_, kLoadRange);
@@ -68,7 +34,6 @@ void CaseSetup::load() {
 std::optional<Refusal> CaseSetup::open_or_refuse(CaseMeasures& measures) {
   if (const auto why = why_not_evaluated(item_, evaluation_.sizes()))
     fail(ErrorKind::data, "{}", *why);
-  if (is_implicit(item_)) zeros_ = zeros_of_implicit(data_);
   const PhaseScope range(&ranges_, kStartRange);
   if (!is_built(item_.algorithm)) return Refusal{Status::skipped, *why_no_implementation(item_)};
   std::optional<Refusal> refusal;
@@ -123,7 +88,6 @@ void CaseSetup::prepare(const std::function<bool()>& stop_requested, HostWatch& 
   lent.ranks = {ranks_.group(), data_.slice.get()};
   lent.ranks_on_these_cpus = ranks_.on_these_cpus();
   lent.foreign = foreign_loan(measures);
-  lent.zeros = zeros_;
   if (shares_ratings_) {
     lent.ratings = [this](ThreadTeam& team) {
       return store_.on_device().lend(data_.split->train, team, device_.stream(), &ranges_,
@@ -164,12 +128,11 @@ ForeignLoan CaseSetup::foreign_loan(CaseMeasures& measures) {
 
 std::vector<std::string> CaseSetup::warnings() const {
   std::vector<std::string> all = evaluation_.warnings_before();
-  if (zeros_ > 0) {
+  if (data_.unobserved > 0) {
     all.push_back(fmt::format(
-        "{} of {} training values are 0, which implicit feedback takes for not observed; nnz_train "
-        "and passes count them: \"implicit\": {{\"min_rating\": 1e-9, \"value\": \"rating\"}} "
-        "beside the data set drops them",
-        zeros_, shape_.nnz));
+        "{} of {} values are 0, which implicit feedback takes for not observed: these pairs are in "
+        "no part, and no size counts them",
+        data_.unobserved, data_.unobserved + data_.sizes.all()));
   }
   return all;
 }

@@ -68,7 +68,6 @@ class CaseSetup {
   CaseEvaluation evaluation_;
   std::unique_ptr<PreparedCase> prepared_;
   bool shares_ratings_ = false;
-  std::int64_t zeros_ = 0;  // of implicit feedback: training ratings that say not observed
 };
 
 }  // namespace mf

@@ -8,6 +8,8 @@
 #include "base/threads.hpp"
 #include "datasets/load.hpp"
 #include "datasets/ratings/packed/rating_packer.hpp"
+#include "datasets/ratings/sort/bucket_sort.hpp"
+#include "datasets/split/observed.hpp"
 #include "harness/results/meaning/ranges.hpp"
 #include "harness/run/data/shared_cases.hpp"
 #include "harness/run/plan/preflight.hpp"
@@ -40,7 +42,8 @@ CaseData DataStore::get(const Case& item, bool keep_whole) {
   host_data_.times = item.data.times;
   split_s_ = pack_s_ = 0;
   const std::string split_key = dataset_key + canonical(item.resolved.at("split"));
-  if (split_key != split_key_) {
+  const bool implicit = is_implicit(item);
+  if (split_key != split_key_ || (!implicit && unobserved_.value_or(0) > 0)) {
     // The old ones go first: two large sets may not fit beside each other.
     drop_split();
     host_data_.from = DataFrom::ratings_at_hand;
@@ -48,6 +51,7 @@ CaseData DataStore::get(const Case& item, bool keep_whole) {
     cut(item, keep_whole);
     split_key_ = split_key;
   }
+  if (implicit && !unobserved_) observe();
   for (const char* name : {kRatings, kSplit, kFacts}) ledger_.used(name);
   if (uploads_ratings(item)) pack();
   if (!keep_whole) dataset_.reset();
@@ -57,6 +61,7 @@ CaseData DataStore::get(const Case& item, bool keep_whole) {
   data.split = split_;
   data.facts = facts_;
   data.sizes = sizes_of(*split_);
+  data.unobserved = implicit ? unobserved_.value_or(0) : 0;
   data.load_parts = load_seconds_;
   data.split_s = split_s_;
   data.pack_s = pack_s_;
@@ -114,7 +119,7 @@ void DataStore::load(const Case& item, const std::string& key) {
 }
 
 void DataStore::cut(const Case& item, bool keep_whole) {
-  auto start = Clock::now();
+  const auto start = Clock::now();
   Dataset whole = *dataset_;
   if (!keep_whole) dataset_.reset();
   split_ = std::make_shared<const Split>(
@@ -122,9 +127,28 @@ void DataStore::cut(const Case& item, bool keep_whole) {
                  : make_split_consuming(std::move(whole), item.split, hardware_threads()));
   split_s_ = seconds_since(start);
   ledger_.made({kSplit, seconds_since(start), SharedClock::load}, SharedScope::split);
-  start = Clock::now();
+  find_facts();
+}
+
+void DataStore::find_facts() {
+  const auto start = Clock::now();
   facts_ = std::make_shared<const RatingFacts>(facts_of(split_->train, hardware_threads()));
   ledger_.made({kFacts, seconds_since(start), SharedClock::load}, SharedScope::split);
+}
+
+// For this case and for those of implicit feedback that follow.
+void DataStore::observe() {
+  const auto start = Clock::now();
+  ThreadTeam team(useful_threads(hardware_threads(), sizes_of(*split_).all()));
+  auto observed = std::make_shared<Split>(*split_);
+  unobserved_ = keep_observed(*observed, info_->name, team);
+  if (*unobserved_ > 0) {
+    on_device_.drop();
+    drop_training_files();
+    split_ = std::move(observed);
+    find_facts();
+  }
+  split_s_ += seconds_since(start);
 }
 
 // For this case and for those that follow.
@@ -175,6 +199,7 @@ void DataStore::drop_split() {
   on_device_.drop();
   drop_training_files();
   split_.reset();
+  unobserved_.reset();
   facts_.reset();
   split_key_.clear();
   ledger_.drop(SharedScope::split);

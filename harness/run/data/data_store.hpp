@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "algorithms/peer/training_files.hpp"
@@ -54,6 +55,8 @@ class DataStore {
  private:
   void load(const Case& item, const std::string& key);
   void cut(const Case& item, bool keep_whole);
+  void find_facts();
+  void observe();
   void pack();
   void set_sizes(HostData& host, const Split& split, const PartSizes& sizes) const;
   void drop_split();
@@ -64,6 +67,8 @@ class DataStore {
   std::shared_ptr<const Dataset> dataset_;  // null once it has been cut
   std::shared_ptr<const DatasetInfo> info_;
   std::shared_ptr<const Split> split_;
+  // Pairs that left it for implicit feedback; nothing before a case of that asked.
+  std::optional<std::int64_t> unobserved_;
   std::shared_ptr<const RatingFacts> facts_;
   SharedRatings on_device_;
   std::shared_ptr<const peer::TrainingFiles> training_files_;

@@ -30,7 +30,10 @@ PEERS = Path(__file__).resolve().parents[3] / "peers"
 _REVISION = re.compile(r"[0-9a-f]{7,40}")
 
 
-def case_data(case: pd.Series, trace: pd.DataFrame, key: str, run: str, experiments: Mapping[str, str]) -> Json:
+OF_A_CASE = ("case_id", "file", "lines", "status", "stop_reason")  # what is read of it beside its file's lines
+
+
+def case_data(case: Mapping[str, Any], trace: pd.DataFrame, key: str, run: str, experiments: Mapping[str, str]) -> Json:
     """`case`: with the lines of its file; `experiments`: the file of each spec's name."""
     lines = case["lines"].splitlines()
     header, last = json.loads(lines[0]), json.loads(lines[-1])

@@ -15,7 +15,7 @@ from mfplots.printable import say
 from mfplots.site import figures, pages, panels, write
 from mfplots.site.assets import find_libraries
 from mfplots.site.board import board, case_rows, failures, with_ceilings
-from mfplots.site.case_page import case_data, experiment_files
+from mfplots.site.case_page import OF_A_CASE, case_data, experiment_files
 from mfplots.site.ceilings import read_ceilings
 from mfplots.site.exhibits import Claim, counts_of, read_claims
 from mfplots.site.figures import Picture, exhibit_of
@@ -66,12 +66,14 @@ def make_site(options: argparse.Namespace) -> None:
     out: Path = options.out
     write.prepare(out)
     write.libraries(out, found)
+    exhibits = figures.sources(options.results, runs)
+    claims = claims_of(exhibits, runs)
+    shown_of = {name for claim in claims for name in claim.exhibits} & exhibits.keys()
+    drawing = figures.Beside({name: exhibits[name] for name in sorted(shown_of)}, out / "figures") if shown_of else None
     rows, cases = board(groups), case_rows(runs)
     damaged += _cases(out, runs)
     _groups(out, groups, runs, damaged)
     shown = panels.panels(groups, panels.read_published(ROOT / PUBLISHED))
-    exhibits = figures.sources(options.results, runs)
-    claims = claims_of(exhibits, runs)
     write.data(out / "data/results.js", "results", {
         "panels": shown, "losses": panels.losses(shown), "machines": panels.machines(shown), "claims": counts_of(claims)})
     write.data(out / "data/board.js", "board", rows)
@@ -84,9 +86,7 @@ def make_site(options: argparse.Namespace) -> None:
     damaged += unread
     write.data(out / "data/tuning.js", "tuning", searched)
     write.data(out / "data/failures.js", "failures", failures(cases, damaged))
-    shown_of = {name for claim in claims for name in claim.exhibits}
-    pictures = figures.draw({name: own for name, own in exhibits.items() if name in shown_of}, out / "figures")
-    _pages(out, runs, claims, pictures, bool(searched))
+    _pages(out, runs, claims, drawing.pictures() if drawing else {}, bool(searched))
     for item in damaged:
         say(f"left out: {item.why}", sys.stderr)
     say(f"{len(cases)} cases of {len(runs)} folders: {out / 'index.html'}")
@@ -97,7 +97,8 @@ def _cases(out: Path, runs: Sequence[Run]) -> list[Damaged]:
     experiments, damaged = experiment_files(ROOT), []
     for run in runs:
         traces = dict(list(run.results.trace.groupby("case")))
-        for index, case in run.view.cases.iterrows():
+        asked = run.view.cases[list(OF_A_CASE)]
+        for index, case in zip(asked.index, asked.to_dict("records")):
             key = case_key(run.name, case["case_id"])
             trace = traces.get(index, run.results.trace.iloc[:0])
             try:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections import defaultdict
@@ -16,7 +19,8 @@ from mfplots.printable import say
 from mfplots.recipes import Recipe, read_recipes
 from mfplots.site.gather import Run
 
-RECIPES = Path(__file__).resolve().parents[2] / "recipes"
+ROOT = Path(__file__).resolve().parents[2]
+RECIPES = ROOT / "recipes"
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,25 @@ def draw(folders: Mapping[str, Sequence[Path]], out: Path) -> dict[str, Picture]
     return found
 
 
+class Beside:
+    """draw() in a process beside what follows; its messages come as it goes."""
+
+    def __init__(self, folders: Mapping[str, Sequence[Path]], out: Path) -> None:
+        paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "mfplots.site.figures", out], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)})
+        json.dump({exhibit: list(map(str, own)) for exhibit, own in folders.items()}, self._process.stdin)
+        self._process.stdin.close()
+
+    def pictures(self) -> dict[str, Picture]:
+        """Waits for it."""
+        found = self._process.stdout.read()
+        if self._process.wait():
+            raise PlotError(f"the figures of the exhibits were not drawn: their process ended with {self._process.returncode}")
+        return {exhibit: Picture(**picture) for exhibit, picture in json.loads(found).items()}
+
+
 def _chosen(recipes: Sequence[Recipe]) -> Recipe:
     alone = [recipe for recipe in recipes if recipe.figure not in figures.NEED_VERSUS] or recipes
     return next((recipe for recipe in alone if recipe.published), alone[0])
@@ -66,3 +89,8 @@ def _drawn(recipe: Recipe, folders: Sequence[Path], out: Path, name: str) -> str
         out.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(picture, out / f"{name}.svg")
     return f"{out.name}/{name}.svg"
+
+
+if __name__ == "__main__":
+    drawn = draw({exhibit: list(map(Path, own)) for exhibit, own in json.load(sys.stdin).items()}, Path(sys.argv[1]))
+    print(json.dumps({exhibit: vars(picture) for exhibit, picture in drawn.items()}))

@@ -40,7 +40,7 @@ def libraries(out: Path, found: Libraries) -> None:
 def data(path: Path, name: str, value: Any) -> None:
     """`name` is one of ours. Text becomes printable, numbers that are not finite become null."""
     text = json.dumps(clean(value), separators=(",", ":"), allow_nan=False)
-    path.write_text(f"mf.data({json.dumps(name)},{text});\n", encoding="ascii")
+    path.write_bytes(f"mf.data({json.dumps(name)},{text});\n".encode("ascii"))
 
 
 def clean(value: Any) -> Any:

@@ -1,10 +1,10 @@
 // get_hermitian for rows of more factors than a thread block has registers for: A_u in squares of
 // kSide x kSide, those of its lower half, a thread block each.
 //
-// Ratings come in bins of kBin. For their rows of Theta the columns of the square and those of its
-// rows are staged in shared memory (of a square on the diagonal once), while the next bin travels
-// to registers; each thread adds theta theta^T of its 8 x 8 elements. A square leaves the registers
-// twice, as it is and as its mirror image.
+// A square takes its ratings kBin at a time. Their rows of Theta are staged in shared memory, cut
+// to the square's rows and to its columns, which are the same on the diagonal; the next kBin travel
+// to registers meanwhile. Each thread adds theta theta^T of its 8 x 8 elements. A square leaves the
+// registers twice, as it is and as its mirror image.
 //
 // A row of n ratings, f factors, q = f / kSide squares a side, A stored in values of s bytes: n f
 // (f + kSide) FLOPs; 4 n f (q + 1) bytes of rows read, mostly from the L2 cache, s f^2 written. In

@@ -1,0 +1,18 @@
+// Implicit feedback: a pair with a value above 0 was observed, one with 0 was not, and no value is
+// below. Whoever counts or trains on pairs sees the observed ones only.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/threads.hpp"
+#include "datasets/split/split.hpp"
+
+namespace mf {
+
+// Leaves the observed pairs in all parts, over the same users and items, and counts anew who is
+// cold. Returns how many pairs went; of none, `split` keeps its memory. Throws Error(data) that
+// names the data set, for values below 0 in any part and where nothing is left to train on.
+std::int64_t keep_observed(Split& split, const std::string& name, ThreadTeam& team);
+
+}  // namespace mf
