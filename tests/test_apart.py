@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from support import children_of, is_gone, lines_of, wait_for
+from support import children_of, in_little_memory, is_gone, lines_of, wait_for
 
 SPEC = {"name": "apart", "datasets": [{"like": "ml-100k", "scale": 0.05}], "seeds": [1, 2], "stop": {"epochs": 2},
         "algorithms": [{"name": "sgd_serial", "factors": 4}, {"name": "als_cpu", "factors": 4}]}
@@ -32,7 +32,7 @@ def results(folder):
 
 
 def run(mfbench, folder, *words):
-    return mfbench("run", "spec.json", "--out", "apart", "--apart", *words, cwd=folder)
+    return mfbench("run", "spec.json", "--out", "apart", "--apart", *words, cwd=folder, preexec_fn=in_little_memory)
 
 
 def test_the_same_numbers_and_nothing_of_another_case(mfbench, place):
@@ -100,6 +100,11 @@ def as_from_a_terminal():
         signal.signal(number, signal.SIG_DFL)
 
 
+def small_from_a_terminal():
+    as_from_a_terminal()
+    in_little_memory()
+
+
 def on_one_core():
     as_from_a_terminal()
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
@@ -121,7 +126,7 @@ def assert_ends(pid, within_s):
 class Running:
     """A run that goes on, and the process of its case."""
 
-    def __init__(self, mfbench, folder, before=as_from_a_terminal):
+    def __init__(self, mfbench, folder, before=small_from_a_terminal):
         self.folder = folder
         self.process = subprocess.Popen([mfbench.program, "run", "spec.json", "--out", "apart", "--apart"], cwd=folder,
                                         env=mfbench.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from support import in_little_memory
+
 SPEC = {"datasets": [{"path": "ratings.csv"}], "seeds": [1, 2, 3, 4, 5], "stop": {"epochs": 2},
         "algorithms": [{"name": "sgd_serial", "factors": 2}]}
 
@@ -23,10 +25,10 @@ def told(done):
 
 @pytest.mark.parametrize("more", [[], ["--quiet"], ["--json"], ["--quiet", "--apart"]])
 def test_the_first_failed_cases_are_named_with_their_reasons(mfbench, folder, more):
-    first = mfbench("run", "broken.json", *more, cwd=folder, code=3)
+    first = mfbench("run", "broken.json", *more, cwd=folder, preexec_fn=in_little_memory, code=3)
     shown = told(first)
     assert len(shown) == 4 and shown[-1] == "  and 2 more"
     for seed, line in enumerate(shown[:3], 1):
         assert f"-s{seed}-" in line and ": error: ratings.csv:3:3: found 'two'" in line
-    again = mfbench("run", "broken.json", *more, cwd=folder, code=1)
+    again = mfbench("run", "broken.json", *more, cwd=folder, preexec_fn=in_little_memory, code=1)
     assert told(again) == shown

@@ -15,7 +15,7 @@ import time
 import pytest
 
 from guide import ROOT
-from support import lines_of, wait_for
+from support import in_little_memory, lines_of, wait_for
 
 SPEC = {"name": "many", "datasets": [{"like": "ml-100k", "scale": 0.05}], "seeds": [1, 2, 3], "stop": {"epochs": 12},
         "algorithms": [{"name": "ruler", "sleep_ms": 15, "factors": [1, 2]}]}
@@ -35,7 +35,8 @@ def place(mfbench, tmp_path):
         def start(self, *words, lease=None, command=(mfbench.program, "run", "s.json", "--out", "out"), **more):
             environment = {**mfbench.environment(), **({"MFBENCH_LEASE": str(lease)} if lease else {}), **more}
             self.started.append(subprocess.Popen([*command, *words], cwd=tmp_path, env=environment, text=True,
-                                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE))
+                                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                                 preexec_fn=in_little_memory))
             return self.started[-1]
 
         def results(self):

@@ -28,6 +28,21 @@ def race(mfbench, tmp_path):
     return run
 
 
+@pytest.fixture
+def undrawn(mfbench, tmp_path):
+    """A race whose program has no mfplots beside it: figures take most of the time of a small one."""
+    program = tmp_path / "elsewhere/mfbench"
+    program.parent.mkdir()
+    shutil.copy(mfbench.program, program)
+
+    def run(*words):
+        done = subprocess.run([program, "race", *map(str, words)], cwd=tmp_path, text=True, capture_output=True,
+                              timeout=120, env=mfbench.environment())
+        assert done.returncode == 0, done.stderr
+        return done
+    return run
+
+
 def write_ratings(path, value, header="user,item,rating", users=150, items=80, per_user=40):
     rng = random.Random(3)
     lines = [header] if header else []
@@ -76,10 +91,10 @@ def test_a_file_of_stars_becomes_a_race_with_a_winner(race, tmp_path):
     assert "0 run now" in again.stdout and "taken for" not in again.stdout
 
 
-def test_the_target_comes_from_trials_that_never_saw_the_test_part(race, tmp_path):
+def test_the_target_comes_from_trials_that_never_saw_the_test_part(undrawn, tmp_path):
     """It is 1 % above the worst of the studies' best, of those within 5 %, and all of these reach it."""
     write_ratings(tmp_path / "r.csv", stars)
-    race("r.csv", "--time", 2, "--out", "out", code=0)
+    undrawn("r.csv", "--time", 1, "--out", "out")
     target = json.loads((tmp_path / "out/race.json").read_text())["target"]["value"]
     chosen = {}
     for lines in cases_of(tmp_path / "out"):
@@ -105,11 +120,11 @@ def test_counts_and_pairs_are_raced_as_implicit_feedback(race, tmp_path, name, h
     assert "validation NDCG@100" in end_of(done)["fastest"] and (tmp_path / end_of(done)["open"]).is_file()
 
 
-def test_the_kind_of_values_may_be_named_and_pairs_that_occur_twice_are_told(race, tmp_path):
+def test_the_kind_of_values_may_be_named_and_pairs_that_occur_twice_are_told(undrawn, tmp_path):
     write_ratings(tmp_path / "r.csv", stars)
     with (tmp_path / "r.csv").open("a") as file:
         file.write((tmp_path / "r.csv").read_text().splitlines()[1] + "\n")
-    done = race("r.csv", "--feedback", "counts", "--time", 1, "--out", "out", code=0)
+    done = undrawn("r.csv", "--feedback", "counts", "--time", 1, "--out", "out")
     assert "taken for counts" in done.stdout
     spec = json.loads((tmp_path / "out/race.json").read_text())
     assert spec["datasets"] == [{"path": "r.csv", "duplicates": "last"}]
@@ -164,11 +179,11 @@ def test_the_winner_is_who_answers_first(race, mfbench, tmp_path):
     assert end["yours"].endswith("mfbench race ratings.csv")
 
 
-def test_who_misses_the_target_is_counted(race, tmp_path):
+def test_who_misses_the_target_is_counted(undrawn, tmp_path):
     write_rulers(tmp_path, target_rmse=1e-6)
-    assert end_of(race("s.json", code=0))["fastest"].startswith("no algorithm of 2 reached RMSE 1e-06 on ml-100k look-alike")
+    assert end_of(undrawn("s.json"))["fastest"].startswith("no algorithm of 2 reached RMSE 1e-06 on ml-100k look-alike")
     write_rulers(tmp_path)
-    assert "names no target" in end_of(race("s.json", code=0))["fastest"]
+    assert "names no target" in end_of(undrawn("s.json"))["fastest"]
 
 
 def test_a_race_ends_well_without_a_report(race, tmp_path, monkeypatch):
@@ -182,14 +197,10 @@ def test_a_race_ends_well_without_a_report(race, tmp_path, monkeypatch):
     assert re.search(r"figures/.*\.png$", end_of(done)["open"])
 
 
-def test_a_race_without_figures_has_a_winner(mfbench, tmp_path):
-    program = tmp_path / "elsewhere/mfbench"  # without mfplots beside it
-    program.parent.mkdir()
-    shutil.copy(mfbench.program, program)
+def test_a_race_without_figures_has_a_winner(undrawn, tmp_path):
     write_rulers(tmp_path, target_rmse=9)
-    done = subprocess.run([program, "race", "s.json"], cwd=tmp_path, text=True, capture_output=True, timeout=120,
-                          env=mfbench.environment())
-    assert done.returncode == 0 and "info: no figures: plots/mfplots of the source is not beside" in done.stderr
+    done = undrawn("s.json")
+    assert "info: no figures: plots/mfplots of the source is not beside" in done.stderr
     assert end_of(done)["fastest"].startswith("ruler") and end_of(done)["open"] == "no figure, for the reason above"
 
 

@@ -8,6 +8,8 @@ import time
 
 import pytest
 
+from support import in_little_memory
+
 SPEC = {"name": "kill", "datasets": [{"like": "ml-100k", "scale": 0.05}], "seeds": 1, "stop": {"epochs": 6}}
 
 
@@ -52,15 +54,15 @@ def as_of_tomorrow(path):
 def test_ratings_written_after_a_result_are_told_of_once(mfbench, tmp_path, words):
     """The hash of a case does not have them, so it stands."""
     ratings = own_ratings(tmp_path)
-    assert "warning" not in mfbench("run", "s.json", *words, cwd=tmp_path).stderr
-    assert "warning" not in mfbench("run", "s.json", *words, cwd=tmp_path).stderr
+    assert "warning" not in mfbench("run", "s.json", *words, cwd=tmp_path, preexec_fn=in_little_memory).stderr
+    assert "warning" not in mfbench("run", "s.json", *words, cwd=tmp_path, preexec_fn=in_little_memory).stderr
     as_of_tomorrow(ratings)
     time.sleep(1.1)  # results tell seconds
-    again = mfbench("run", "s.json", *words, cwd=tmp_path)
+    again = mfbench("run", "s.json", *words, cwd=tmp_path, preexec_fn=in_little_memory)
     assert "2 cases: 0 run now, 2 finished before" in again.stdout
     assert again.stderr.count("own.csv: written at") == 1 and "--rerun" in again.stderr
-    mfbench("run", "s.json", "--rerun", *words, cwd=tmp_path)
-    assert "warning" not in mfbench("run", "s.json", *words, cwd=tmp_path).stderr, "as the cache tells"
+    mfbench("run", "s.json", "--rerun", *words, cwd=tmp_path, preexec_fn=in_little_memory)
+    assert "warning" not in mfbench("run", "s.json", *words, cwd=tmp_path, preexec_fn=in_little_memory).stderr, "as the cache tells"
 
 
 def test_a_run_apart_does_not_warn_of_its_own_results(mfbench, tmp_path):
@@ -69,10 +71,10 @@ def test_a_run_apart_does_not_warn_of_its_own_results(mfbench, tmp_path):
     spec = json.loads((tmp_path / "s.json").read_text())
     spec["datasets"] = [{"path": "own.csv", "implicit": {"min_rating": 2}}]
     spec["algorithms"] = [{"name": "ials_cpu", "factors": 2}]
-    first = mfbench("run", "s.json", "--apart", cwd=tmp_path, spec=spec)
+    first = mfbench("run", "s.json", "--apart", preexec_fn=in_little_memory, cwd=tmp_path, spec=spec)
     assert first.returncode == 0 and "written at" not in first.stderr
     time.sleep(1.1)  # results tell seconds
-    assert "written at" in mfbench("run", "s.json", "--apart", cwd=tmp_path).stderr
+    assert "written at" in mfbench("run", "s.json", "--apart", preexec_fn=in_little_memory, cwd=tmp_path).stderr
 
 
 def test_ratings_that_are_others_are_told_of_whatever_their_times_say(mfbench, tmp_path):
@@ -131,11 +133,11 @@ def test_a_case_that_failed_by_its_data_runs_again_when_they_have_changed(mfbenc
     as_of_tomorrow(ratings)
     ratings.write_text(whole.replace("8,1,", "8,x,", 1))
     run = ("run", "s.json", *words)
-    assert "own.csv:" in mfbench(*run, cwd=tmp_path, code=3).stderr
-    assert "2 cases: 0 run now, 2 finished before" in mfbench(*run, cwd=tmp_path, code=1).stdout
+    assert "own.csv:" in mfbench(*run, preexec_fn=in_little_memory, cwd=tmp_path, code=3).stderr
+    assert "2 cases: 0 run now, 2 finished before" in mfbench(*run, preexec_fn=in_little_memory, cwd=tmp_path, code=1).stdout
     before = ratings.stat().st_mtime - 1000
     ratings.write_text(whole)
     os.utime(ratings, (before, before))
-    again = mfbench(*run, cwd=tmp_path, code=0)
+    again = mfbench(*run, preexec_fn=in_little_memory, cwd=tmp_path, code=0)
     assert "2 cases: 2 run now" in again.stdout and "have changed since" in again.stderr
-    assert "2 cases: 0 run now, 2 finished before" in mfbench(*run, cwd=tmp_path, code=0).stdout
+    assert "2 cases: 0 run now, 2 finished before" in mfbench(*run, preexec_fn=in_little_memory, cwd=tmp_path, code=0).stdout
