@@ -58,7 +58,7 @@ def test_more_devices_than_there_are_is_an_error_before_anything_is_loaded(mfben
     done = mfbench("run", write(tmp_path, on([1, wanted])), cwd=tmp_path, code=5)
     errors = [line for line in done.stderr.splitlines() if line.startswith("error:")]
     assert len(errors) == 1
-    for words in ("$.algorithms[0]", f"als_fused asks for {wanted} devices", "none for rank",
+    for words in ("$.algorithms[0]", f"als_fused asks for {wanted} devices", "has no device",
                   "CUDA_VISIBLE_DEVICES"):
         assert words in errors[0], errors[0]
     assert not (tmp_path / "results").exists()
