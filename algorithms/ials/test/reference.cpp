@@ -5,16 +5,47 @@
 #include <vector>
 
 #include "base/rng.hpp"
+#include "base/threads.hpp"
 #include "testing/triples.hpp"
 
 namespace mf::ials::test {
 namespace {
 
-// The exact solution of one row, over all rows of the other side.
-Vector solve(const Matrix& other, const Vector& weights, const Vector& wanted, double reg) {
-  const Matrix a = other.transpose() * weights.asDiagonal() * other +
-                   reg * Matrix::Identity(other.cols(), other.cols());
-  return a.llt().solve(other.transpose() * weights.cwiseProduct(wanted));
+// The exact solutions of rows over all rows of the other side, Y. Of one with weights W and wanted
+// p: (Y^T W Y + reg I) x = Y^T W p; or, where Y has fewer rows than columns, with B = W^1/2 Y,
+// x = B^T (B B^T + reg I)^-1 W^1/2 p, which is the same.
+class RowSolver {
+ public:
+  explicit RowSolver(const Matrix& other) : other_(other) {
+    if (other.rows() < other.cols()) products_ = other * other.transpose();
+  }
+
+  Vector operator()(const Vector& weights, const Vector& wanted, double reg) const {
+    const Vector roots = weights.cwiseSqrt();
+    const Vector b = roots.cwiseProduct(wanted);
+    if (products_.size() > 0) {
+      Matrix a = roots.asDiagonal() * products_ * roots.asDiagonal();
+      a.diagonal().array() += reg;
+      return other_.transpose() * roots.cwiseProduct(Vector(a.llt().solve(b)));
+    }
+    Matrix a = Matrix::Zero(other_.cols(), other_.cols());
+    a.diagonal().array() = reg;
+    const Matrix weighted = roots.asDiagonal() * other_;
+    a.selfadjointView<Eigen::Lower>().rankUpdate(weighted.transpose());
+    return a.llt().solve(weighted.transpose() * b);
+  }
+
+ private:
+  const Matrix& other_;
+  Matrix products_;  // of its rows
+};
+
+// Calls body(row) by a few threads: ctest runs as many tests as there are cores.
+template <class Body>
+void for_rows(std::int64_t rows, const Body& body) {
+  constexpr int kThreads = 4;
+  ThreadTeam team(std::min(kThreads, hardware_threads()));
+  team.for_chunks(rows, 1, [&](std::int64_t row, std::int64_t) { body(row); });
 }
 
 // A Newton step of every block in turn, over all rows of the other side.
@@ -64,17 +95,18 @@ double Dense::objective(const Matrix& x, const Matrix& y) const {
 
 Matrix Dense::solve_users(const Matrix& y) const {
   Matrix x(c.rows(), y.cols());
-  for (std::int64_t u = 0; u < c.rows(); ++u) {
-    x.row(u) = solve(y, c.row(u).transpose(), p.row(u).transpose(), user_reg(u)).transpose();
-  }
+  const RowSolver solve(y);
+  for_rows(c.rows(), [&](std::int64_t u) {
+    x.row(u) = solve(c.row(u).transpose(), p.row(u).transpose(), user_reg(u)).transpose();
+  });
   return x;
 }
 
 Matrix Dense::solve_items(const Matrix& x) const {
   Matrix y(c.cols(), x.cols());
-  for (std::int64_t i = 0; i < c.cols(); ++i) {
-    y.row(i) = solve(x, c.col(i), p.col(i), item_reg(i)).transpose();
-  }
+  const RowSolver solve(x);
+  for_rows(c.cols(),
+           [&](std::int64_t i) { y.row(i) = solve(c.col(i), p.col(i), item_reg(i)).transpose(); });
   return y;
 }
 
