@@ -265,12 +265,16 @@ def test_mpi_has_the_same_numbers(mpirun, tmp_path, alone, count):
 
 def test_ranks_of_mpi_read_their_shares(mpirun, tmp_path):
     write_ratings(tmp_path / "own.csv")
-    spec = {**with_ranks([1, 3]), "datasets": [{"path": "own.csv", "split": {"holdout": 0.2}}]}
-    done = mpirun(3, "run", write(tmp_path, spec), cwd=tmp_path)
+    spec = {**with_ranks([1, 4]), "datasets": [{"path": "own.csv", "split": {"holdout": 0.2}}]}
+    spec["algorithms"].append({"name": "fpsgd", "factors": 8, "threads": 1, "ranks": [1, 4]})
+    done = mpirun(4, "run", write(tmp_path, spec), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    one, three = cases_in(tmp_path)
-    assert three[0]["rank_data"]["read"] == "share"
-    assert traces_of(three) == traces_of(one)
+    one, four, one_sgd, four_sgd = cases_in(tmp_path)
+    assert four[0]["rank_data"]["read"] == "share"
+    assert traces_of(four) == traces_of(one)
+    # Evaluated by rank 0, which the test ratings of all are sent to. It learns in another order.
+    assert four_sgd[0]["rank_data"]["evaluated_by"] == "rank 0"
+    assert traces_of(four_sgd)[0] == traces_of(one_sgd)[0]
 
 
 # Each ends with one error that has these words. mpirun waits a second for those that it ends, so they

@@ -8,15 +8,15 @@
 
 namespace mf {
 
-// `parts`: where the ratings of each rank begin among all, and where the last ones end. All ranks
-// together.
+// `parts`: where the ratings of each rank begin among all, and where the last ones end; `users`:
+// the same of its rows. All ranks together.
 
 // The ratings of the blocks of this rank (rank_blocks.hpp).
 Ratings ratings_of_blocks(const Ratings& own, const PartOffsets& parts, std::int64_t block,
                           Communicator& ranks, ThreadTeam& team);
 
-// Rank 0 gets the ratings of all, the others none.
-Ratings ratings_on_rank_0(const Ratings& own, const PartOffsets& parts, Communicator& ranks,
-                          ThreadTeam& team);
+// Rank 0 gets the ratings of all, the others none. They are sent packed, a third of their bytes.
+Ratings ratings_on_rank_0(const Ratings& own, const PartOffsets& users, const PartOffsets& parts,
+                          Communicator& ranks, ThreadTeam& team);
 
 }  // namespace mf

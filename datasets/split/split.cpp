@@ -13,6 +13,7 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -377,13 +378,17 @@ std::int64_t count_cold_ratings(const Split& split, const Flags& item_trained, T
   return cold;
 }
 
-// Items that any rank has flagged; a rank that has not counts 0.
+// Items that any rank has flagged.
 Flags flags_of_all(const Flags& own, Communicator& ranks) {
-  AlignedVector<float> counts(std::ssize(own));
-  std::copy(own.begin(), own.end(), counts.begin());
-  ranks.all_sum(std::span<float>(counts));
-  Flags all(std::ssize(own));
-  for (std::int64_t i = 0; i < std::ssize(own); ++i) all[i] = counts[i] > 0 ? 1 : 0;
+  const std::int64_t n = std::ssize(own);
+  PartOffsets parts = {0};
+  for (int rank = 0; rank < ranks.size(); ++rank) parts.push_back(parts.back() + n);
+  Flags of_ranks(parts.back());
+  std::copy(own.begin(), own.end(), of_ranks.begin() + parts[ranks.rank()]);
+  ranks.all_gather(std::span(of_ranks), parts);
+  Flags all = own;
+  for (const std::int64_t part : View(parts).part(0, ranks.size()))
+    for (std::int64_t i = 0; i < n; ++i) all[i] |= of_ranks[part + i];
   return all;
 }
 

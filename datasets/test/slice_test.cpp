@@ -2,13 +2,17 @@
 // here.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <numeric>
+#include <tuple>
 
 #include "base/error.hpp"
 #include "base/rng.hpp"
 #include "datasets/cache.hpp"
 #include "datasets/ratings/rank_blocks.hpp"
+#include "datasets/ratings/rank_parts.hpp"
 #include "datasets/ratings/rating_slice.hpp"
 #include "datasets/split/split.hpp"
 #include "testing/rank_threads.hpp"
@@ -120,6 +124,43 @@ TEST_P(Slices, OfEveryKindOfSplitAreThoseOfOneProcess) {
 TEST_P(Slices, MayBeEmpty) {
   expect_slices(make_data(3, 40, 0.5), spec_of(SplitSpec::Kind::holdout, 0.1), GetParam());
   expect_slices(make_data(1, 40, 0.5), spec_of(SplitSpec::Kind::holdout), GetParam());
+}
+
+// Of few values, which have a table, and of many; cut where a rank has few rows, and one has none.
+TEST_P(Slices, PartsGoToWhereTheyAreEvaluated) {
+  Dataset few = make_data(600, 400, 0.6);
+  Ratings::Arrays arrays = test::arrays_of(few.ratings);
+  for (float& value : arrays.values) value = std::round(4 * value) / 4;
+  few.ratings = Ratings(std::move(arrays));
+  for (const Dataset& data : {few, make_data(600, 400, 0.6), make_data(2, 40, 0.5)}) {
+    const SplitSpec spec = spec_of(SplitSpec::Kind::holdout, 0.1);
+    const Split whole = make_split(data, spec, 1);
+    const std::int64_t n = data.ratings.n_users();
+    expect_no_errors(test::in_rank_threads(GetParam(), [&](Communicator& of) {
+      PartOffsets users = {0};
+      for (int rank = 1; rank <= of.size(); ++rank)
+        users.push_back(rank == of.size() ? n : std::min<std::int64_t>(n, 5 * (rank / 2) * rank));
+      Dataset own;  // memory of it is given back
+      own.info = data.info;
+      own.ratings = Ratings(test::arrays_of(data.ratings));
+      const SplitSlice slice = make_split_slice(std::move(own), {}, spec, users, of, 2);
+      ThreadTeam team(2);
+      const Ratings placed = ratings_on_rank_0(slice.split.test, users, slice.test_parts, of, team);
+      expect_rows(placed, whole.test, 0, of.leads() ? n : 0);
+      const Ratings last =
+          ratings_on_rank_0(slice.split.validation, users, slice.validation_parts, of, team);
+      expect_rows(last, whole.validation, 0, of.leads() ? n : 0);
+      constexpr std::int64_t kBlock = 1000;
+      const BlockRange blocks = blocks_of(slice.test_parts, of.rank(), kBlock);
+      const Ratings mine = ratings_of_blocks(slice.split.test, slice.test_parts, kBlock, of, team);
+      ASSERT_EQ(mine.nnz(), blocks.size());
+      for (std::int64_t k = 0; k < mine.nnz(); ++k) {
+        const Rating here = mine[k], other = whole.test[blocks.begin + k];
+        ASSERT_EQ(std::tie(here.user, here.item, here.value),
+                  std::tie(other.user, other.item, other.value));
+      }
+    }));
+  }
 }
 
 // ---- what is exchanged ----

@@ -4,7 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cstring>
-#include <functional>
+#include <limits>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -16,17 +16,20 @@ constexpr std::int64_t kMaxBuckets = 1024;          // more thrash the TLB while
 constexpr std::int64_t kBucketRatings = 32 * 1024;  // twice 12 bytes each: within an L2 cache
 constexpr std::int64_t kRatingsPerThread = 1024;
 
+// A table a thread: popular keys are not waited for.
 void count_private(View<const std::int32_t> keys, View<std::int64_t> counts, ThreadTeam& team) {
   const std::int64_t part = (keys.size() + team.size() - 1) / team.size();
-  std::vector<std::vector<std::int64_t>> own(team.size());
+  std::vector<AlignedVector<std::uint32_t>> own(static_cast<std::size_t>(team.size()));
   team.run([&](int t) {
-    own[t].assign(counts.size(), 0);
+    auto& table = own[static_cast<std::size_t>(t)];
+    table.assign(static_cast<std::size_t>(counts.size()), 0);
     const std::int64_t end = std::min((t + 1) * part, keys.size());
-    for (std::int64_t i = t * part; i < end; ++i) ++own[t][keys[i]];
+    for (std::int64_t i = t * part; i < end; ++i) ++table[keys[i]];
   });
-  for (const auto& one : own) {
-    std::transform(one.begin(), one.end(), counts.begin(), counts.begin(), std::plus<>());
-  }
+  team.for_chunks(counts.size(), 1 << 12, [&](std::int64_t begin, std::int64_t end) {
+    for (const auto& table : own)
+      for (std::int64_t key = begin; key < end; ++key) counts[key] += table[key];
+  });
 }
 
 void count_shared(View<const std::int32_t> keys, View<std::int64_t> counts, ThreadTeam& team) {
@@ -112,8 +115,9 @@ AlignedVector<std::int64_t> key_offsets(View<const std::int32_t> keys, std::int3
                                         ThreadTeam& team) {
   AlignedVector<std::int64_t> offsets(std::int64_t{n_keys} + 1, 0);
   const View counts = View(offsets).part(1, std::ssize(offsets));
-  // A table per thread avoids contention on popular keys, as long as the tables stay small.
-  if (8 * counts.size() * team.size() <= std::max<std::int64_t>(keys.size(), 1 << 16)) {
+  // As long as the tables are no larger than the keys.
+  const bool small = counts.size() * team.size() <= std::max<std::int64_t>(keys.size(), 1 << 13);
+  if (small && keys.size() / team.size() < std::numeric_limits<std::uint32_t>::max()) {
     count_private(keys, counts, team);
   } else {
     count_shared(keys, counts, team);

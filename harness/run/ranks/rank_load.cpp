@@ -16,10 +16,10 @@ namespace mf {
 namespace {
 
 // Moves a part to where it is evaluated.
-void place(Ratings& part, PartOffsets& parts, bool all_evaluate, Communicator& ranks,
-           ThreadTeam& team) {
+void place(Ratings& part, const PartOffsets& users, const PartOffsets& parts, bool all_evaluate,
+           Communicator& ranks, ThreadTeam& team) {
   part = all_evaluate ? ratings_of_blocks(part, parts, kErrorBlock, ranks, team)
-                      : ratings_on_rank_0(part, parts, ranks, team);
+                      : ratings_on_rank_0(part, users, parts, ranks, team);
 }
 
 }  // namespace
@@ -56,8 +56,11 @@ CaseData load_slice(const Case& item, Communicator& ranks, int threads) {
   const AlignedVector<std::uint8_t> labels = std::move(loaded.slice.data.parts);
   SplitSlice slice = make_split_slice(std::move(loaded.slice.data), loaded.slice.parts, item.split,
                                       loaded.slice.users, ranks, threads);
-  place(slice.split.test, slice.test_parts, data.ranks.all_evaluate, ranks, *team);
-  place(slice.split.validation, slice.validation_parts, data.ranks.all_evaluate, ranks, *team);
+  const auto place_part = [&](Ratings& part, const PartOffsets& parts) {
+    place(part, slice.train.users, parts, data.ranks.all_evaluate, ranks, *team);
+  };
+  place_part(slice.split.test, slice.test_parts);
+  place_part(slice.split.validation, slice.validation_parts);
   data.split_s = seconds_since(start);
   data.sizes = slice.sizes;
   data.test_parts = std::move(slice.test_parts);
