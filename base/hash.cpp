@@ -95,8 +95,11 @@ PieceHash::PieceHash(std::span<const std::byte> bytes, std::uint64_t seed)
 void PieceHash::take(std::int64_t piece) {
   const View all(bytes_);
   const std::int64_t begin = piece * kPieceBytes;
-  hashes_[static_cast<std::size_t>(piece)] =
-      hash64(all.part(begin, std::min(begin + kPieceBytes, all.size())).span(), seed_);
+  take(piece, all.part(begin, std::min(begin + kPieceBytes, all.size())).span());
+}
+
+void PieceHash::take(std::int64_t piece, std::span<const std::byte> bytes) {
+  hashes_[static_cast<std::size_t>(piece)] = hash64(bytes, seed_);
 }
 
 std::uint64_t PieceHash::value() const {

@@ -47,8 +47,9 @@ class PieceHash {
   static constexpr std::int64_t kPieceBytes = 1 << 20;
   PieceHash(std::span<const std::byte> bytes, std::uint64_t seed);
   std::int64_t pieces() const { return std::ssize(hashes_); }
-  void take(std::int64_t piece);  // each once
-  std::uint64_t value() const;    // once all are taken
+  void take(std::int64_t piece);                                    // each once
+  void take(std::int64_t piece, std::span<const std::byte> bytes);  // which lie elsewhere
+  std::uint64_t value() const;                                      // once all are taken
   // For a piece that was taken; or as found elsewhere.
   std::uint64_t piece(std::int64_t number) const {
     return hashes_[static_cast<std::size_t>(number)];

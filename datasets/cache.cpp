@@ -11,6 +11,8 @@
 #include <exception>
 #include <filesystem>
 #include <limits>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <system_error>
@@ -366,6 +368,7 @@ FileCopy copy_with_head(const std::string& path) {
 
 using Sections = std::array<std::span<const std::byte>, kSections>;
 constexpr std::size_t kRatingSections = 3;  // users, items, values: the first of all
+constexpr std::int64_t kPieceRatings = PieceHash::kPieceBytes / 4;
 constexpr std::size_t kPartsSection = 6;
 constexpr std::size_t kTimesSection = 11;
 
@@ -442,6 +445,11 @@ class SharedSection {
     file.read(piece_of(bytes_, piece));
     hash_.take(piece);
   }
+  void read_to(const FileCopy& file, std::int64_t piece, std::byte* to) {
+    const auto part = piece_of(bytes_, piece);
+    file.read_to(to, part);
+    hash_.take(piece, {to, part.size()});
+  }
 
   // After all ranks have taken theirs.
   void check(const std::string& path, const FixedHeader& header, Communicator& ranks) {
@@ -508,24 +516,20 @@ void read_times(const std::string& path, const FixedHeader& header, const Sectio
   });
 }
 
-// For the ratings and of the labels of a given split. Checksums say that the file is as it was
-// written, not by whom: so ratings are looked at, too, while a piece of them is in a cache for its
-// checksum.
-void read_shared(const std::string& path, const FixedHeader& header, const Sections& sections,
-                 const Ratings& ratings, FileCopy& file, const PartOffsets& own,
-                 Communicator& ranks, ThreadTeam& team) {
+// Checksums say that the file is as it was written, not by whom: so ratings are looked at, too,
+// while a piece of them is in a cache for its checksum.
+void read_ratings(const std::string& path, const FixedHeader& header, const Sections& sections,
+                  const Ratings& ratings, FileCopy& file, const PartOffsets& own,
+                  Communicator& ranks, ThreadTeam& team) {
   std::vector<SharedSection> sums;
   for (std::size_t s = 0; s < kRatingSections; ++s)
     sums.emplace_back(sections[s], s, 4, own, ranks.size());
-  sums.emplace_back(sections[kPartsSection], kPartsSection, header.n_parts > 0 ? 1 : 0, own,
-                    ranks.size());
   const std::int64_t begin = own[ranks.rank()];
   const std::int64_t end = own[ranks.rank() + 1];
   std::atomic<std::int64_t> wrong{end};
   const auto look = [&](std::int64_t piece) {
-    constexpr std::int64_t kRatings = PieceHash::kPieceBytes / 4;
-    const std::int64_t from = std::clamp(piece * kRatings, begin, end);
-    const std::int64_t to = std::clamp((piece + 1) * kRatings, begin, end);
+    const std::int64_t from = std::clamp(piece * kPieceRatings, begin, end);
+    const std::int64_t to = std::clamp((piece + 1) * kPieceRatings, begin, end);
     const std::int64_t first = first_wrong(ratings, from, to);
     if (first == to) return;
     for (std::int64_t seen = wrong; first < seen && !wrong.compare_exchange_weak(seen, first);) {
@@ -534,12 +538,8 @@ void read_shared(const std::string& path, const FixedHeader& header, const Secti
   ranks.agree([&] {
     const PieceRange pieces = sums.front().own(ranks.rank());
     team.for_chunks(pieces.end - pieces.begin, 1, [&](std::int64_t number, std::int64_t) {
-      for (std::size_t s = 0; s < kRatingSections; ++s) sums[s].read(file, pieces.begin + number);
+      for (SharedSection& sum : sums) sum.read(file, pieces.begin + number);
       look(pieces.begin + number);
-    });
-    const PieceRange labels = sums.back().own(ranks.rank());
-    team.for_chunks(labels.end - labels.begin, 1, [&](std::int64_t number, std::int64_t) {
-      sums.back().read(file, labels.begin + number);
     });
   });
   for (SharedSection& sum : sums) sum.check(path, header, ranks);
@@ -547,6 +547,108 @@ void read_shared(const std::string& path, const FixedHeader& header, const Secti
     if (wrong < end) fail_wrong(ratings, wrong, path + ": the cache is corrupt");
   });
 }
+
+// For a given split.
+void read_labels(const std::string& path, const FixedHeader& header, const Sections& sections,
+                 FileCopy& file, const PartOffsets& own, Communicator& ranks, ThreadTeam& team) {
+  SharedSection sum(sections[kPartsSection], kPartsSection, header.n_parts > 0 ? 1 : 0, own,
+                    ranks.size());
+  ranks.agree([&] {
+    const PieceRange labels = sum.own(ranks.rank());
+    team.for_chunks(labels.end - labels.begin, 1, [&](std::int64_t number, std::int64_t) {
+      sum.read(file, labels.begin + number);
+    });
+  });
+  sum.check(path, header, ranks);
+}
+
+// The columns of a cache file while they are cut. What is wrong with them is found, but not told in
+// detail: whoever reads the file once more, as a whole, is told.
+class CacheColumns : public UnreadRatings {
+ public:
+  CacheColumns(std::string path, const FixedHeader& header, const Sections& sections, FileCopy file,
+               const Ratings& heads, const PartOffsets& own, Communicator& ranks)
+      : path_(std::move(path)),
+        header_(header),
+        file_(std::move(file)),
+        heads_(heads),
+        begin_(own[ranks.rank()]),
+        end_(own[ranks.rank() + 1]),
+        items_(sections[1], 1, 4, own, ranks.size()),
+        values_(sections[2], 2, 4, own, ranks.size()),
+        pieces_(items_.own(ranks.rank())),
+        ends_(static_cast<std::size_t>(pieces_.end - pieces_.begin)) {}
+
+  std::int64_t piece() const override { return kPieceRatings; }
+
+  void read(std::int64_t number, const Use& use) override {
+    const Loan loan(*this);
+    Buffer& buffer = *loan.buffer;
+    items_.read_to(file_, number, std::as_writable_bytes(std::span(buffer.items)).data());
+    values_.read_to(file_, number, std::as_writable_bytes(std::span(buffer.values)).data());
+    const std::int64_t first = number * kPieceRatings;
+    const std::int64_t from = std::max(first, begin_);
+    const std::int64_t to = std::min(first + kPieceRatings, end_);
+    const std::int32_t* const items = buffer.items.data() + (from - first);
+    if (!are_sound(heads_, items, buffer.values.data() + (from - first), from, to)) fail_corrupt();
+    ends_[static_cast<std::size_t>(number - pieces_.begin)] = {items[0], items[to - from - 1]};
+    use(buffer.items.data(), buffer.values.data());
+  }
+
+  void check(Communicator& ranks) override {
+    items_.check(path_, header_, ranks);
+    values_.check(path_, header_, ranks);
+    ranks.agree([&] {
+      const auto offsets = heads_.user_offsets();
+      for (std::size_t k = 1; k < ends_.size(); ++k) {
+        const std::int64_t at = (pieces_.begin + static_cast<std::int64_t>(k)) * kPieceRatings;
+        const bool begins_row = std::binary_search(offsets.begin(), offsets.end(), at);
+        if (!begins_row && ends_[k - 1].last >= ends_[k].first) fail_corrupt();
+      }
+    });
+  }
+
+ private:
+  struct Buffer {
+    AlignedVector<std::int32_t> items = AlignedVector<std::int32_t>(kPieceRatings);
+    AlignedVector<float> values = AlignedVector<float>(kPieceRatings);
+  };
+  struct Ends {
+    std::int32_t first, last;  // items of a piece
+  };
+  // As many buffers as threads read at once, each used again.
+  struct Loan {
+    explicit Loan(CacheColumns& owner) : of(owner) {
+      const std::lock_guard lock(of.mutex_);
+      if (of.idle_.empty()) of.idle_.push_back(std::make_unique<Buffer>());
+      buffer = std::move(of.idle_.back());
+      of.idle_.pop_back();
+    }
+    ~Loan() {
+      const std::lock_guard lock(of.mutex_);
+      of.idle_.push_back(std::move(buffer));
+    }
+    Loan(const Loan&) = delete;
+    Loan& operator=(const Loan&) = delete;
+    CacheColumns& of;
+    std::unique_ptr<Buffer> buffer;
+  };
+
+  [[noreturn]] void fail_corrupt() const {
+    fail(ErrorKind::data, "{}: the cache is corrupt: its ratings", path_);
+  }
+
+  const std::string path_;
+  const FixedHeader header_;
+  const FileCopy file_;
+  const Ratings heads_;
+  const std::int64_t begin_, end_;  // the own ratings
+  SharedSection items_, values_;
+  const PieceRange pieces_;
+  std::vector<Ends> ends_;  // of the own pieces
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Buffer>> idle_;
+};
 
 // No names where the sections are empty.
 IdNames names_of(const Sections& sections, std::size_t first,
@@ -656,10 +758,10 @@ void remove_cache(const std::string& path) {
   if (error) fail(ErrorKind::io, "{}: cannot be removed: {}", path, cause_of(error.value()));
 }
 
-Dataset read_cache(const std::string& path, int threads, bool times) {
+Dataset read_cache(const std::string& path, int threads, bool times, ReadColumns columns) {
   const auto start = Clock::now();
   Communicator self;
-  CacheSlice whole = read_cache_slice(path, self, threads, times);
+  CacheSlice whole = read_cache_slice(path, self, threads, times, columns);
   check_parts(path, whole.parts.span());
   Dataset data = std::move(whole.data);
   data.parts.assign(whole.parts.begin(), whole.parts.end());
@@ -667,7 +769,8 @@ Dataset read_cache(const std::string& path, int threads, bool times) {
   return data;
 }
 
-CacheSlice read_cache_slice(const std::string& path, Communicator& ranks, int threads, bool times) {
+CacheSlice read_cache_slice(const std::string& path, Communicator& ranks, int threads, bool times,
+                            ReadColumns columns) {
   const auto start = Clock::now();
   CacheSlice slice;
   FixedHeader header;
@@ -692,9 +795,14 @@ CacheSlice read_cache_slice(const std::string& path, Communicator& ranks, int th
   PartOffsets own;
   for (const std::int64_t user : slice.users)
     own.push_back(ratings.nnz() == 0 ? 0 : ratings.user_offsets()[user]);
-  read_shared(path, header, sections, ratings, *file, own, ranks, *team);
+  if (columns == ReadColumns::now)
+    read_ratings(path, header, sections, ratings, *file, own, ranks, *team);
+  read_labels(path, header, sections, *file, own, ranks, *team);
   if (!slice.data.times.empty()) read_times(path, header, sections, *file, own, ranks, *team);
   slice.parts = typed<std::uint8_t>(sections[kPartsSection]);
+  if (columns == ReadColumns::when_cut)
+    slice.data.unread = std::make_shared<CacheColumns>(path, header, sections, std::move(*file),
+                                                       ratings, own, ranks);
   slice.data.load.cache = seconds_since(start);
   return slice;
 }

@@ -40,10 +40,15 @@ void write_cache(const std::string& path, const Dataset& data, int threads,
 // Waits for a process that writes the file, then removes it. Throws Error(io).
 void remove_cache(const std::string& path);
 
+// When the columns of the ratings are read: with the rest, or when they are cut (Dataset::unread).
+// The users of the latter are not read: they follow from the offsets.
+enum class ReadColumns { now, when_cut };
+
 // Reads the file and verifies version, sizes and checksum of what is in memory then. Throws
 // Error(data) naming what is wrong. `times`: with those of the ratings, where it has them; else
 // they are not looked at.
-Dataset read_cache(const std::string& path, int threads, bool times = false);
+Dataset read_cache(const std::string& path, int threads, bool times = false,
+                   ReadColumns columns = ReadColumns::now);
 
 // A cache file over ranks: each reads the rows of its users and checks them. Other ratings
 // are undefined.
@@ -57,7 +62,7 @@ struct CacheSlice {
 // put together of those of its pieces. Every rank checks what all rely on: offsets, ids, names. All
 // ranks together; throws on all where one finds that its file cannot be used.
 CacheSlice read_cache_slice(const std::string& path, Communicator& ranks, int threads,
-                            bool times = false);
+                            bool times = false, ReadColumns columns = ReadColumns::now);
 
 // The data set from the cache at `path`, or from `build`, which is then cached. `key` is a text
 // that identifies the source (hash, size, time of change, options): a cache written under another

@@ -486,9 +486,9 @@ namespace {
 
 // What is damaged is built again, where it can be, with the warning of load_dataset.
 CacheSlice read_or_rebuild(const DatasetRequest& request, const std::string& path,
-                           Communicator& ranks, int threads) {
+                           Communicator& ranks, int threads, ReadColumns columns) {
   try {
-    return read_cache_slice(path, ranks, threads, request.times);
+    return read_cache_slice(path, ranks, threads, request.times, columns);
   } catch (const RankFault&) {
     throw;
   } catch (const Error& error) {  // of all
@@ -498,19 +498,34 @@ CacheSlice read_or_rebuild(const DatasetRequest& request, const std::string& pat
   const auto build = [&] { load_dataset(request, threads); };
   ranks.agree([&] { return ranks.leads() ? build() : void(); });
   ranks.agree([&] { return ranks.leads() ? void() : build(); });
-  return read_cache_slice(path, ranks, threads, request.times);
+  return read_cache_slice(path, ranks, threads, request.times, columns);
 }
 
 }  // namespace
 
-DatasetSlice load_dataset_slice(const DatasetRequest& request, Communicator& ranks, int threads) {
+Dataset load_to_cut(const DatasetRequest& request, int threads) {
+  const auto path = request.has_rules() ? std::nullopt : fresh_cache(request);
+  if (!path) return load_dataset(request, threads);
+  Dataset data;
+  try {
+    data = read_cache(*path, threads, request.times, ReadColumns::when_cut);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::data) throw;
+    return load_dataset(request, threads);
+  }
+  data.info.name = request.label();
+  return data;
+}
+
+DatasetSlice load_dataset_slice(const DatasetRequest& request, Communicator& ranks, int threads,
+                                ReadColumns columns) {
   std::optional<std::string> path;
   ranks.agree([&] {
     if (!request.has_rules()) path = fresh_cache(request);  // they look at all ratings
   });
   DatasetSlice loaded;
   if (ranks.all_min(path ? 1 : 0) == 1) {
-    loaded.slice = read_or_rebuild(request, *path, ranks, threads);
+    loaded.slice = read_or_rebuild(request, *path, ranks, threads, columns);
   } else {
     loaded.whole = true;
     ranks.agree([&] { loaded.slice.data = load_dataset(request, threads); });

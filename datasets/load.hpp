@@ -50,14 +50,21 @@ Dataset load_dataset(const DatasetRequest& request, int threads);
 // The cache file that load_dataset would read; nothing where it would build one, or none.
 std::optional<std::string> fresh_cache(const DatasetRequest& request);
 
+// The same, to be cut once: where the cache has it as it is, its ratings are read when they are cut
+// (Dataset::unread). That throws Error(data) where they are damaged: load_dataset() builds them
+// again.
+Dataset load_to_cut(const DatasetRequest& request, int threads);
+
 // A data set of which each rank has read the rows of its users.
 struct DatasetSlice {
   CacheSlice slice;
   bool whole = false;  // each had to read or make all of it, since there is no cache file for all
 };
 
-// The same ratings as load_dataset, of a request without rules. All ranks together.
-DatasetSlice load_dataset_slice(const DatasetRequest& request, Communicator& ranks, int threads);
+// The same ratings as load_dataset, of a request without rules. All ranks together. `columns`: when
+// those of the cache are read; then damage of these is built again by another call that reads now.
+DatasetSlice load_dataset_slice(const DatasetRequest& request, Communicator& ranks, int threads,
+                                ReadColumns columns = ReadColumns::now);
 
 // Where load_dataset keeps this data set. Look-alikes below 2 M ratings are made anew each time.
 std::string cache_path(const DatasetRequest& request);

@@ -22,10 +22,10 @@ FileCopy::FileCopy(const std::string& path) : path_(path) {
   bytes_ = {static_cast<std::byte*>(memory), size};
 }
 
-void FileCopy::read(std::size_t begin, std::size_t size) {
+void FileCopy::read_to(std::byte* to, std::size_t begin, std::size_t size) const {
   for (std::size_t done = 0; done < size;) {
-    const ssize_t count = pread(file_.fd(), bytes_.data() + begin + done, size - done,
-                                static_cast<off_t>(begin + done));
+    const ssize_t count =
+        pread(file_.fd(), to + done, size - done, static_cast<off_t>(begin + done));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) fail(ErrorKind::io, "{}: cannot be read: {}", path_, last_cause());
     if (count == 0) fail_cut(path_);
@@ -33,8 +33,14 @@ void FileCopy::read(std::size_t begin, std::size_t size) {
   }
 }
 
-void FileCopy::read(std::span<const std::byte> part) {
-  read(static_cast<std::size_t>(part.data() - bytes_.data()), part.size());
+void FileCopy::read(std::size_t begin, std::size_t size) {
+  read_to(bytes_.data() + begin, begin, size);
+}
+
+void FileCopy::read(std::span<const std::byte> part) { read(place_of(part), part.size()); }
+
+void FileCopy::read_to(std::byte* to, std::span<const std::byte> part) const {
+  read_to(to, place_of(part), part.size());
 }
 
 }  // namespace mf

@@ -22,9 +22,16 @@ class FileCopy {
   void read(std::size_t begin, std::size_t size);
   // The same of a part of bytes().
   void read(std::span<const std::byte> part);
+  // That part into other memory.
+  void read_to(std::byte* to, std::span<const std::byte> part) const;
   const std::shared_ptr<const void>& owner() const { return owner_; }
 
  private:
+  std::size_t place_of(std::span<const std::byte> part) const {
+    return static_cast<std::size_t>(part.data() - bytes_.data());
+  }
+  void read_to(std::byte* to, std::size_t begin, std::size_t size) const;
+
   std::string path_;
   FileHandle file_;
   std::span<std::byte> bytes_;

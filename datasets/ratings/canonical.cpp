@@ -77,21 +77,28 @@ const char* wrong_with(const Ratings& ratings, std::int64_t user, std::int64_t a
   return std::isfinite(rating.value) ? nullptr : "a value that is not finite";
 }
 
-// Whether any of the ratings [begin, end) of one row is wrong. No branch for each, and nothing in
-// the loops that keeps several from being looked at together.
-bool any_wrong(const Ratings& ratings, std::int64_t user, std::int64_t begin, std::int64_t end) {
+// Whether any of `count` ratings of one row has a wrong item or value. No branch for each, and
+// nothing in the loops that keeps several from being looked at together.
+bool any_wrong(const std::int32_t* items, const float* values, std::int64_t count,
+               std::int32_t n_items) {
   constexpr std::uint32_t kExponent = 0x7f800000;  // all ones: infinite, or no number
-  const std::int32_t* const users = ratings.users().data();
-  const std::int32_t* const items = ratings.items().data();
-  const float* const values = ratings.values().data();
-  std::uint32_t wrong = items[begin] < 0 || items[end - 1] >= ratings.n_items() ? 1 : 0;
-  if (begin > ratings.user_offsets()[user]) wrong |= items[begin - 1] >= items[begin] ? 1 : 0;
-  for (std::int64_t i = begin; i < end; ++i) wrong |= users[i] != user ? 1 : 0;
-  for (std::int64_t i = begin + 1; i < end; ++i) wrong |= items[i - 1] >= items[i] ? 1 : 0;
-  for (std::int64_t i = begin; i < end; ++i) {
+  std::uint32_t wrong = items[0] < 0 || items[count - 1] >= n_items ? 1 : 0;
+  for (std::int64_t i = 1; i < count; ++i) wrong |= items[i - 1] >= items[i] ? 1 : 0;
+  for (std::int64_t i = 0; i < count; ++i) {
     wrong |= (std::bit_cast<std::uint32_t>(values[i]) & kExponent) == kExponent ? 1 : 0;
   }
   return wrong != 0;
+}
+
+// The same of the ratings [begin, end) of one row, and of its user.
+bool any_wrong(const Ratings& ratings, std::int64_t user, std::int64_t begin, std::int64_t end) {
+  const std::int32_t* const users = ratings.users().data();
+  const std::int32_t* const items = ratings.items().data();
+  std::uint32_t wrong = 0;
+  if (begin > ratings.user_offsets()[user]) wrong |= items[begin - 1] >= items[begin] ? 1 : 0;
+  for (std::int64_t i = begin; i < end; ++i) wrong |= users[i] != user ? 1 : 0;
+  return wrong != 0 ||
+         any_wrong(items + begin, ratings.values().data() + begin, end - begin, ratings.n_items());
 }
 
 }  // namespace
@@ -117,6 +124,19 @@ std::int64_t first_wrong(const Ratings& ratings, std::int64_t begin, std::int64_
     at = row_end;
   }
   return end;
+}
+
+bool are_sound(const Ratings& heads, const std::int32_t* items, const float* values,
+               std::int64_t begin, std::int64_t end) {
+  const auto offsets = heads.user_offsets();
+  for (std::int64_t at = begin, user = begin < end ? row_of(heads, begin) : 0; at < end;) {
+    while (offsets[user + 1] <= at) ++user;  // there is one: the offsets end at nnz
+    const std::int64_t row_end = std::min(offsets[user + 1], end);
+    if (any_wrong(items + (at - begin), values + (at - begin), row_end - at, heads.n_items()))
+      return false;
+    at = row_end;
+  }
+  return true;
 }
 
 void fail_wrong(const Ratings& ratings, std::int64_t at, const std::string& name) {

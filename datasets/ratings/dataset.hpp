@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -10,6 +11,7 @@
 #include "base/json/names.hpp"
 #include "datasets/ratings/rating_times.hpp"
 #include "datasets/ratings/ratings.hpp"
+#include "datasets/ratings/unread_ratings.hpp"
 
 namespace mf {
 
@@ -95,6 +97,9 @@ struct Dataset {
   Ratings ratings;
   AlignedVector<std::uint8_t> parts;  // nnz labels where train and test were given, else empty
   RatingTimes times;                  // where a split by time asks for them
+  // Where the ratings lie in a file yet: `ratings` has their number, offsets and ids, but columns
+  // of no meaning. Only a split reads them.
+  std::shared_ptr<UnreadRatings> unread;
 };
 
 }  // namespace mf

@@ -109,38 +109,44 @@ class PartWriter {
   std::array<float, kLabelBlock> values_;
 };
 
+// Columns from rating `first` on.
+struct Source {
+  const std::int32_t* items;
+  const float* values;
+  std::int64_t first = 0;
+};
+
 class RunCopy {
  public:
-  RunCopy(const Ratings& all, const LabelsOf& labels, std::vector<GrowingPart>& parts)
-      : all_(all), labels_(labels), parts_(parts) {}
+  RunCopy(View<const std::int64_t> offsets, const LabelsOf& labels, const RatingRuns& runs,
+          std::vector<GrowingPart>& parts)
+      : offsets_(offsets), labels_(labels), runs_(runs), parts_(parts) {}
 
   // All of one run into all parts.
-  void operator()(std::int64_t run, std::int32_t first_row, std::int32_t end_row) const {
+  void operator()(std::int64_t run, const Source& from) const {
     std::vector<PartWriter> writers;
     writers.reserve(parts_.size());
     for (GrowingPart& part : parts_) writers.emplace_back(part, run);
-    const auto offsets = all_.user_offsets();
-    const std::int64_t end = offsets[end_row];
-    std::int32_t row = first_row;
-    for (std::int64_t i = offsets[first_row]; i < end; i += kLabelBlock)
-      row = block(i, std::min(i + kLabelBlock, end), row, writers);
-    for (; row < end_row; ++row)  // without ratings, at the end
+    const auto at = static_cast<std::size_t>(run);
+    const std::int64_t end = runs_.first_rating[at + 1];
+    std::int32_t row = runs_.first_row[at];
+    for (std::int64_t i = runs_.first_rating[at]; i < end; i += kLabelBlock)
+      row = block(from, i, std::min(i + kLabelBlock, end), row, writers);
+    for (; row < runs_.first_row[at + 1]; ++row)  // without ratings, at the end
       for (PartWriter& writer : writers) writer.end_row(row);
   }
 
  private:
   // Returns the row that goes on.
-  std::int32_t block(std::int64_t begin, std::int64_t end, std::int32_t row,
+  std::int32_t block(const Source& from, std::int64_t begin, std::int64_t end, std::int32_t row,
                      std::vector<PartWriter>& writers) const {
-    const std::uint8_t* const labels = labels_(begin, end, scratch_) - begin;
-    const auto offsets = all_.user_offsets();
-    const std::int32_t* const items = all_.items().data();
-    const float* const values = all_.values().data();
+    const std::uint8_t* const labels = labels_(begin, end, scratch_);
     for (std::int64_t i = begin; i < end;) {
-      const std::int64_t row_end = offsets[row + 1];
+      const std::int64_t row_end = offsets_[row + 1];
       const std::int64_t stop = std::min(row_end, end);
       for (PartWriter& writer : writers) {
-        writer.take(labels + i, items + i, values + i, stop - i, row);
+        writer.take(labels + (i - begin), from.items + (i - from.first),
+                    from.values + (i - from.first), stop - i, row);
         if (stop == row_end) writer.end_row(row);
       }
       if (stop == row_end) ++row;
@@ -150,8 +156,9 @@ class RunCopy {
     return row;
   }
 
-  const Ratings& all_;
+  const View<const std::int64_t> offsets_;
   const LabelsOf& labels_;
+  const RatingRuns& runs_;
   std::vector<GrowingPart>& parts_;
   mutable LabelBlock scratch_;
 };
@@ -208,11 +215,9 @@ void cut(const Ratings& all, const LabelsOf& labels, std::vector<GrowingPart>& p
   UsedColumn users(released.users()), items(released.items()), values(released.values());
   team.for_chunks(runs.count(), consume ? kReleasedRuns : 1,
                   [&](std::int64_t begin, std::int64_t end) {
-                    const RunCopy copy(all, labels, parts);
-                    for (std::int64_t r = begin; r < end; ++r) {
-                      const auto at = static_cast<std::size_t>(r);
-                      copy(r, runs.first_row[at], runs.first_row[at + 1]);
-                    }
+                    const RunCopy copy(all.user_offsets(), labels, runs, parts);
+                    for (std::int64_t r = begin; r < end; ++r)
+                      copy(r, {all.items().data(), all.values().data()});
                     if (!consume) return;
                     const std::int64_t first = runs.first_rating[static_cast<std::size_t>(begin)];
                     const std::int64_t last = runs.first_rating[static_cast<std::size_t>(end)];
@@ -220,6 +225,17 @@ void cut(const Ratings& all, const LabelsOf& labels, std::vector<GrowingPart>& p
                     items.used(first, last);
                     values.used(first, last);
                   });
+}
+
+void cut_unread(UnreadRatings& unread, View<const std::int64_t> offsets, const LabelsOf& labels,
+                std::vector<GrowingPart>& parts, const RatingRuns& runs, ThreadTeam& team) {
+  team.for_chunks(runs.count(), 1, [&](std::int64_t run, std::int64_t) {
+    const RunCopy copy(offsets, labels, runs, parts);
+    const std::int64_t number = runs.first_rating[static_cast<std::size_t>(run)] / unread.piece();
+    unread.read(number, [&](const std::int32_t* items, const float* values) {
+      copy(run, {items, values, number * unread.piece()});
+    });
+  });
 }
 
 // How many ratings of each run are labelled wanted[k]: entry k of the result.
@@ -255,10 +271,30 @@ RatingRuns rating_runs(const Ratings& all, std::int64_t first, std::int64_t end)
   return runs;
 }
 
+RatingRuns piece_runs(const Ratings& all, std::int64_t first, std::int64_t end,
+                      std::int64_t piece) {
+  RatingRuns runs;
+  const auto offsets = all.user_offsets();
+  const std::int64_t last = offsets.empty() ? 0 : offsets[end];
+  auto row = static_cast<std::int32_t>(first);
+  for (std::int64_t at = offsets.empty() ? 0 : offsets[first]; at < last;
+       at = (at / piece + 1) * piece) {
+    const auto after = std::upper_bound(offsets.begin() + row, offsets.begin() + end, at);
+    // Rows without ratings before the first one are its run's.
+    if (!runs.first_row.empty()) row = static_cast<std::int32_t>(after - offsets.begin() - 1);
+    runs.first_row.push_back(row);
+    runs.first_rating.push_back(at);
+  }
+  // Without ratings there is no run, and all rows have none.
+  runs.first_row.push_back(static_cast<std::int32_t>(runs.first_row.empty() ? first : end));
+  runs.first_rating.push_back(last);
+  return runs;
+}
+
 std::vector<SelectedPart> select_parts(const Ratings& all, const SharedIds& ids,
                                        const LabelsOf& labels, const RatingRuns& runs,
                                        View<const std::uint8_t> wanted, ThreadTeam& team,
-                                       Originals originals) {
+                                       Originals originals, UnreadRatings* unread) {
   std::vector<SelectedPart> selected;
   if (all.user_offsets().empty()) {
     for (std::int64_t k = 0; k < wanted.size(); ++k) {
@@ -271,7 +307,11 @@ std::vector<SelectedPart> select_parts(const Ratings& all, const SharedIds& ids,
   for (std::int64_t k = 0; k < wanted.size(); ++k)
     parts.emplace_back(ids, wanted[k], counts[static_cast<std::size_t>(k)],
                        all.user_offsets().size());
-  cut(all, labels, parts, runs, originals, team);
+  if (unread != nullptr) {
+    cut_unread(*unread, all.user_offsets(), labels, parts, runs, team);
+  } else {
+    cut(all, labels, parts, runs, originals, team);
+  }
   for (GrowingPart& part : parts) {
     auto& offsets = part.selection->own.user_offsets;
     std::fill(offsets.begin(), offsets.begin() + runs.first_row.front() + 1, 0);

@@ -10,6 +10,7 @@
 #include "base/aligned.hpp"
 #include "base/threads.hpp"
 #include "datasets/ratings/ratings.hpp"
+#include "datasets/ratings/unread_ratings.hpp"
 
 namespace mf {
 
@@ -41,22 +42,26 @@ enum class Originals {
   consumed,
 };
 
-// Runs of whole rows, by which the work is cut.
+// Runs of ratings, by which the work is cut.
 struct RatingRuns {
-  std::vector<std::int32_t> first_row;     // of each run; then the number of rows
+  std::vector<std::int32_t> first_row;     // that of the first rating; then the number of rows
   std::vector<std::int64_t> first_rating;  // of each run; then the number of ratings
   std::int64_t count() const { return std::ssize(first_row) - 1; }
 };
-// For the rows [first, end).
+// For the rows [first, end): whole rows.
 RatingRuns rating_runs(const Ratings& all, std::int64_t first, std::int64_t end);
+// The same by pieces of so many ratings of all.
+RatingRuns piece_runs(const Ratings& all, std::int64_t first, std::int64_t end, std::int64_t piece);
 
 // Part k, which has these ids, has the ratings labelled wanted[k]; other labels are in no part.
 // `runs` are those of `all` or of some of its rows: then the parts have no ratings in the others.
-// The result does not depend on the number of threads.
+// `unread`: where the columns of `all` are, if not there; the runs are its pieces. The result does
+// not depend on the number of threads.
 std::vector<SelectedPart> select_parts(const Ratings& all, const SharedIds& ids,
                                        const LabelsOf& labels, const RatingRuns& runs,
                                        View<const std::uint8_t> wanted, ThreadTeam& team,
-                                       Originals originals = Originals::kept);
+                                       Originals originals = Originals::kept,
+                                       UnreadRatings* unread = nullptr);
 
 // Over these users and items.
 Ratings no_ratings_of(const SharedIds& ids);

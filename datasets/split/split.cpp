@@ -438,8 +438,12 @@ Split cut_parts(const Dataset& data, View<const std::uint8_t> given, const Split
     scope.ranks.agree([&] {
       // Ids of its own: the parts do not keep all ratings alive beside themselves.
       const SharedIds ids = copy_ids(data.ratings, team);
-      const RatingRuns runs = rating_runs(data.ratings, scope.first_user, scope.end_user);
-      auto parts = select_parts(data.ratings, ids, labels, runs, wanted, team, originals);
+      UnreadRatings* const unread = data.unread.get();
+      const RatingRuns runs =
+          unread != nullptr
+              ? piece_runs(data.ratings, scope.first_user, scope.end_user, unread->piece())
+              : rating_runs(data.ratings, scope.first_user, scope.end_user);
+      auto parts = select_parts(data.ratings, ids, labels, runs, wanted, team, originals, unread);
       split.validation = split.fold_in = no_ratings_of(ids);
       for (std::size_t k = 0; k < wanted.size(); ++k)
         part_of(split, wanted[k]) = std::move(parts[k].ratings);
@@ -447,6 +451,7 @@ Split cut_parts(const Dataset& data, View<const std::uint8_t> given, const Split
       item_tested = std::move(parts[1].item_rated);
     });
   }
+  if (data.unread) data.unread->check(scope.ranks);
   if (scope.sum(split.train.nnz()) == 0)
     fail(ErrorKind::data, "{}: the split leaves no rating to train on", data.info.name);
   count_cold(split, flags_of_all(item_trained, scope.ranks), flags_of_all(item_tested, scope.ranks),

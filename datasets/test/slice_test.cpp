@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "base/error.hpp"
+#include "base/hash.hpp"
 #include "base/rng.hpp"
 #include "datasets/cache.hpp"
 #include "datasets/ratings/rank_blocks.hpp"
@@ -256,6 +257,15 @@ class SlicedCache : public testing::Test {
     file.put(static_cast<char>(was ^ 1));
   }
 
+  // What ranks are told that cut the ratings while they read them.
+  std::vector<std::string> cut_errors(int ranks) const {
+    return test::in_rank_threads(ranks, [&](Communicator& of) {
+      CacheSlice read = read_cache_slice(path_, of, 1, false, ReadColumns::when_cut);
+      make_split_slice(std::move(read.data), {}, spec_of(SplitSpec::Kind::holdout), read.users, of,
+                       1);
+    });
+  }
+
   const TempFolder folder_;
   const std::string path_ = folder_ / "one.mfc";
 };
@@ -276,6 +286,47 @@ TEST_F(SlicedCache, EachRankReadsTheRowsOfItsUsers) {
   }
 }
 
+// Rows that go on from one piece to the next, and rows without ratings between.
+TEST_F(SlicedCache, RatingsAreCutWhileTheyAreRead) {
+  Dataset data = make_data(900, 700, 0.6);
+  data.parts.resize(data.ratings.nnz());
+  for (std::int64_t k = 0; k < data.ratings.nnz(); ++k)
+    data.parts[k] = static_cast<std::uint8_t>(k % 7 == 0 ? kTest : kTrain);
+  write_cache(path_, data, 1);
+  for (const auto& spec :
+       {spec_of(SplitSpec::Kind::holdout, 0.1), spec_of(SplitSpec::Kind::leave_out),
+        spec_of(SplitSpec::Kind::users, 0.1), spec_of(SplitSpec::Kind::given)}) {
+    const Split whole = make_split(data, spec, 1);
+    const RatingFacts facts = facts_of(whole.train, 1);
+    for (const int ranks : {1, 2, 5}) {
+      expect_no_errors(test::in_rank_threads(ranks, [&](Communicator& of) {
+        CacheSlice read = read_cache_slice(path_, of, 2, false, ReadColumns::when_cut);
+        ASSERT_NE(read.data.unread, nullptr);
+        const SplitSlice slice =
+            make_split_slice(std::move(read.data), read.parts, spec, read.users, of, 2);
+        expect_same(slice, whole, facts, of.rank());
+      }));
+    }
+  }
+}
+
+// Of few ratings, and of none on some ranks.
+TEST_F(SlicedCache, FewRatingsAreCutWhileTheyAreRead) {
+  const Dataset data = make_data(3, 40, 0.5);
+  write_cache(path_, data, 1);
+  const SplitSpec spec = spec_of(SplitSpec::Kind::holdout);
+  const Split whole = make_split(data, spec, 1);
+  const RatingFacts facts = facts_of(whole.train, 1);
+  for (const int ranks : {1, 2, 7}) {
+    expect_no_errors(test::in_rank_threads(ranks, [&](Communicator& of) {
+      CacheSlice read = read_cache_slice(path_, of, 1, false, ReadColumns::when_cut);
+      const SplitSlice slice =
+          make_split_slice(std::move(read.data), read.parts, spec, read.users, of, 1);
+      expect_same(slice, whole, facts, of.rank());
+    }));
+  }
+}
+
 // Whoever reads the damaged piece: all end with the same words.
 TEST_F(SlicedCache, DamageIsFoundByAll) {
   const Dataset data = make_data(900, 700, 0.6);
@@ -288,7 +339,32 @@ TEST_F(SlicedCache, DamageIsFoundByAll) {
     for (const auto& error :
          test::in_rank_threads(3, [&](Communicator& of) { read_cache_slice(path_, of, 1); }))
       EXPECT_HAS(error, "the cache is corrupt: checksum of the section");
+    for (const auto& error : cut_errors(3))
+      EXPECT_HAS(error, "the cache is corrupt: checksum of the section");
   }
+}
+
+// With checksums that are right. Where a row goes on in the next piece, too.
+TEST_F(SlicedCache, WrongRatingsAreFoundWhileTheyAreCut) {
+  const Dataset data = make_data(900, 700, 0.6);
+  const std::int64_t piece = PieceHash::kPieceBytes / 4;
+  ASSERT_GT(data.ratings[piece].item, data.ratings[piece - 1].item) << "a row that goes on";
+  const auto with = [&](const auto& change) {
+    Ratings::Arrays arrays = test::arrays_of(data.ratings);
+    change(arrays);
+    Dataset wrong;
+    wrong.info = data.info;
+    wrong.ratings = Ratings(std::move(arrays));
+    write_cache(path_, wrong, 1);
+    for (const int ranks : {1, 3})
+      for (const auto& error : cut_errors(ranks))
+        EXPECT_HAS(error, "the cache is corrupt: its ratings");
+  };
+  with([&](Ratings::Arrays& of) { of.items[piece] = of.items[piece - 1]; });
+  with([&](Ratings::Arrays& of) { of.items[piece + 9] = of.items[piece + 8]; });
+  with([](Ratings::Arrays& of) { of.items[4] = -1; });
+  with([](Ratings::Arrays& of) { of.items[of.user_offsets[9] - 1] = 700; });
+  with([](Ratings::Arrays& of) { of.values[77] = INFINITY; });
 }
 
 // On machines with a cache each: of two copies that differ, the rank that has the other is named.

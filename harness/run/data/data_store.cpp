@@ -47,8 +47,16 @@ CaseData DataStore::get(const Case& item, bool keep_whole) {
     // The old ones go first: two large sets may not fit beside each other.
     drop_split();
     host_data_.from = DataFrom::ratings_at_hand;
-    if (!dataset_ || dataset_key != dataset_key_) load(item, dataset_key);
-    cut(item, keep_whole);
+    const bool at_hand = dataset_ && dataset_key == dataset_key_;
+    if (!at_hand) load(item, dataset_key, !keep_whole);
+    try {
+      cut(item, keep_whole);
+    } catch (const Error& error) {
+      if (at_hand || keep_whole || error.kind() != ErrorKind::data) throw;
+      // Of a cache file that is damaged: read as a whole, this is told, and it is built again.
+      load(item, dataset_key, false);
+      cut(item, keep_whole);
+    }
     split_key_ = split_key;
   }
   if (implicit && !unobserved_) observe();
@@ -103,14 +111,15 @@ void DataStore::set_sizes(HostData& host, const Split& split, const PartSizes& s
   host.packed_bytes = packed != nullptr ? static_cast<double>(packed->bytes()) : 0;
 }
 
-void DataStore::load(const Case& item, const std::string& key) {
+void DataStore::load(const Case& item, const std::string& key, bool to_cut) {
   drop_dataset();
   standing_bytes_ = resident_bytes();
   refuse_to_load(item);
   host_data_ = expected_data(item).value_or(HostData{});
   host_data_.times = item.data.times;
   const auto start = Clock::now();
-  dataset_ = std::make_shared<const Dataset>(load_dataset(item.data, hardware_threads()));
+  const auto loaded = to_cut ? load_to_cut : load_dataset;
+  dataset_ = std::make_shared<const Dataset>(loaded(item.data, hardware_threads()));
   load_seconds_ = dataset_->load;
   if (load_seconds_.read > 0) host_data_.from = DataFrom::files;  // a cache that was stale
   info_ = std::make_shared<const DatasetInfo>(dataset_->info);

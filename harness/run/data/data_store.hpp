@@ -53,7 +53,7 @@ class DataStore {
   void drop_training_files();
 
  private:
-  void load(const Case& item, const std::string& key);
+  void load(const Case& item, const std::string& key, bool to_cut);
   void cut(const Case& item, bool keep_whole);
   void find_facts();
   void observe();

@@ -22,6 +22,34 @@ void place(Ratings& part, const PartOffsets& users, const PartOffsets& parts, bo
                       : ratings_on_rank_0(part, users, parts, ranks, team);
 }
 
+SplitSlice cut_slice(const Case& item, Communicator& ranks, int threads, ReadColumns columns,
+                     CaseData& data) {
+  DatasetSlice loaded = load_dataset_slice(item.data, ranks, threads, columns);
+  data.ranks.read_whole = loaded.whole;
+  data.load_parts = loaded.slice.data.load;
+  data.info = std::make_shared<const DatasetInfo>(loaded.slice.data.info);
+  const auto start = Clock::now();
+  // Labels of a given split may lie in the data set itself.
+  const AlignedVector<std::uint8_t> labels = std::move(loaded.slice.data.parts);
+  SplitSlice slice = make_split_slice(std::move(loaded.slice.data), loaded.slice.parts, item.split,
+                                      loaded.slice.users, ranks, threads);
+  data.split_s = seconds_since(start);
+  return slice;
+}
+
+// Ratings are cut while they are read. Where they are damaged, the second time says so and builds
+// them again.
+SplitSlice cut_slice(const Case& item, Communicator& ranks, int threads, CaseData& data) {
+  try {
+    return cut_slice(item, ranks, threads, ReadColumns::when_cut, data);
+  } catch (const RankFault&) {
+    throw;
+  } catch (const Error& error) {  // of all
+    if (error.kind() != ErrorKind::data) throw;
+  }
+  return cut_slice(item, ranks, threads, ReadColumns::now, data);
+}
+
 }  // namespace
 
 std::string why_whole(const Case& item, bool saves_model) {
@@ -47,21 +75,14 @@ CaseData load_slice(const Case& item, Communicator& ranks, int threads) {
   data.ranks.slices = true;
   const auto& of_ranks = find_algorithm(item.algorithm).ranks;
   data.ranks.all_evaluate = of_ranks && of_ranks->factors_on_all;
-  DatasetSlice loaded = load_dataset_slice(item.data, ranks, threads);
-  data.ranks.read_whole = loaded.whole;
-  data.load_parts = loaded.slice.data.load;
-  data.info = std::make_shared<const DatasetInfo>(loaded.slice.data.info);
+  SplitSlice slice = cut_slice(item, ranks, threads, data);
   const auto start = Clock::now();
-  // Labels of a given split may lie in the data set itself.
-  const AlignedVector<std::uint8_t> labels = std::move(loaded.slice.data.parts);
-  SplitSlice slice = make_split_slice(std::move(loaded.slice.data), loaded.slice.parts, item.split,
-                                      loaded.slice.users, ranks, threads);
   const auto place_part = [&](Ratings& part, const PartOffsets& parts) {
     place(part, slice.train.users, parts, data.ranks.all_evaluate, ranks, *team);
   };
   place_part(slice.split.test, slice.test_parts);
   place_part(slice.split.validation, slice.validation_parts);
-  data.split_s = seconds_since(start);
+  data.split_s += seconds_since(start);
   data.sizes = slice.sizes;
   data.test_parts = std::move(slice.test_parts);
   data.validation_parts = std::move(slice.validation_parts);

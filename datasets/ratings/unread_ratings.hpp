@@ -1,0 +1,32 @@
+// Ratings that lie in a file yet. They are cut into the parts of a split while they are read, piece
+// by piece, so that no array of all of them is made in between.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "base/ranks/communicator.hpp"
+
+namespace mf {
+
+class UnreadRatings {
+ public:
+  UnreadRatings() = default;
+  virtual ~UnreadRatings() = default;
+  UnreadRatings(const UnreadRatings&) = delete;
+  UnreadRatings& operator=(const UnreadRatings&) = delete;
+
+  // Piece k has the ratings [k * piece(), (k + 1) * piece()) of all.
+  virtual std::int64_t piece() const = 0;
+
+  // Reads a piece in which this rank has ratings, once, and calls use(items, values) with its
+  // columns. Those of the own rows are what Ratings promises. By many threads. Throws Error(data).
+  using Use = std::function<void(const std::int32_t* items, const float* values)>;
+  virtual void read(std::int64_t number, const Use& use) = 0;
+
+  // After the last piece: whether what was read is what was written. All ranks together; throws
+  // Error(data) on all, and then what was made of the ratings is not to be used.
+  virtual void check(Communicator& ranks) = 0;
+};
+
+}  // namespace mf
