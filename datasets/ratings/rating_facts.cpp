@@ -31,11 +31,14 @@ double sum_in_lanes(std::int64_t begin, std::int64_t end, const Term& term) {
   return sum;
 }
 
+// The sum of term(value) over the values of one process.
 template <class Term>
-double sum_in_chunks(std::int64_t count, ThreadTeam& team, const Term& term) {
-  std::vector<double> partial((count + kRatingChunk - 1) / kRatingChunk);
-  team.for_chunks(count, kRatingChunk, [&](std::int64_t begin, std::int64_t end) {
-    partial[begin / kRatingChunk] = sum_in_lanes(begin, end, term);
+double sum_in_chunks(View<const float> all, ThreadTeam& team, const Term& term) {
+  std::vector<double> partial((all.size() + kRatingChunk - 1) / kRatingChunk);
+  team.for_chunks(all.size(), kRatingChunk, [&](std::int64_t begin, std::int64_t end) {
+    const float* const values = all.data() + begin;
+    partial[begin / kRatingChunk] = sum_in_lanes(
+        0, end - begin, [values, term](std::int64_t i) { return term(double{values[i]}); });
   });
   double total = 0;
   for (const double sum : partial) total += sum;
@@ -118,8 +121,7 @@ std::int64_t flag_rows(std::vector<std::uint8_t>& flags, std::int64_t rows, Thre
 double mean_rating(const Ratings& ratings, ThreadTeam& team) {
   const auto values = ratings.values();
   if (values.empty()) return 0;
-  const double sum =
-      sum_in_chunks(values.size(), team, [&](std::int64_t i) { return double{values[i]}; });
+  const double sum = sum_in_chunks(values, team, [](double value) { return value; });
   return sum / static_cast<double>(values.size());
 }
 
@@ -132,8 +134,8 @@ MeanAndDeviation mean_and_deviation(const Ratings& ratings, ThreadTeam& team) {
   const auto values = ratings.values();
   if (values.empty()) return {};
   const double mean = mean_rating(ratings, team);
-  const double squares = sum_in_chunks(values.size(), team, [&](std::int64_t i) {
-    const double off = double{values[i]} - mean;
+  const double squares = sum_in_chunks(values, team, [mean](double value) {
+    const double off = value - mean;
     return off * off;
   });
   return {mean, std::sqrt(squares / static_cast<double>(values.size()))};

@@ -29,8 +29,12 @@ class Keys {
  public:
   Keys(std::uint64_t seed, Purpose purpose)
       : base_(Rng(seed, static_cast<std::uint64_t>(purpose))()) {}
-  std::uint64_t operator()(std::int64_t i) const {
-    return mix64(base_ + static_cast<std::uint64_t>(i) * 0x9e3779b97f4a7c15ULL);
+  std::uint64_t operator()(std::int64_t i) const { return key_at(base_, i); }
+  // Those of [begin, begin + count).
+  void fill(std::int64_t begin, std::int64_t count, std::uint64_t* to) const;
+
+  static std::uint64_t key_at(std::uint64_t base, std::int64_t i) {
+    return mix64(base + static_cast<std::uint64_t>(i) * 0x9e3779b97f4a7c15ULL);
   }
 
  private:
@@ -46,6 +50,9 @@ class TimeKeys {
   // From the first bit on, by which a draw groups keys.
   std::uint64_t operator()(std::int64_t i) const {
     return ~(static_cast<std::uint64_t>(times_[i].place) << shift_);
+  }
+  void fill(std::int64_t begin, std::int64_t count, std::uint64_t* to) const {
+    for (std::int64_t i = 0; i < count; ++i) to[i] = (*this)(begin + i);
   }
 
  private:
