@@ -1,8 +1,11 @@
 #include "base/wait.hpp"
 
 #include <chrono>
+#include <cstdlib>
 #include <thread>
 #include <utility>
+
+#include "base/error.hpp"
 
 namespace mf {
 namespace {
@@ -19,6 +22,17 @@ void wait_a_moment(const std::string& what) {
   constexpr auto kMoment = std::chrono::milliseconds(50);
   std::this_thread::sleep_for(kMoment);
   if (current != nullptr && *current) (*current)(what);
+}
+
+double seconds_of_environment(const char* name, const SecondsRange& range) {
+  const char* text = std::getenv(name);
+  if (text == nullptr || *text == '\0') return range.by_default;
+  char* end = nullptr;
+  const double seconds = std::strtod(text, &end);
+  if (*end != '\0' || !(seconds >= range.least && seconds <= range.most)) {
+    fail(ErrorKind::usage, "{}: found \"{}\", expected {}", name, text, range.expected);
+  }
+  return seconds;
 }
 
 }  // namespace mf

@@ -23,6 +23,14 @@ class WaitScope {
   const Check* outer_;
 };
 
+// How long the environment says to wait: seconds from `least` to `most`, or the default where it
+// says nothing. Throws Error(usage): "NAME: found "soon", expected `expected`".
+struct SecondsRange {
+  double by_default, least, most;
+  const char* expected;
+};
+double seconds_of_environment(const char* name, const SecondsRange& range);
+
 // Sleeps for a moment, after which it throws what the check of this thread throws.
 void wait_a_moment(const std::string& what);
 

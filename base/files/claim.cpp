@@ -11,7 +11,6 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -21,6 +20,7 @@
 #include "base/json/json.hpp"
 #include "base/json/json_values.hpp"
 #include "base/text.hpp"
+#include "base/wait.hpp"
 
 namespace mf {
 namespace {
@@ -87,15 +87,7 @@ class NoSignals {
 }  // namespace
 
 double claim_lease_s() {
-  constexpr double kDefault = 120;
-  const char* text = std::getenv("MFBENCH_LEASE");
-  if (text == nullptr || *text == '\0') return kDefault;
-  char* end = nullptr;
-  const double seconds = std::strtod(text, &end);
-  if (*end != '\0' || !(seconds >= 1 && seconds <= 86'400)) {
-    fail(ErrorKind::usage, "MFBENCH_LEASE: found \"{}\", expected seconds from 1 to 86400", text);
-  }
-  return seconds;
+  return seconds_of_environment("MFBENCH_LEASE", {120, 1, 86'400, "seconds from 1 to 86400"});
 }
 
 // ---- a claim that is held -----------------------------------------------------------------------

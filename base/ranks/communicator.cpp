@@ -1,12 +1,14 @@
 #include "base/ranks/communicator.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <limits>
 #include <new>
 #include <stdexcept>
 #include <utility>
+
+#include "base/wait.hpp"
 
 namespace mf {
 
@@ -28,16 +30,9 @@ Fault from_note(const std::string& note) {
 }
 
 double rank_patience_s() {
-  constexpr double kDefault = 1800;
-  const char* text = std::getenv("MFBENCH_RANK_PATIENCE");
-  if (text == nullptr || *text == '\0') return kDefault;
-  char* end = nullptr;
-  const double seconds = std::strtod(text, &end);
-  if (*end != '\0' || !(seconds >= 0)) {
-    fail(ErrorKind::usage,
-         "MFBENCH_RANK_PATIENCE: found \"{}\", expected seconds, or 0 to wait for ever", text);
-  }
-  return seconds;
+  return seconds_of_environment(
+      "MFBENCH_RANK_PATIENCE",
+      {1800, 0, std::numeric_limits<double>::infinity(), "seconds, or 0 to wait for ever"});
 }
 
 Fault current_fault(int rank) {

@@ -66,20 +66,24 @@ TEST(HostNeed, HoldsTwoCopiesWhereTheRatingsStay) {
   EXPECT_DOUBLE_EQ(host_need(case_of(), data_of(DataFrom::ratings_at_hand)).cut, kWhole + kParts);
 }
 
-TEST(HostNeed, CountsWhatMakingTakesBesideTheRatings) {
-  HostData data = data_of(DataFrom::generator);
+struct Needs {
+  HostNeed before, after;
+};
+Needs needs_with(DataFrom from, double HostData::*bytes, double value) {
+  HostData data = data_of(from);
   const HostNeed before = host_need(case_of(), data);
-  data.making_bytes = 5e6;
-  const HostNeed need = host_need(case_of(), data);
+  data.*bytes = value;
+  return {before, host_need(case_of(), data)};
+}
+
+TEST(HostNeed, CountsWhatMakingTakesBesideTheRatings) {
+  const auto [before, need] = needs_with(DataFrom::generator, &HostData::making_bytes, 5e6);
   EXPECT_DOUBLE_EQ(need.load, before.load + 5e6);
   EXPECT_DOUBLE_EQ(need.train, before.train) << "it is given back";
 }
 
 TEST(HostNeed, CountsWhatIsPackedFromThenOn) {
-  HostData data = data_of(DataFrom::cache);
-  const HostNeed before = host_need(case_of(), data);
-  data.packed_bytes = 2e9;
-  const HostNeed need = host_need(case_of(), data);
+  const auto [before, need] = needs_with(DataFrom::cache, &HostData::packed_bytes, 2e9);
   EXPECT_DOUBLE_EQ(need.train, before.train + 2e9);
   EXPECT_DOUBLE_EQ(need.cut, before.cut) << "it is packed when the parts are there";
 }
