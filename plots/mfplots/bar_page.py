@@ -20,8 +20,8 @@ from mfplots.sheet import Sheet, fit, inches_of
 from mfplots.style import Look, log_axis, words_size
 
 NAMES, WORDS = 0.36, 0.3   # of the figure's width at most, left and right of the axes
-AROUND = 1.0               # inches that titles, ticks and legends take at least
-A_TITLE = 0.38             # inches above and below each panel
+AROUND = 1.2               # inches that titles, ticks and legends take at least
+A_TITLE = 0.46             # inches above and below each panel
 SIZES = (1.0, 0.9, 0.8, 0.7)  # of the letters, smaller where there are many rows
 SPACE = 4.5                # points between rows
 LOG_FROM = 30              # logarithmic where the bars differ by more than this

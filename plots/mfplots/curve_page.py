@@ -138,7 +138,7 @@ def draw_level(axes: Axes, y: float, words: str, colour: str, above: bool = True
     axes.axhline(y, color=colour, linewidth=0.9, linestyle=(0, (2, 2)), zorder=1)
     axes.annotate(words, (0, y), xycoords=("axes fraction", "data"), xytext=(3, 2 if above else -2),
                   textcoords="offset points", ha="left", va="bottom" if above else "top", fontsize=words_size(),
-                  color="#444444", label=LEVEL, zorder=4,
+                  color="#444444", label=LEVEL, zorder=1.5,
                   bbox={"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 0.5})
 
 

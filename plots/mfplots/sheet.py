@@ -198,13 +198,14 @@ class Sheet:
         size = float(matplotlib.rcParams["axes.labelsize"])
         whole = self.width / self.columns
         shared = []
-        for which, own, room in (("x", whole - 0.6, self.width - 2 * PAD), ("y", FLAT * (whole - 0.6), 0.6 * self.highest)):
+        flat = FLAT * (whole - 0.6)
+        for which, own, room in (("x", whole - 0.6, self.width - 2 * PAD), ("y", flat, min(0.6 * self.highest, flat * self._lines + 0.3))):
             said = [getattr(axes, f"get_{which}label")() for axes in self.axes]
             once = len(set(said)) == 1 and (len(said) > 1 or bool(self._rows))
             shared.append(fit(said[0], room, size) if once else "")
             for axes, words in zip(self.axes, said):
                 getattr(axes, f"set_{which}label")("" if once else fit(words, own, size))
-        room = 0.64 * whole if self._rows else whole - 0.4
+        room = 0.64 * whole if self._rows else whole - (0.4 if self.columns == 1 else 0.75)
         for axes in self.axes:
             axes.set_title(fit(axes.get_title(loc="left"), room, axes._left_title.get_fontsize()), loc="left")
         return shared[0], shared[1]

@@ -82,6 +82,15 @@ def test_a_comparison_is_in_one_panel_and_no_series_is_lost(tmp_path):
     assert sorted(named) == sorted(short_names(view.labels).values())
 
 
+def test_a_long_label_of_several_panels_is_no_higher_than_they_are(tmp_path):
+    cases = [Made(name, {"devices": d}, data, seed=1, content_hash=data * 16) for name in ("als", "fpsgd") for d in (1, 2, 4)
+             for data in ("a", "b", "c")]
+    sheet = drawn(view_of(tmp_path, cases), Recipe("sweep", x="devices", y="time_to_target", clock="answer_s", y_scale="log"), "page")
+    label = next(text for text in sheet.figure.texts if text.get_rotation() == 90)
+    assert "prepare + transfer + training" in " ".join(label.get_text().split())
+    assert label.get_window_extent(sheet.canvas.get_renderer()).height < 0.9 * sheet.figure.get_figheight() * DPI
+
+
 def test_libraries_have_a_part_of_the_legend_of_their_own(tmp_path):
     cases = [Made(name, {"factors": f}) for name in ("sgd_serial", "peer:libmf:sgd") for f in (1, 2, 3, 4)]
     ours, theirs = ([text.get_text() for text in legend.get_texts()]

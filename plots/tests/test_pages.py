@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from synthetic import Made, draw, published, svg_text, write
+from synthetic import Made, draw, published, write
 
 from mfplots import figures
 from mfplots.cli import main

@@ -18,7 +18,7 @@ from mfplots.recipes import Recipe
 from mfplots.series import View, methods_apart, panel_title
 from mfplots.smallprint import provenance, sample
 from mfplots.style import Look, looks, plain_tick, si, si_tick, significant
-from mfplots.summary import (ANSWER, CLOCK_NAMES, Row, baseline_label, clock_words,
+from mfplots.summary import (CLOCK_NAMES, Row, baseline_label, clock_words,
                              contended_words, summarise, writes_words)
 
 UPDATE_LOOK = Look("#777777", "-", "o", 1)  # of the time of an update: grey for every series
