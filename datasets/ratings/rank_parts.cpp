@@ -9,6 +9,7 @@
 #include "datasets/ratings/packed/packed_form.hpp"
 #include "datasets/ratings/packed/rating_packer.hpp"
 #include "datasets/ratings/rank_blocks.hpp"
+#include "datasets/ratings/select_parts.hpp"
 #include "datasets/ratings/sort/bucket_sort.hpp"
 
 namespace mf {
@@ -172,6 +173,7 @@ Ratings ratings_of_blocks(const Ratings& own, const PartOffsets& parts, std::int
 
 Ratings ratings_on_rank_0(const Ratings& own, const PartOffsets& users, const PartOffsets& parts,
                           Communicator& ranks, ThreadTeam& team) {
+  if (parts.back() == 0) return no_ratings_of(share_ids(own));  // on all
   const Gathering gathering{users, parts, ranks, team};
   const AlignedVector<std::int64_t> offsets = gathering.offsets(own.user_offsets());
   std::vector<PackedRatings> packed = gathering.packed(own);

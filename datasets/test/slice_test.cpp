@@ -151,6 +151,9 @@ TEST_P(Slices, PartsGoToWhereTheyAreEvaluated) {
       const Ratings last =
           ratings_on_rank_0(slice.split.validation, users, slice.validation_parts, of, team);
       expect_rows(last, whole.validation, 0, of.leads() ? n : 0);
+      const PartOffsets nothing(static_cast<std::size_t>(of.size()) + 1, 0);
+      const Ratings none = ratings_on_rank_0(slice.split.fold_in, users, nothing, of, team);
+      expect_rows(none, whole.fold_in, 0, 0);
       constexpr std::int64_t kBlock = 1000;
       const BlockRange blocks = blocks_of(slice.test_parts, of.rank(), kBlock);
       const Ratings mine = ratings_of_blocks(slice.split.test, slice.test_parts, kBlock, of, team);
