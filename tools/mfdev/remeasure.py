@@ -1,6 +1,6 @@
 """Measures results again: ./dev remeasure FOLDER... [--show] [--out DIR] [--seconds N]
 
-For each result folder at or below FOLDER, packed or not, runs the spec of its name (results/reference/h200/ccd/speed:
+For each result folder at or below FOLDER, packed or not, runs the spec of its name (results/reference/h100/ccd/speed:
 experiments/ccd/speed.json) with the options that the folder's files say they were made with, into DIR below the
 same name. What DIR has already is not run again, so that a campaign goes on after a limit of time, a kill, or on
 another machine of the kind: carry DIR along.
