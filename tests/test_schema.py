@@ -64,7 +64,7 @@ RIGHT = {
                                                        "learning_rate": [0.1, 0.2]}, **VALIDATION},
     "a list inside an entry's schedule": {**algorithm(schedule={"kind": "plateau", "patience": [1, 2]}), **VALIDATION},
     "kinds that share a key": {"schedule": {"kind": ["plateau", "exponential"], "decay": 0.5}, **VALIDATION},
-    "stop": {"stop": {"epochs": [1, 2], "wall_seconds": 1, "plateau": [{"patience": [1, 2]}, {}]}, **VALIDATION},
+    "stop": {"stop": {"epochs": [10, 20], "wall_seconds": 1, "plateau": [{"patience": [1, 2]}, {}]}, **VALIDATION},
     "init": {"init": {"kind": ["normal", "normal_over_factors"], "scale": [0.1, 0.2]}},
     "algorithms in a list": {"algorithms": [{"name": ["sgd_serial", "hogwild"], "factors": 8}]},
     "a parameter of all named": {"algorithms": [{"name": ["als", "als_cpu"], "reg": [0.1, 0.2]}]},
