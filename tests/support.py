@@ -7,6 +7,7 @@ import io
 import json
 import pathlib
 import resource
+import signal
 import subprocess
 import time
 import zipfile
@@ -55,8 +56,14 @@ def is_gone(pid):
         return True
 
 
+def as_from_a_terminal():
+    """`nohup` and `&` of a script have these ignored, and who starts the tests may use either."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 def in_little_memory():
-    """Of a process that begins: where 512 MiB are not to be had, no run --apart measures how fast the host is over a
+    """For a process that begins: where 512 MiB are not to be had, no run --apart measures how fast the host is over a
     quarter of a GiB, which is three quarters of the time of a small case."""
     resource.setrlimit(resource.RLIMIT_AS, (448 << 20, 448 << 20))
 
@@ -71,7 +78,7 @@ def wait_for(condition, what="that", seconds=30):
 
 
 def zipped(members):
-    """For (name, content) or (name, content, mode)."""
+    """A zip archive of members (name, content) or (name, content, mode)."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         for name, content, *mode in members:

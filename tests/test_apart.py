@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from support import children_of, in_little_memory, is_gone, lines_of, wait_for
+from support import as_from_a_terminal, children_of, in_little_memory, is_gone, lines_of, wait_for
 
 SPEC = {"name": "apart", "datasets": [{"like": "ml-100k", "scale": 0.05}], "seeds": [1, 2], "stop": {"epochs": 2},
         "algorithms": [{"name": "sgd_serial", "factors": 4}, {"name": "als_cpu", "factors": 4}]}
@@ -92,12 +92,6 @@ def test_trials_come_first_in_one_process(mfbench, place):
     again = run(mfbench, folder)
     assert f"0 trials run now, {trials} finished before" in again.stdout
     assert "2 cases: 0 run now, 2 finished before" in again.stdout
-
-
-def as_from_a_terminal():
-    """`nohup` and `&` of a script have these ignored, and who starts the tests may use either."""
-    for number in (signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, signal.SIG_DFL)
 
 
 def small_from_a_terminal():
@@ -194,7 +188,7 @@ def test_a_signal_ends_the_running_epoch_and_starts_no_other_case(mfbench, place
 
 
 def test_no_process_goes_on_alone(mfbench, place):
-    """For one that was killed, the case ends after its epoch and lets go of the folder."""
+    """The case of a run that was killed ends after its epoch and lets go of the folder."""
     folder = place(SLOW)
     running = Running(mfbench, folder)
     child = running.child(case=1)

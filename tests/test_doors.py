@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from support import in_little_memory, wait_for
+from support import as_from_a_terminal, in_little_memory, wait_for
 
 SPEC = {"datasets": [{"like": "ml-100k", "scale": 0.05}], "stop": {"epochs": 2},
         "save_model": True, "algorithms": ["sgd_serial"]}
@@ -75,7 +75,7 @@ def test_what_has_no_end_is_refused(bounded, tmp_path, arguments, code):
     assert bounded(*arguments).returncode == code
 
 
-def test_a_pipe_among_the_results_holds_nobody_up(bounded, tmp_path):
+def test_a_pipe_among_the_results_is_not_waited_for(bounded, tmp_path):
     assert bounded("run", "s.json", "--out", "r", "--quiet").returncode == 0
     (result,) = (tmp_path / "r").glob("*.jsonl")
     shutil.copytree(tmp_path / "r", tmp_path / "other")
@@ -205,7 +205,7 @@ def held(mfbench, tmp_path):
     def start(**stop):
         (tmp_path / "s.json").write_text(json.dumps({**spec, "stop": {"epochs": 2, **stop}}))
         return subprocess.Popen([mfbench.program, "run", "s.json", "--quiet", "--out", "r"], cwd=tmp_path, env=environment,
-                                stdout=subprocess.PIPE, stderr=open(tmp_path / "said", "wb"))
+                                stdout=subprocess.PIPE, stderr=open(tmp_path / "said", "wb"), preexec_fn=as_from_a_terminal)
     return start
 
 

@@ -148,7 +148,7 @@ def write_ratings(path, value):
 
 
 def content(mfbench, tmp_path, word):
-    """The content hash of a set, or nothing without one of that name."""
+    """The content hash of a set, or nothing if no set has that name."""
     done = mfbench("data", "stats", word, "--json", cwd=tmp_path)
     if done.returncode == 0:
         assert "corrupt" not in done.stderr and "cut" not in done.stderr, done.stderr

@@ -18,7 +18,7 @@ import time
 
 import pytest
 
-from support import zipped
+from support import as_from_a_terminal, zipped
 
 pooch = pytest.importorskip("pooch", reason="data fetch needs python3-pooch")
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -187,7 +187,8 @@ def test_a_signal_ends_the_wait_for_a_set(mfbench, tmp_path, number):
     with open(folder / ".fetch.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         waiting = subprocess.Popen([mfbench.program, "data", "fetch", "filmtrust", "--into", tmp_path], text=True,
-                                   stdout=subprocess.PIPE, env={**mfbench.environment(), "PYTHON": sys.executable})
+                                   stdout=subprocess.PIPE, env={**mfbench.environment(), "PYTHON": sys.executable},
+                                   preexec_fn=as_from_a_terminal)
         while "held by another process" not in waiting.stdout.readline():
             assert waiting.poll() is None
         waiting.send_signal(number)
@@ -208,7 +209,7 @@ def test_not_found_does_not_pass(get, server, toy):
     assert not (toy / "train.dat").exists()
 
 
-def test_nobody_listens(get):
+def test_no_server_listens(get):
     said, failure = get(mirror="http://me:secret@127.0.0.1:1/files", attempts=2)
     assert failure.code == fetch.IO and "trying again" in said and "refused" in str(failure)
     assert "secret" not in said + str(failure)

@@ -182,7 +182,7 @@ def on_machine(name, program):
 
 
 def test_machines_hear_of_each_other(place, mfbench):
-    """An owner on another machine keeps its claim as long as it touches its claim, and followed when it does not."""
+    """An owner on another machine keeps its claim as long as it touches it, and is followed when it does not."""
     probe = subprocess.run(on_machine("n1", ["true"]), capture_output=True, text=True, check=False) \
         if shutil.which("unshare") else None
     if probe is None or probe.returncode != 0:

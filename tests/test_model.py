@@ -262,8 +262,8 @@ def test_histories_that_cannot_be_read_say_where(mfbench, trained):
     assert other.returncode == 0 and "no item 8" in other.stderr
     missing = mfbench("recommend", model, "--history", "none.txt", cwd=folder)
     assert missing.returncode == 3 and "none.txt: cannot be read" in missing.stderr
-    nobody = mfbench("recommend", model, cwd=folder)
-    assert nobody.returncode == 2 and "--history" in nobody.stderr
+    unnamed = mfbench("recommend", model, cwd=folder)
+    assert unnamed.returncode == 2 and "--history" in unnamed.stderr
     mfbench("recommend", model, "--history", "me.txt", "--user", 300, cwd=folder, code=2)
     alone = mfbench("predict", model, "--item", 7, cwd=folder)
     assert alone.returncode == 2 and "--user" in alone.stderr

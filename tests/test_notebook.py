@@ -1,5 +1,5 @@
 """docs/notebooks: every cell runs, in order, in a folder of its own: by a kernel where nbclient and ipykernel are there,
-else by exec. No output is committed, which nobody would check."""
+else by exec. No output is committed, since no test would check it."""
 
 import ast
 import json

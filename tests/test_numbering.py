@@ -108,7 +108,7 @@ def test_a_case_of_older_rules_stands_with_a_warning(mfbench, tmp_path):
 
 
 def test_a_search_does_not_choose_a_dead_model(mfbench, tmp_path):
-    """For 1e6 all scores are 0: where the smaller of equal items went first, it won by their popularity."""
+    """With 1e6 all scores are 0: where the smaller of equal items went first, it won by their popularity."""
     rng = random.Random(3)
     train, test = cut(popular_pairs())
     validation = [pair for pair in train if rng.random() < 0.2]

@@ -363,9 +363,9 @@ def test_spark_has_our_confidences(mfbench, tmp_path, ratings):
 
 def test_a_master_that_does_not_answer_is_a_status(mfbench, tmp_path, ratings, monkeypatch):
     needs("spark")
-    with socket.socket() as nobody:  # a port that is taken, without a listener
-        nobody.bind(("127.0.0.1", 0))
-        monkeypatch.setenv("MFBENCH_SPARK_MASTER", f"spark://127.0.0.1:{nobody.getsockname()[1]}")
+    with socket.socket() as taken:  # a port without a listener
+        taken.bind(("127.0.0.1", 0))
+        monkeypatch.setenv("MFBENCH_SPARK_MASTER", f"spark://127.0.0.1:{taken.getsockname()[1]}")
         footer = ended(mfbench, tmp_path, ratings, {
             "name": "peer", "library": "spark", "algorithm": "als", "factors": FACTORS, "cluster": True,
             "timeout_s": 120})

@@ -270,7 +270,7 @@ def test_trials_share_it_with_the_cases(mfbench, fakes):
     assert sum(not trial["shared"].get("prepare") for trial in trials) == 1, "the first has written it"
 
 
-def test_who_writes_to_it_spoils_it_for_nobody(mfbench, fakes):
+def test_who_writes_to_it_spoils_it_for_no_other(mfbench, fakes):
     first, spoiled, after = run(mfbench, fakes, spec([fake("well"), fake("writes_to_data"), fake("well", reg=0.1)]),
                                 code=0)
     assert data_of(first)[0] == data_of(spoiled)[0] and data_of(spoiled) != data_of(after)

@@ -220,7 +220,7 @@ def test_the_quickstart_has_winners(mfbench, tmp_path):
 
 @pytest.fixture(scope="module")
 def bare_python(tmp_path_factory):
-    """For a venv that has no package."""
+    """The Python of a venv without packages."""
     folder = tmp_path_factory.mktemp("venv")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
     return folder / "bin/python"

@@ -66,7 +66,7 @@ def test_ratings_written_after_a_result_are_told_of_once(mfbench, tmp_path, word
 
 
 def test_a_run_apart_does_not_warn_of_its_own_results(mfbench, tmp_path):
-    """For files as of tomorrow whose cache does not tell."""
+    """Its files are as of tomorrow, and no cache tells what they are."""
     as_of_tomorrow(own_ratings(tmp_path))
     spec = json.loads((tmp_path / "s.json").read_text())
     spec["datasets"] = [{"path": "own.csv", "implicit": {"min_rating": 2}}]
