@@ -70,7 +70,7 @@ def aggregate(traces: Sequence[pd.DataFrame], x: str, band: str,
 
 
 def _quantile(rising: Numbers, counts: Numbers, q: float) -> Numbers:
-    """Of each column, whose first `counts` numbers are known and in order."""
+    """Of each column; its first `counts` numbers are known, and sorted."""
     place = q * (counts - 1)
     below, columns = np.floor(place).astype(int), np.arange(len(counts))
     less, more = rising[below, columns], rising[np.ceil(place).astype(int), columns]
@@ -78,8 +78,8 @@ def _quantile(rising: Numbers, counts: Numbers, q: float) -> Numbers:
 
 
 def _matrices(traces: Sequence[pd.DataFrame], names: Sequence[str]) -> tuple[Numbers, Numbers]:
-    """All epochs, and of each column a row a trace and a column an epoch; NaN where a trace has none. Of an epoch that
-    stands twice, the last."""
+    """All epochs, and for each name a matrix: one row a trace, one column an epoch. NaN: the trace lacks that value.
+    The last line counts if a trace has an epoch twice."""
     own = [trace["epoch"].to_numpy(float) for trace in traces]
     epochs = np.unique(np.concatenate(own))
     values = np.full((len(names), len(traces), len(epochs)), np.nan)

@@ -1,4 +1,4 @@
-"""Names at curves: each where it lies on no curve and no other word, and nearest to its own."""
+"""Names at curves: each near its own curve, over no other curve and no other word."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from matplotlib.transforms import Bbox
 
 STEP = 5.0         # pixels between the points of a curve that are tried
 GAP = 5.0          # pixels between a curve and its name
-APART = 1.6        # the next curve is this much further away than the own
+APART = 1.6        # how many times further away the next curve is
 DARKER = 0.72      # of the colour of a curve, for letters
 SIDES = [(h, v) for h in (0.0, 0.5, 1.0) for v in (0.0, 1.0)] + [(0.0, 0.5), (1.0, 0.5)]
 
@@ -24,7 +24,7 @@ Points = np.ndarray[Any, Any]
 
 def place_labels(axes: Axes, lines: Sequence[Line2D], names: Sequence[str], size: float,
                  renderer: RendererBase) -> bool:
-    """Writes the names, or none of them where one has no place."""
+    """Writes all names, or does nothing and returns False if one of them finds no place."""
     frame = axes.get_window_extent(renderer)
     curves = [_dense(axes, line, frame) for line in lines]
     if any(len(curve) == 0 for curve in curves):
@@ -48,7 +48,7 @@ LEVEL = "level"  # label of the words that stand at a line across the axes
 
 
 def place_levels(axes: Axes, renderer: RendererBase) -> None:
-    """Words at a line go to that end and side of it where they lie on the fewest curves."""
+    """Moves the words of each line to the end and side where they hide the fewest points of curves."""
     frame = axes.get_window_extent(renderer)
     curves = [_dense(axes, line, frame) for line in axes.lines if len(line.get_xdata()) > 2]
     points = np.concatenate([curve for curve in curves if len(curve)] or [np.empty((0, 2))])
@@ -75,7 +75,7 @@ def _stand(text: Any, x: float, ha: str, va: str) -> None:
 
 
 def _dense(axes: Axes, line: Line2D, frame: Bbox) -> Points:
-    """Points of the curve in pixels, near each other, inside of the axes."""
+    """Closely spaced points of the curve inside the axes, in pixels."""
     points = axes.transData.transform(np.column_stack([np.asarray(d, float) for d in line.get_data()]))
     points = points[np.isfinite(points).all(axis=1)]
     parts = [np.linspace(a, b, max(2, int(np.hypot(*(b - a)) / STEP))) for a, b in zip(points, points[1:])]

@@ -51,9 +51,9 @@ def own_name(algorithm: str) -> str:
 
 
 def short_names(labels: Iterable[str], panels: Sequence[Sequence[str]] = ()) -> dict[str, str]:
-    """Of each label one for a figure, without what none of its algorithm is told apart by, and with a value only
-    where that says enough; the label itself where two of a panel would have one name. `panels`: the labels of each;
-    without, all are in one."""
+    """A short name for each label. It drops the keys that tell no configuration of the algorithm apart, and keeps only
+    the value where that says enough. If two labels of a panel would share a name, all keep their labels. `panels`: the
+    labels of each; by default all are in one."""
     labels = list(dict.fromkeys(labels))
     panels = [list(own) for own in panels] or [labels]
     words = {label: re.split(r" (?=\S+=)", label) for label in labels}
@@ -65,8 +65,8 @@ def short_names(labels: Iterable[str], panels: Sequence[Sequence[str]] = ()) -> 
     found = {label: " ".join([own_name(first), *(_shown(*word.partition("=")[::2]) for word in rest
                                                  if word.partition("=")[0] in keys[first])])
              for label, (first, *rest) in words.items()}
-    alone = all(len({found[label] for label in own}) == len(set(own)) for own in panels)
-    return found if alone else {label: label for label in labels}
+    unique = all(len({found[label] for label in own}) == len(set(own)) for own in panels)
+    return found if unique else {label: label for label in labels}
 
 
 def marked(series: Series, names: Mapping[str, str]) -> str:
@@ -81,8 +81,8 @@ def explained(names: Mapping[str, str]) -> str:
 
 
 def _telling(configurations: Sequence[Mapping[str, str]]) -> list[str]:
-    """Keys without which two of them would be one or one would have none, the last left out first; the number of
-    factors always."""
+    """The fewest keys that keep them distinct and leave each at least one; later keys go first. The number of factors
+    and the device always stay."""
     keys = list(dict.fromkeys(key for own in configurations for key in own))
     apart = len({tuple(own.get(key) for key in keys) for own in configurations})
 
@@ -90,7 +90,7 @@ def _telling(configurations: Sequence[Mapping[str, str]]) -> list[str]:
         distinct = len({tuple(own.get(key) for key in left) for own in configurations}) == apart
         return distinct and not any(own and own.keys().isdisjoint(left) for own in configurations if len(configurations) > 1)
 
-    for key in reversed(list(keys)):
+    for key in reversed(keys):
         left = [other for other in keys if other != key]
         if key not in (SIZE_FACET, "device") and telling(left):
             keys = left

@@ -59,11 +59,11 @@ class Named:
 
 
 class Sheet:
-    def __init__(self, title: str, panels: int = 1, columns: int = 0, rows: Sequence[float] = ()) -> None:
-        """`columns`: of panels side by side; 0: as many as have room. `rows`: inches that all rows of each panel of
-        bars take; without, panels are as high as `FLAT` says, or lower where the page is full."""
+    def __init__(self, title: str, panels: int = 1, rows: Sequence[float] = ()) -> None:
+        """`rows`: inches that all rows of each panel of bars take, one below the other. By default as many panels as
+        have room stand side by side, as high as `FLAT` says, or lower where the page is full."""
         self.width, self.highest = map(float, matplotlib.rcParams["figure.figsize"])
-        self.columns = 1 if rows else columns or _columns(panels, self.width)
+        self.columns = 1 if rows else _columns(panels, self.width)
         self._lines = math.ceil(panels / self.columns)  # of panels below each other
         self._rows = list(rows)
         self.figure = Figure(figsize=(self.width, self.highest), dpi=DPI)
@@ -78,8 +78,8 @@ class Sheet:
         self._arranged = False
 
     def legend(self, *groups: Sequence[Any], named: Sequence[Named] = ()) -> None:
-        """One for the figure, each group below the one before; or, where it has room, the names of `named` at their
-        curves, instead of all groups."""
+        """One for the figure, each group below the one before. If there is room, the names of `named` stand at their
+        curves instead."""
         self._groups = [list(group) for group in groups if group]
         self._named = list(named)
 
@@ -239,7 +239,7 @@ def _columns(panels: int, width: float) -> int:
 
 
 def _thin_out(axis: Axis, renderer: RendererAgg) -> None:
-    """Numbers that would lie over the one before them go."""
+    """Removes numbers that would lie over the one before them."""
     if isinstance(axis.get_major_formatter(), FixedFormatter):
         return  # names, which have their room
     low, high = sorted(axis.get_view_interval())

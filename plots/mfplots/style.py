@@ -37,7 +37,7 @@ RC = {
 # A shape that has little area in its square, by how much it is drawn larger.
 THIN_MARKERS = {"*": 1.9, "d": 1.3, ">": 1.1, "1": 1.5}
 
-SIZES = ("font.size", "axes.titlesize", "axes.labelsize", "legend.fontsize", "xtick.labelsize", "ytick.labelsize", "figure.labelsize")
+SIZES = ("font.size", "axes.titlesize", "axes.labelsize", "legend.fontsize", "xtick.labelsize", "ytick.labelsize")
 
 
 @dataclass(frozen=True)

@@ -196,7 +196,7 @@ def find_baseline(panel: Panel, series: Series, name: str) -> Series | str:
 
     `name` is an algorithm, a label, or words as in "ebgtg stride=250" and "stride=250". Of several
     configurations with the name, the one that agrees with `series` in every facet in which they
-    differ and which `series` has too (factors, say); where rules of stopping alone keep them apart,
+    differ and which `series` has too (factors, say); where only rules of stopping keep them apart,
     in all others; where that leaves several algorithms, the series' own. That of another machine, or contributor, is
     never taken.
     """
@@ -424,7 +424,7 @@ def _per_update(series: Series, base: Series | str, clock: str) -> Interval:
 def _per_update_problem(series: Series, base: Series | str) -> str:
     if isinstance(base, str) or base.method == series.method:
         return ""
-    return f"an update of {series.method} is none of {base.method}"
+    return f"updates of {series.method} and {base.method} differ"
 
 
 def _of_itself(values: list[float]) -> Interval:

@@ -197,8 +197,8 @@ def test_a_sweep_of_how_many_share_the_work_begins_with_one(tmp_path, name):
     own = table[table["series"].str.contains("64")].set_index(name)
     assert own["s_per_epoch"].to_dict() == {1: 4.0, 2: 2.5, 4: 1.25}
     assert own["efficiency"].to_dict() == {1: 1.0, 2: 0.8, 4: 0.8}
-    alone = table[table["series"].str.contains("128")]
-    assert alone["efficiency"].isna().all()  # there is none of one
+    other = table[table["series"].str.contains("128")]
+    assert other["efficiency"].isna().all()  # it was not run on one
     _, text, table = draw(tmp_path / "run", tmp_path, {"figure": "sweep", "x": name})
     assert "divided by" not in text and "efficiency" not in table
 

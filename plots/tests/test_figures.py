@@ -111,7 +111,7 @@ def test_median_and_band_by_hand():
     traces = [trace([2.0, 1.0, 0.9], [0, 1, 2]), trace([2.0, 1.2], [0, 3]),
               trace([2.0, 1.1], [0, 2])]
     points = aggregate(traces, "train_s", "minmax")
-    assert list(points["epoch"]) == [0, 1]  # one seed of three alone makes no median
+    assert list(points["epoch"]) == [0, 1]  # one seed of three makes no median
     assert points.iloc[1][["x", "y", "low", "high"]].tolist() == [2, 1.1, 1.0, 1.2]
     quartiles = aggregate(traces, "train_s", "iqr").iloc[1]
     assert quartiles[["low", "high"]].tolist() == pytest.approx([1.05, 1.15])

@@ -52,5 +52,5 @@ def test_median_of_ratios_by_hand():
     assert found.value == 3.0
     assert found.low < found.value < found.high
     assert not metrics.median_of_ratios([math.nan], [1.0]).known
-    alone = metrics.median_of_ratios([3.0], [2.0])
-    assert alone.value == 1.5 and math.isnan(alone.low)
+    single = metrics.median_of_ratios([3.0], [2.0])
+    assert single.value == 1.5 and math.isnan(single.low)

@@ -37,7 +37,7 @@ def find_libraries() -> Libraries:
 
 
 def _file(package: str, path: str) -> Path:
-    """Without importing the package, of which the file alone is wanted."""
+    """Without importing the package, since only its file is wanted."""
     found = importlib.util.find_spec(package)
     for folder in (found.submodule_search_locations or []) if found else []:
         if (Path(folder) / path).is_file():

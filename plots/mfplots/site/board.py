@@ -133,7 +133,7 @@ def _said(case: pd.Series, key: str) -> bool:
 
 
 def failures(cases: Sequence[Json], damaged: Sequence[Damaged]) -> list[Json]:
-    """Cases that are not completed or not alone on their machine, and files that cannot be read."""
+    """Cases that did not complete or shared their machine, and files that cannot be read."""
     failed = [{**case, "kind": case["status"] if case["status"] != "completed" else "contended"}
               for case in cases if case["status"] != "completed" or case["contended"]]
     return failed + [{"key": None, "case": "–", "run": item.run, "algorithm": "–", "dataset": "–",

@@ -33,12 +33,12 @@ class Ceilings:
 
 def rows_key(users: int | None, items: int, row_bytes: int) -> str:
     """Updates that read and write random rows of this size, of P and Q or, without users, of Q only."""
-    return f"{users or 'Q alone'} {items} {row_bytes}"
+    return f"{users or 'Q only'} {items} {row_bytes}"
 
 
 def read_ceilings(paths: Sequence[Path]) -> list[Ceilings]:
-    """One a device, of which several files may each have a part; none where there is no such file. Raises PlotError
-    where a number is in none of its files."""
+    """One a device, whose numbers may be spread over several files; files that do not exist are skipped. Raises
+    PlotError if no file of a device has one of its numbers."""
     logs: dict[str, list[tuple[Path, str]]] = {}
     for path in paths:
         if path.is_file():

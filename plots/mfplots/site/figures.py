@@ -60,7 +60,7 @@ def draw(folders: Mapping[str, Sequence[Path]], out: Path) -> dict[str, Picture]
 
 
 class Beside:
-    """draw() in a process beside what follows; its messages come as it goes."""
+    """draw() in a process of its own, while the report goes on; its messages appear at once."""
 
     def __init__(self, folders: Mapping[str, Sequence[Path]], out: Path) -> None:
         paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
@@ -71,7 +71,7 @@ class Beside:
         self._process.stdin.close()
 
     def pictures(self) -> dict[str, Picture]:
-        """Waits for it."""
+        """Waits until they are drawn."""
         found = self._process.stdout.read()
         if self._process.wait():
             raise PlotError(f"the figures of the exhibits were not drawn: their process ended with {self._process.returncode}")
@@ -79,8 +79,8 @@ class Beside:
 
 
 def _chosen(recipes: Sequence[Recipe]) -> Recipe:
-    alone = [recipe for recipe in recipes if recipe.figure not in figures.NEED_VERSUS] or recipes
-    return next((recipe for recipe in alone if recipe.published), alone[0])
+    drawable = [recipe for recipe in recipes if recipe.figure not in figures.NEED_VERSUS] or recipes
+    return next((recipe for recipe in drawable if recipe.published), drawable[0])
 
 
 def _drawn(recipe: Recipe, folders: Sequence[Path], out: Path, name: str) -> str:

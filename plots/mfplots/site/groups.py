@@ -34,7 +34,7 @@ Json = dict[str, Any]
 
 
 class Bench(NamedTuple):
-    """Where cases of the CPU and of its GPUs are one contest: one host, since those of one kind may differ by two."""
+    """Where cases of the CPU and of its GPUs compete: one host, since two of the same kind may differ by a factor of two."""
 
     contributor: str
     gpus: int
@@ -103,7 +103,7 @@ class Member:
 
     @property
     def factors(self) -> int | None:
-        """None of what has no factors, as baselines, which stand beside any number of them."""
+        """None for what has no factors, such as baselines, which stand beside any number of them."""
         factors = (self.row["params"] or {}).get("factors")
         return factors if isinstance(factors, int) and factors > 1 else None
 
@@ -151,8 +151,8 @@ class Group:
 
 
 def make_groups(runs: Iterable[Run]) -> list[Group]:
-    """Those with most algorithms first. Where nothing ran, ratings are known by name alone, and no results:
-    what was skipped stands among the failures."""
+    """Those with most algorithms first. Ratings on which nothing ran are known only by name: what was skipped stands
+    among the failures."""
     found: dict[tuple[str, str, str], Group] = {}
     for run in runs:
         for panel in run.view.panels:
@@ -343,7 +343,7 @@ def _curve(traces: Sequence[pd.DataFrame], metric: str) -> Json:
 
 
 def round_to(values: Iterable[float], digits: int = 7) -> list[float | None]:
-    """For drawing alone: seven digits are a hundredth of a pixel."""
+    """Only for drawing: seven digits are a hundredth of a pixel."""
     return [float(f"{v:.{digits}g}") if math.isfinite(v) else None for v in values]
 
 

@@ -148,8 +148,8 @@ TUNING = """<p>What the search of parameters tried on the validation part, the s
 trials of the one that is chosen.</p>
 <div id="studies"></div><h2 id="trials-h">Trials</h2><div id="filters" class="controls"></div><div id="trials"></div>"""
 
-FAILURES = """<p>Cases that diverged, ran out of memory or time, were skipped or cut off; cases whose machine was not
-theirs alone; files that could not be read. A failure is a result: it stays in every count.</p>
+FAILURES = """<p>Cases that diverged, ran out of memory or time, were skipped or cut off; cases that shared their machine
+with other work; files that could not be read. A failure is a result: it stays in every count.</p>
 <div id="filters" class="controls"></div><div id="failures"></div>"""
 
 

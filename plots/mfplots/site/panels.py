@@ -208,7 +208,7 @@ def _leader(rows: Sequence[Json], level: str, clock: str, kinds: Sequence[str]) 
 
 def losses(shown: Sequence[Json]) -> list[Json]:
     """Of the usual panels: the targets that a library reaches first or that no algorithm of ours reaches, and
-    the panels whose best value is a library's. Ours of too few seeds to count stands beside, where it is better."""
+    the panels whose best value is a library's. One of ours with too few seeds is named too if it is better."""
     found = []
     for panel in (p for p in shown if p["usual"]):
         about = {"data": panel["title"], "made": panel["made"], "metric": panel["metric"], "less": panel["less"]}
@@ -224,7 +224,7 @@ def losses(shown: Sequence[Json]) -> list[Json]:
 
 
 def _lost(rows: Sequence[Json], rank: Callable[[Json], float]) -> Json | None:
-    """Who of the libraries is before ours, the least rank first."""
+    """The library that ranks before ours; a smaller rank is better."""
     ours = sorted((row for row in rows if row["kind"] != "library"), key=rank)
     sound = [row for row in ours if row["seeds"] >= FEWEST]
     by = min((row for row in rows if row["kind"] == "library"), key=rank, default=None)

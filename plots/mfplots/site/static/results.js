@@ -100,9 +100,9 @@ mf.results = (() => {
     const other = first.all === first.libraries ? first.ours : first.libraries;
     const start = [bold(name(first.all)), ` ${said(first.all)}; `];
     if (other === null) {
-      if (first.all === first.libraries) return [...start, "none of ours gets there"];
+      if (first.all === first.libraries) return [...start, "no algorithm of ours reaches it"];
       const any = panel.rows.some((row) => row.kind === "library");
-      return [...start, any ? "no library gets there" : "no library was measured"];
+      return [...start, any ? "no library reaches it" : "no library was measured"];
     }
     const side = other === first.libraries ? "the best library" : "the best of ours";
     const { seeds } = panel.rows[other].at[state.target][state.clock];
@@ -119,7 +119,7 @@ mf.results = (() => {
       if (first.all === null) parts.push("no algorithm reaches it on this machine");
       else {
         parts.push(bold(panel.rows[first.all].name), ` ${brief(seconds(panel, first.all, level))}`);
-        if (first.ours === null) parts.push(" (none of ours gets there)");
+        if (first.ours === null) parts.push(" (no algorithm of ours reaches it)");
       }
     }
     if (typeof parts[1] === "string") parts[1] = parts[1][0].toUpperCase() + parts[1].slice(1);
@@ -170,7 +170,7 @@ mf.results = (() => {
     }
     const said = (who) => `${who.name} after ${brief(who.s)}${seeds(who)}`;
     const ours = [loss.ours, loss.few].filter(Boolean).map(said).join(", or ");
-    return `${goal(loss, loss.target)} is reached by ${said(loss.by)}, ${ours ? `of ours by ${ours}` : "none of ours gets there"}`;
+    return `${goal(loss, loss.target)} is reached by ${said(loss.by)}, ${ours ? `of ours by ${ours}` : "no algorithm of ours reaches it"}`;
   }
 
   function papersOf() {
