@@ -260,13 +260,29 @@ class SlicedCache : public testing::Test {
     file.put(static_cast<char>(was ^ 1));
   }
 
-  // What ranks are told that cut the ratings while they read them.
+  SplitSlice cut_while_read(const SplitSpec& spec, Communicator& of) const {
+    CacheSlice read = read_cache_slice(path_, of, 2, false, ReadColumns::when_cut);
+    EXPECT_NE(read.data.unread, nullptr);
+    return make_split_slice(std::move(read.data), read.parts, spec, read.users, of, 2);
+  }
+
+  void expect_cut_while_read(const Dataset& data, const std::vector<SplitSpec>& specs) const {
+    write_cache(path_, data, 1);
+    for (const auto& spec : specs) {
+      const Split whole = make_split(data, spec, 1);
+      const RatingFacts facts = facts_of(whole.train, 1);
+      for (const int ranks : {1, 2, 5}) {
+        expect_no_errors(test::in_rank_threads(ranks, [&](Communicator& of) {
+          expect_same(cut_while_read(spec, of), whole, facts, of.rank());
+        }));
+      }
+    }
+  }
+
+  // What ranks are told that cut wrong ratings while they read them.
   std::vector<std::string> cut_errors(int ranks) const {
-    return test::in_rank_threads(ranks, [&](Communicator& of) {
-      CacheSlice read = read_cache_slice(path_, of, 1, false, ReadColumns::when_cut);
-      make_split_slice(std::move(read.data), {}, spec_of(SplitSpec::Kind::holdout), read.users, of,
-                       1);
-    });
+    return test::in_rank_threads(
+        ranks, [&](Communicator& of) { cut_while_read(spec_of(SplitSpec::Kind::holdout), of); });
   }
 
   const TempFolder folder_;
@@ -295,39 +311,14 @@ TEST_F(SlicedCache, RatingsAreCutWhileTheyAreRead) {
   data.parts.resize(data.ratings.nnz());
   for (std::int64_t k = 0; k < data.ratings.nnz(); ++k)
     data.parts[k] = static_cast<std::uint8_t>(k % 7 == 0 ? kTest : kTrain);
-  write_cache(path_, data, 1);
-  for (const auto& spec :
-       {spec_of(SplitSpec::Kind::holdout, 0.1), spec_of(SplitSpec::Kind::leave_out),
-        spec_of(SplitSpec::Kind::users, 0.1), spec_of(SplitSpec::Kind::given)}) {
-    const Split whole = make_split(data, spec, 1);
-    const RatingFacts facts = facts_of(whole.train, 1);
-    for (const int ranks : {1, 2, 5}) {
-      expect_no_errors(test::in_rank_threads(ranks, [&](Communicator& of) {
-        CacheSlice read = read_cache_slice(path_, of, 2, false, ReadColumns::when_cut);
-        ASSERT_NE(read.data.unread, nullptr);
-        const SplitSlice slice =
-            make_split_slice(std::move(read.data), read.parts, spec, read.users, of, 2);
-        expect_same(slice, whole, facts, of.rank());
-      }));
-    }
-  }
+  expect_cut_while_read(
+      data, {spec_of(SplitSpec::Kind::holdout, 0.1), spec_of(SplitSpec::Kind::leave_out),
+             spec_of(SplitSpec::Kind::users, 0.1), spec_of(SplitSpec::Kind::given)});
 }
 
-// Of few ratings, and of none on some ranks.
+// Some ranks have none.
 TEST_F(SlicedCache, FewRatingsAreCutWhileTheyAreRead) {
-  const Dataset data = make_data(3, 40, 0.5);
-  write_cache(path_, data, 1);
-  const SplitSpec spec = spec_of(SplitSpec::Kind::holdout);
-  const Split whole = make_split(data, spec, 1);
-  const RatingFacts facts = facts_of(whole.train, 1);
-  for (const int ranks : {1, 2, 7}) {
-    expect_no_errors(test::in_rank_threads(ranks, [&](Communicator& of) {
-      CacheSlice read = read_cache_slice(path_, of, 1, false, ReadColumns::when_cut);
-      const SplitSlice slice =
-          make_split_slice(std::move(read.data), read.parts, spec, read.users, of, 1);
-      expect_same(slice, whole, facts, of.rank());
-    }));
-  }
+  expect_cut_while_read(make_data(3, 40, 0.5), {spec_of(SplitSpec::Kind::holdout)});
 }
 
 // Whoever reads the damaged piece: all end with the same words.
