@@ -489,7 +489,7 @@ class SharedSection {
   std::vector<PieceRange> of_rank_;
 };
 
-// For the times of a rank's ratings.
+// The times of a rank's ratings.
 void read_times(const std::string& path, const FixedHeader& header, const Sections& sections,
                 FileCopy& file, const PartOffsets& own, Communicator& ranks, ThreadTeam& team) {
   SharedSection sum(sections[kTimesSection], kTimesSection, sizeof(RatingTime), own, ranks.size());
@@ -548,7 +548,7 @@ void read_ratings(const std::string& path, const FixedHeader& header, const Sect
   });
 }
 
-// For a given split.
+// Those of a given split.
 void read_labels(const std::string& path, const FixedHeader& header, const Sections& sections,
                  FileCopy& file, const PartOffsets& own, Communicator& ranks, ThreadTeam& team) {
   SharedSection sum(sections[kPartsSection], kPartsSection, header.n_parts > 0 ? 1 : 0, own,

@@ -50,9 +50,9 @@ Dataset load_dataset(const DatasetRequest& request, int threads);
 // The cache file that load_dataset would read; nothing where it would build one, or none.
 std::optional<std::string> fresh_cache(const DatasetRequest& request);
 
-// The same, to be cut once: where the cache has it as it is, its ratings are read when they are cut
-// (Dataset::unread). That throws Error(data) where they are damaged: load_dataset() builds them
-// again.
+// The same as load_dataset, to be cut once: where the cache has the set as it is, its ratings are
+// read when they are cut (Dataset::unread). Cutting damaged ones throws Error(data); load_dataset()
+// then builds them again.
 Dataset load_to_cut(const DatasetRequest& request, int threads);
 
 // A data set of which each rank has read the rows of its users.
@@ -62,7 +62,8 @@ struct DatasetSlice {
 };
 
 // The same ratings as load_dataset, of a request without rules. All ranks together. `columns`: when
-// those of the cache are read; then damage of these is built again by another call that reads now.
+// those of the cache are read. Damage that is found while they are cut takes another call, with
+// ReadColumns::now, which builds them again.
 DatasetSlice load_dataset_slice(const DatasetRequest& request, Communicator& ranks, int threads,
                                 ReadColumns columns = ReadColumns::now);
 

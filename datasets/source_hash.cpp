@@ -67,7 +67,7 @@ std::string chain_hash(std::string_view text, int) { return sha256(text); }
 struct Change {
   std::int64_t files = 0;
   std::int64_t bytes = 0;
-  // For each its size and times, of content and of what else the system keeps, and its inode: a
+  // The size, the times (of content and of what else the system keeps) and the inode of each: a
   // file may take another's place, size and time. No sum or latest time: a time may lie ahead.
   std::string lines;
 

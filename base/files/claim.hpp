@@ -74,14 +74,14 @@ class Claim {
 // Keys are letters, digits, '.', '_' and '-'. Everything throws Error(io).
 class ClaimFolder {
  public:
-  // For a folder that is there. `about` is written into its claims.
+  // The folder must exist. `about` is written into its claims.
   ClaimFolder(std::string folder, std::string about, double lease_s = claim_lease_s());
 
   // Nothing where another holds it.
   std::unique_ptr<Claim> take(const std::string& key) const;
-  // Nothing without one.
+  // Nothing where no process holds it.
   std::optional<ClaimHolder> holder(const std::string& key) const;
-  // For all claims that another process holds.
+  // Of all claims that another process holds.
   std::vector<ClaimHolder> holders() const;
   // What the clock of the file system says: file times of later are of what happened since.
   std::int64_t now_ns() const;
@@ -113,7 +113,7 @@ class ClaimWatch {
     unsure,  // one may have ended: its claim was not touched since
   };
   Seen look();
-  // For the last look: one of those that the answer is about.
+  // Of the last look: one of those that the answer is about.
   const ClaimHolder& holder() const { return last_; }
   const std::string& key() const { return key_; }
 

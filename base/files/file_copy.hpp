@@ -13,10 +13,10 @@ namespace mf {
 
 class FileCopy {
  public:
-  // For a folder that others may write to. Reads nothing yet. Throws what open_file() throws.
+  // In a folder that others may write to. Reads nothing yet. Throws what open_file() throws.
   explicit FileCopy(const std::string& path);
 
-  // For the whole file; undefined where it was not read.
+  // The whole file; undefined where it was not read.
   std::span<const std::byte> bytes() const { return bytes_; }
   // Many threads may read parts that do not overlap. Throws Error(data) if the file is shorter now.
   void read(std::size_t begin, std::size_t size);

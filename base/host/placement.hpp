@@ -51,7 +51,7 @@ class PlacementScope {
   PlacementScope(const PlacementScope&) = delete;
   PlacementScope& operator=(const PlacementScope&) = delete;
 
-  // For the scope that lives, or null.
+  // The scope that lives, or null.
   static const PlacementScope* current();
 
   const Placement& placement() const { return placement_; }

@@ -19,7 +19,7 @@ struct ProcessId {
   std::string to_text() const;  // "process 4711 on n017"
 };
 
-// For the kernel, /proc/sys/kernel/random/boot_id.
+// The kernel's: /proc/sys/kernel/random/boot_id.
 std::string boot_id();
 
 ProcessId own_process();

@@ -102,7 +102,7 @@ bool contains_part(std::string_view word, std::string_view candidate) {
 
 std::string nearest_letters(std::string_view word, const std::vector<std::string>& candidates) {
   std::string best;
-  // For two letters, two changes leave nothing.
+  // Of two letters, two changes leave nothing.
   std::size_t best_distance = word.size() < 3 ? 2 : std::max<std::size_t>(2, word.size() / 3) + 1;
   for (const auto& candidate : candidates) {
     const std::size_t distance = edit_distance(word, candidate);

@@ -1,5 +1,5 @@
-// Ranks that mpirun or srun has started, of one machine or many. Without libopenmpi-dev at build
-// time no messages are.
+// Ranks that mpirun or srun has started, of one machine or many. A build without
+// libopenmpi-dev has no such ranks.
 #pragma once
 
 #include <memory>

@@ -66,7 +66,7 @@ TEST(Communicator, PartsOfAnyLengthReachAll) {
   }
 }
 
-// For numbers whose sum depends on the order.
+// Numbers whose sum depends on the order.
 TEST(Communicator, SumsAreThoseInTheOrderOfTheRanks) {
   constexpr std::int64_t kLength = 1001;
   for (const int count : {2, 3, 4}) {
@@ -179,8 +179,8 @@ TEST(Communicator, AFaultEndsTheWaitOfAll) {
   EXPECT_LT(seconds_since(start), 5);
 }
 
-// A rank that is gone without a word, as one that was killed. For two: a third would end because of
-// it without a word here, and be named as well.
+// A rank that is gone without a word, as one that was killed. Two ranks only: a third would end
+// because of it, without a word here, and be named as well.
 TEST(Communicator, ARankThatIsGoneIsNamed) {
   const auto errors = run_ranks(2, [](Communicator& ranks) {
     if (ranks.rank() == 1) return;

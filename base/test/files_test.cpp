@@ -90,7 +90,7 @@ TEST(Cause, TooManyOpenFilesIsNoFullDiskAndNoBadData) {
   write_file(folder / "data", "1 2 3\n");
   rlimit old{};
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &old), 0);
-  // For each type of object a sanitizer looks at the first through a pipe, which takes two files.
+  // A sanitizer looks at the first object of each type through a pipe, which takes two files.
   EXPECT_EQ(Error(ErrorKind::io, "the first").kind(), ErrorKind::io);
   const int next = ::dup(0);  // the first number that is free
   ASSERT_GE(next, 0);

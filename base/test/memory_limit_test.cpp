@@ -40,7 +40,7 @@ class Machine {
     file("proc/self/cgroup", cgroup);
     file("proc/self/mountinfo", mountinfo);
   }
-  // For version 2.
+  // One of version 2.
   void group(const std::string& name, const std::string& max, std::int64_t current,
              const std::string& stat = "") {
     const std::string at = "sys/fs/cgroup" + name;

@@ -159,7 +159,7 @@ void RowPosterior::solve() {
   }
 }
 
-// For L L' = A and L w = v, the solution of L' x = w + z has the mean A^-1 v and the covariance
+// With L L' = A and L w = v, the solution of L' x = w + z has the mean A^-1 v and the covariance
 // A^-1.
 void RowPosterior::draw(Rng& rng, double* row) const {
   for (int k = 0; k < kFactors; ++k) row[k] = mean_[k] + rng.normal();

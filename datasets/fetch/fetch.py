@@ -244,7 +244,7 @@ def unpack(archive, wanted, folder):
 # ---- a data set ----------------------------------------------------------------------------------
 
 def newest(folder):
-    """When a file below it changed last; nothing where there is none."""
+    """When a file below it changed last; None without files."""
     paths = [os.path.join(place, name) for place, _, names in os.walk(folder) for name in names]
     with contextlib.suppress(FileNotFoundError):  # the files of one that has just ended
         return max((os.lstat(path).st_mtime_ns for path in paths), default=None)

@@ -16,9 +16,9 @@ void check_heads(const Ratings& ratings, ThreadTeam& team, const std::string& na
 // The first of the ratings [begin, end) that cannot be there, or `end`: users are those of their
 // rows, items of a row ascend and are within n, values are finite. The heads must be right.
 std::int64_t first_wrong(const Ratings& ratings, std::int64_t begin, std::int64_t end);
-// Whether none of the ratings [begin, end) is wrong, whose columns, but for the users, lie
-// elsewhere: `items` and `values` are those from rating `begin` on. That the first of them comes
-// after the one before it is not looked at.
+// Whether the ratings [begin, end) are right, where their items and values lie elsewhere: `items`
+// and `values` begin with those of rating `begin`. Whether the first item comes after the one
+// before it is not looked at.
 bool are_sound(const Ratings& heads, const std::int32_t* items, const float* values,
                std::int64_t begin, std::int64_t end);
 // Throws for the rating that first_wrong gave.

@@ -97,7 +97,7 @@ struct Dataset {
   Ratings ratings;
   AlignedVector<std::uint8_t> parts;  // nnz labels where train and test were given, else empty
   RatingTimes times;                  // where a split by time asks for them
-  // Where the ratings lie in a file yet: `ratings` has their number, offsets and ids, but columns
+  // Where the ratings are still in a file: `ratings` has their number, offsets and ids, but columns
   // of no meaning. Only a split reads them.
   std::shared_ptr<UnreadRatings> unread;
 };

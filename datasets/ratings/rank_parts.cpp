@@ -63,7 +63,7 @@ class Gathering {
             ThreadTeam& team)
       : users_(users), parts_(parts), ranks_(ranks), team_(team) {}
 
-  // Of the rows of all, of the own rows of each.
+  // Those of all rows, from those of each rank's own.
   AlignedVector<std::int64_t> offsets(View<const std::int64_t> own) const {
     AlignedVector<std::int32_t> counts(users_.back());
     const std::int64_t begin = users_[ranks_.rank()];

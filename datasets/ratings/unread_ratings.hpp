@@ -1,5 +1,5 @@
-// Ratings that lie in a file yet. They are cut into the parts of a split while they are read, piece
-// by piece, so that no array of all of them is made in between.
+// Ratings that are still in a file. They are cut into the parts of a split while they are read,
+// piece by piece, so that no array of all of them is made in between.
 #pragma once
 
 #include <cstdint>

@@ -24,7 +24,7 @@ struct ArchiveMember {
 // Error(unsupported) where this build has no libarchive.
 class ArchiveReader {
  public:
-  // For a zip archive, or of what is compressed, which is one member without a name.
+  // For a zip archive, or for a compressed file, which is one member without a name.
   ArchiveReader(std::string path, const Bytes& bytes, Compression compression = Compression::zip);
 
   std::optional<ArchiveMember> next();  // nothing at the end

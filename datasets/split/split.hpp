@@ -28,12 +28,12 @@ struct SplitSpec {
   double before_cut = 0.8;
   int leave_last = 1;  // leave_last: the k last ratings of each user with more than k
   // users (strong generalization): exactly round(fraction * n) of the n users with two or more
-  // ratings are held out whole. For a held-out user's ratings, round(fold_in * count), at least
+  // ratings are held out whole. Of a held-out user's ratings, round(fold_in * count), at least
   // one and not all, are the history; the rest is the test part.
   double user_fraction = 0.1;
   double fold_in = 0.8;
-  // For what is left for training; for `by_time`, the latest of it; for `users`, of the users with
-  // two or more ratings that are left: a second group, cut in the same way.
+  // A share of what is left for training; for `by_time`, the latest of it; for `users`, a share of
+  // the users left with two or more ratings: a second group, cut in the same way.
   double validation_fraction = 0;
   // leave_last: so many of what each user with more has left, the last ones.
   int validation_last = 0;

@@ -19,7 +19,7 @@ double correlated(double place, double correlation, Rng& rng) {
   return correlation * score + std::sqrt(1 - correlation * correlation) * normal(rng);
 }
 
-// For sum 1 of squares, falling as k^-power.
+// Their squares sum to 1, and they fall as k^-power.
 std::array<double, kRank> component_sds(double power) {
   std::array<double, kRank> sd;
   double sum = 0;

@@ -49,7 +49,7 @@ struct TasteLaw {
   std::int64_t items_a_favourite = 40;   // a favourite more for each so many of a user's items
 };
 
-// For the values: on the rating scale, counts from 1 on (the model is that of their logarithm), or
+// What values are: on the rating scale, counts from 1 on (the model is that of their logarithm), or
 // ones.
 enum class Values { ratings, counts, ones };
 inline constexpr Names kValuesNames{std::to_array<Named<Values>>(

@@ -108,7 +108,7 @@ ErrorKind kind_of_error(const Dataset& data, const SplitSpec& spec, const std::s
   return error.kind();
 }
 
-// For another number of threads, or of ratings that are given back.
+// By another number of threads, or of ratings that are given back.
 void expect_same(const Split& a, const Split& b) {
   EXPECT_TRUE(triples(a.train) == triples(b.train));
   EXPECT_TRUE(triples(a.test) == triples(b.test));

@@ -1,5 +1,4 @@
-// For tests that need a device: skipped without one, with the reason; and what they
-// compare.
+// For tests that need a device: skipped without one, with the reason; and what they compare.
 #pragma once
 
 #include <cuda_runtime_api.h>

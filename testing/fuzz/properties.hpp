@@ -11,7 +11,7 @@ namespace mf::fuzz {
 void check_raw(const RawRatings& raw);
 
 // The canonical form, checked, with the mean of duplicate pairs. Nothing where an id is so large
-// that only its index takes seconds under a sanitizer.
+// that the index by itself takes seconds under a sanitizer.
 std::optional<Ratings> make_canonical(const RawRatings& raw);
 
 bool same_names(const IdNames& one, const IdNames& other);

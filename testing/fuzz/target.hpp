@@ -25,7 +25,7 @@ struct Target {
   Mutate mutate = nullptr;  // null: libFuzzer's own
 };
 
-// For all sources that are linked, in the order of their names.
+// Those of all sources that are linked, in the order of their names.
 const std::vector<Target>& targets();
 const Target* find_target(std::string_view name);
 

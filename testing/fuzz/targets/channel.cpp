@@ -15,7 +15,7 @@ namespace mf::fuzz {
 namespace {
 
 void expect_seconds(double seconds) {
-  expect(std::isfinite(seconds) && seconds >= 0, "seconds are none below 0");
+  expect(std::isfinite(seconds) && seconds >= 0, "seconds are finite and at least 0");
 }
 
 void read_message(const std::string& type, JsonReader& reader) {

@@ -66,7 +66,7 @@ void model(std::string_view input) {
   use(load_model(folder), write_scratch("history.txt", parts.back()));
 }
 
-// For as much of a model as reading lines needs.
+// As much of a model as reading lines needs.
 SavedModel known(bool named) {
   SavedModel model;
   constexpr std::array<std::string_view, 3> kNames = {"alice", "bob", "ein Name"};

@@ -24,7 +24,7 @@
 namespace mf::fuzz {
 namespace {
 
-// For which the corpus has results.
+// The corpus has results of it.
 const Spec& fixed_spec() {
   static const Spec spec = parse_spec(
       parse_json(R"({"name": "fuzz", "datasets": [{"path": "ratings.txt", "format": "triples"}],
