@@ -94,10 +94,14 @@ def place_legend(sheet: Sheet, view: View, per_panel: Sequence[Sequence[Curve]],
     """Ours, libraries, and what was published; or the names at the curves, where all of them are drawn."""
     ours, libraries = legend(view, per_panel, looks_of, names)
     handles = {**ours, **libraries}
+    sheet.legend(_once(ours), _once(libraries), point_handles(points), named=() if points else at_curves(sheet, handles))
+
+
+def at_curves(sheet: Sheet, handles: Mapping[str, Line2D]) -> list[Named]:
+    """The curves with the names of their handles, if each handle has one curve."""
     named = [Named(line, handles[label].get_label()) for axes in sheet.axes for line in axes.lines
              if (label := str(line.get_label())) in handles]
-    complete = not points and len(named) == len(handles)
-    sheet.legend(_once(ours), _once(libraries), point_handles(points), named=named if complete else ())
+    return named if len(named) == len(handles) else []
 
 
 def draw_panel(axes: Axes, curves: Sequence[Curve], looks_of: Mapping[str, Look],

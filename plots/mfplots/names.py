@@ -74,6 +74,14 @@ def marked(series: Series, names: Mapping[str, str]) -> str:
     return names[series.label] + marks(series.cases)
 
 
+def over(baselines: Iterable[str], names: Mapping[str, str]) -> str:
+    """For an axis: the one baseline of its rows, or the algorithm that several of them are of."""
+    found = sorted(set(filter(None, baselines)))
+    if len(found) == 1:
+        return names[found[0]]
+    return f"{own_name(found[0].split()[0])} of equal parameters" if found else "a baseline"
+
+
 def explained(names: Mapping[str, str]) -> str:
     """For a caption: what the short ones are short for."""
     said = [f"{short}: {label}" for label, short in names.items() if short not in (label, own_name(label))]

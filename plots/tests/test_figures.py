@@ -146,6 +146,15 @@ def test_defaults_leave_out_what_the_data_do_not_allow(tmp_path, capsys):
 
 
 @unlaid
+def test_a_panel_may_lack_the_baseline_of_another(tmp_path):
+    cases = [Made(), Made("hogwild"), Made("hogwild", dataset="other")]
+    view = make_view(load([write(tmp_path / "run", cases)]))
+    sheet = figures.draw(view, Recipe("speedup")).sheet
+    assert [axes.get_xlabel().partition(" (")[0] for axes in sheet.axes] == [
+        "speed-up over a baseline", "speed-up over sgd_serial"]
+
+
+@unlaid
 def test_recipe_options_reach_the_figure(rich, tmp_path):
     recipe = {"figure": "rmse-time", "title": "My title", "filter": {"factors": 50}, "x_scale": "log", "band": "iqr",
               "y_range": [0.9, 1.1]}

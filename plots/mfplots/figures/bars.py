@@ -12,7 +12,7 @@ from mfplots.bar_page import Bar, Rows, bar_sheet
 from mfplots.errors import NotDrawable
 from mfplots.figures import Drawing, figure
 from mfplots.metrics import Interval, Target
-from mfplots.names import explained, marked, short_names
+from mfplots.names import explained, marked, over, short_names
 from mfplots.palette import BLACK
 from mfplots.recipes import Recipe
 from mfplots.series import View, methods_apart, panel_title
@@ -37,7 +37,7 @@ def speedup(view: View, recipe: Recipe) -> Drawing:
         panels.append(Rows(panel_title(panel), [marked(row.series, names) for row in own],
                            [_speedup_words(row) for row in own],
                            [bar for y, row in enumerate(own) for bar in _speedup_bars(y, row, looks_of)],
-                           f"speed-up over {_over(own, names)} (times)"))
+                           f"speed-up over {over((row.baseline for row in own), names)} (times)"))
     sheet = bar_sheet(recipe.title or f"{view.specs}: speed-up over the baseline", panels, plain_tick, bars_a_row=3,
                       origin=1.0)
     sheet.legend(_speedup_legend(rows, recipe.clock))
@@ -102,11 +102,6 @@ def _throughput_words(row: Row) -> list[str]:
                 if rate.n]
     return [", ".join(filter(None, [si(spread.median, "/s"), writes_words(row.writes_made)])), clock_words(row),
             contended_words(row), *declared]
-
-
-def _over(rows: Sequence[Row], short: Mapping[str, str]) -> str:
-    names = sorted({short.get(row.baseline, row.baseline) for row in rows if row.baseline})
-    return names[0] if len(names) == 1 else f"{names[0].split()[0]} of equal parameters"
 
 
 def _speedup_legend(rows: Sequence[Row], clock: str) -> list[Patch]:

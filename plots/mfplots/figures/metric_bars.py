@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -13,7 +13,7 @@ from mfplots.bar_page import Bar, Rows, bar_sheet, open_handle, published_marks
 from mfplots.errors import NotDrawable
 from mfplots.figures import Drawing, figure
 from mfplots.metrics import NO_INTERVAL, Interval, Spread
-from mfplots.names import explained, marked, short_names
+from mfplots.names import explained, marked, over, short_names
 from mfplots.published import absent_note, fits, left_out_note, value_points
 from mfplots.recipes import Recipe
 from mfplots.series import Panel, Series, View, methods_apart, panel_title, repeats
@@ -51,12 +51,13 @@ def metric_bars(view: View, recipe: Recipe) -> Drawing:
     rows = [_row(panel, series, found, recipe) for panel in view.panels for series in panel.series]
     if not any(row.spread.n for row in rows):
         raise NotDrawable(f"no finished case has a value of {recipe.y or 's_per_epoch'}")
+    names = short_names(view.labels, view.by_panel)
     label = axis_label(found, recipe)
     if recipe.relative:
-        label += f", over {_over(rows, short_names(view.labels, view.by_panel))}"
+        label += f", over {over((row.baseline for row in rows), names)}"
     published = value_points(recipe.published)
     looks_of = looks(view.labels, baseline_label(view, recipe.question))
-    names, panels, points = short_names(view.labels, view.by_panel), [], []
+    panels, points = [], []
     for panel in view.panels:
         own = [row for row in rows if row.panel is panel and not (recipe.relative and row.problem == BASELINE)]
         near = [p for p in published if p.dataset == panel.dataset
@@ -138,11 +139,6 @@ def _words(row: Row, found: Metric, relative: bool) -> list[str]:
         own = [f"{BESIDE[found.beside]} {METRICS[found.beside].text(row.beside.median)}".replace(" ", NO_BREAK), *own]
     return [", ".join(filter(None, [found.text(row.spread.median).replace(" ", NO_BREAK), *own])), times,
             ratio_text(row.beside_ratio) if row.beside_ratio.known else ""]
-
-
-def _over(rows: Sequence[Row], names: Mapping[str, str]) -> str:
-    found = {row.baseline for row in rows if row.baseline}
-    return names[found.pop()] if len(found) == 1 else f"{found.pop().split()[0]} of equal parameters" if found else "a baseline"
 
 
 def _reading(rows: Sequence[Row], found: Metric, recipe: Recipe) -> str:

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
 
-from mfplots.curve_page import curve_sheet, draw_points, point_handles
+from mfplots.curve_page import at_curves, curve_sheet, draw_points, point_handles
 from mfplots.curves import far_apart
 from mfplots.errors import NotDrawable, PlotError, hint
 from mfplots.figures import Drawing, figure
@@ -22,7 +22,6 @@ from mfplots.published import Point, absent_note, fits, left_out_note, points_of
 from mfplots.recipes import Recipe
 from mfplots.series import (Panel, Series, View, canonical, make_labels, marks,
                             methods_apart, panel_title)
-from mfplots.sheet import Named
 from mfplots.smallprint import provenance, sample
 from mfplots.style import Look, log_axis, looks, plain_tick, si_tick
 from mfplots.summary import main_metric, status_text, writes_note
@@ -76,10 +75,8 @@ def sweep(view: View, recipe: Recipe) -> Drawing:
         axes.set_title(title, loc="left")
         _finish(axes, own, near, places, found, recipe)
     handles = _legend(items, looks_of, names)
-    named = [Named(line, handles[label].get_label()) for axes in sheet.axes for line in axes.lines
-             if (label := str(line.get_label())) in handles]
-    complete = not shown and places is None and len(named) == len(handles)
-    sheet.legend([*handles.values()], point_handles(shown), named=named if complete else ())
+    apart = shown or places is not None
+    sheet.legend([*handles.values()], point_handles(shown), named=() if apart else at_curves(sheet, handles))
     sheet.small_print([
         f"{sample(view)}. "
         "Median over seeds, band or whiskers from smallest to largest of 3 or more; an x at the "
