@@ -51,7 +51,7 @@ Common read_common(const Params& params) {
 
 ParamSpec solver_param(Solver fallback) {
   return ParamSpec::choice("solver", fallback, kSolvers,
-                           "of A_u x_u = b_u: LU, Cholesky, or cg_steps of CG");
+                           "how A_u x_u = b_u is solved: LU, Cholesky, or cg_steps of CG");
 }
 
 Solver read_solver(const Params& params) { return params.choice("solver", kSolvers); }

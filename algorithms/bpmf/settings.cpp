@@ -37,8 +37,8 @@ std::vector<ParamSpec> device_params() {
       common_params(),
       {ParamSpec::choice(
           "precision", als::FusedPrecision::fp16, als::kFusedPrecisions,
-          "of the gathered rows: one fp16 word a factor, or the sum of two; products "
-          "are added in fp32")});
+          "type of the gathered rows: one fp16 word a factor, or the sum of two; products are "
+          "added in fp32")});
 }
 
 Settings read_settings(const Params& params) {

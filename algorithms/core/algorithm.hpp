@@ -26,7 +26,7 @@ class DeviceRatings;
 
 namespace mf {
 
-// For what several processes compute together (core/ranks/ranked.hpp), and of what trains in a
+// For what several processes compute together (core/ranks/ranked.hpp), and for what trains in a
 // process of its own (core/foreign.hpp): null for all others.
 struct RankInfo;
 struct RankLoan;

@@ -72,7 +72,7 @@ inline double split_parts(const ProblemShape& shape, std::int64_t split) {
   return static_cast<double>(shape.nnz) / static_cast<double>(split);
 }
 
-// For parts of rows while they are sorted, 72 each, and of the sums that number them.
+// For parts of rows while they are sorted, 72 each, and for the sums that number them.
 inline double cutting_bytes(double parts, double rows) { return 72 * parts + 16 * rows; }
 
 }  // namespace mf

@@ -21,7 +21,7 @@ struct ProcessNeed {
   // At most up to the first evaluated point, with what it maps of the files that it is given;
   // nothing: it is unknown.
   std::optional<double> bytes;
-  std::string unknown;     // what is not in them, or why there are no such rows
+  std::string unknown;     // what `bytes` leaves out, or why it is unknown
   double limit_bytes = 0;  // that the case allows it; 0: what there is
   // What a library that starts anew for each evaluated point keeps of each before.
   double of_further_point = 0;

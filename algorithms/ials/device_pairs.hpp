@@ -21,8 +21,8 @@ class DevicePairs {
   DevicePairs(const Ratings& train, const ImplicitLoss& loss, cuda::DeviceRatings& ratings,
               cudaStream_t stream);
 
-  // For the shares of all ranks; each has the pairs of its own. All ranks together; what one of
-  // them refuses, all do.
+  // For the shares of all ranks; each has the pairs of its own. All ranks together; what one
+  // refuses, all do.
   DevicePairs(const Ratings& train, const ImplicitLoss& loss, cuda::RankRatings& ratings,
               cudaStream_t stream);
 

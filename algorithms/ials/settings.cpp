@@ -37,7 +37,7 @@ ParamSpec cg_steps_param() {
 
 ParamSpec solver_param(Solver fallback) {
   return ParamSpec::choice("solver", fallback, kSolvers,
-                           "of A_u x_u = b_u: Cholesky, or cg_steps of CG");
+                           "how A_u x_u = b_u is solved: Cholesky, or cg_steps of CG");
 }
 
 ImplicitLoss read_loss(const Params& params) {

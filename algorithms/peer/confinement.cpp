@@ -6,7 +6,7 @@
 namespace mf::peer {
 namespace {
 
-// As linux/landlock.h has it, which older systems lack. The number of the call is that of every
+// Values of linux/landlock.h, which older systems lack. The call has this number on every
 // architecture.
 constexpr long kCreateRules = 444;
 constexpr unsigned kAskVersion = 1;

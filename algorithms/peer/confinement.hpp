@@ -1,4 +1,4 @@
-// What the kernel can keep a process of strangers from: it has Landlock, or not.
+// What the kernel can keep an untrusted process from doing, by Landlock.
 #pragma once
 
 #include <string>

@@ -52,7 +52,7 @@ struct PeerLibrary {
 // Error(usage) that names the file and the place in it.
 const std::vector<PeerLibrary>& peer_libraries();
 
-// One of them, by its peer.json. Throws Error that names the file and the place in it.
+// One of them, by its peer.json. Throws an Error that names the file and the place in it.
 PeerLibrary read_peer_library(const std::string& folder);
 
 // Why a library cannot run here, and what to do about it; or nothing.

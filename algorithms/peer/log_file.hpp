@@ -1,4 +1,4 @@
-// What a process prints: a new file of its own, never one that stood there.
+// A new file for what a process prints, never one that stood there.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace mf::peer {
 
 class LogFile {
  public:
-  // What has the name is removed: of a link, the link only. Empty: what is printed is dropped.
+  // Removes what has the name; of a link, only the link. Empty: what is printed is dropped.
   // Throws Error(io).
   explicit LogFile(const std::string& path);
   ~LogFile();  // removes one that nothing was printed to
@@ -17,7 +17,7 @@ class LogFile {
   LogFile& operator=(const LogFile&) = delete;
 
   int fd() const { return file_.fd(); }
-  // The last that says something, without what a terminal would obey; empty: no line does.
+  // The last line that is not blank, without what a terminal would obey; empty: all are.
   std::string last_line() const;
 
  private:

@@ -1,5 +1,5 @@
-// What a peer says: the keys of its messages beside "type", read as those of a stranger. Each
-// throws Error that names the place; who reads calls finish(), so other keys are refused.
+// What a peer says: the keys of its messages beside "type", which are not trusted. Each function
+// throws an Error that names the place; its caller calls finish(), which refuses other keys.
 #pragma once
 
 #include <cstdint>

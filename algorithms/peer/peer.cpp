@@ -146,8 +146,8 @@ class Peer : public Algorithm, public Foreign {
     converted_s_ = session_->converted();
   }
 
-  // For implicit feedback, a pair of 0 was not observed (docs/spec.md), and a library that is given
-  // it takes it for one that was. Nothing if no pair is left out.
+  // For implicit feedback, a pair of 0 was not observed (docs/spec.md), but a library would take it
+  // for an observed one. Nothing if no pair is left out.
   std::optional<Ratings> only_observed(const Ratings& train, const ThreadTeam& team) const {
     std::vector<std::uint8_t> keep(train.nnz());
     const auto values = train.values();
@@ -248,7 +248,7 @@ class Peer : public Algorithm, public Foreign {
     return all;
   }
 
-  // A program that the user has named is the user's own, and writes where it is made to.
+  // A program that the user has named may write wherever the user can.
   std::vector<std::string> confined() const {
     return library_.is_program ? std::vector<std::string>{} : peer::confinements();
   }

@@ -66,7 +66,7 @@ void remove_left_over(const std::string& parent) {
   }
 }
 
-// Where folders are made: in memory, and where that has no room.
+// Where folders are made: in memory; on disk if that has no room.
 constexpr const char* kMemory = "/dev/shm";
 
 std::string disk_folder() {

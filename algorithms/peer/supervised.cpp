@@ -46,7 +46,7 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return all;
 }
 
-// A copy whose number the new process does not use.
+// A copy whose number is above those that the new process uses.
 FileHandle above_channel(int file) {
   FileHandle copy(::fcntl(file, F_DUPFD_CLOEXEC, kChannel + 1));
   if (!copy) fail(ErrorKind::io, "no process can be started: {}", last_cause());

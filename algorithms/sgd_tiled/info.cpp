@@ -23,8 +23,8 @@ std::vector<ParamSpec> params() {
                           "most ratings of a user in a row, its factors in registers", "ratings"),
        ParamSpec::choice(
            "writes", Writes::add, kWrites,
-           "of items: the new row is stored, or what has changed is added atomically, "
-           "so that no update is lost"),
+           "how items are written: the new row is stored, or its change is added atomically, so "
+           "that no update is lost"),
        ParamSpec::integer("workers", 0, 0, 1 << 20,
                           "users that are worked on at once, at most but for whole warps; 0: by "
                           "the smaller side of "

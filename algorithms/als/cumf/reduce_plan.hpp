@@ -35,7 +35,7 @@ struct ReducePlan {
   }
   std::vector<std::int64_t> batch_begins() const;
 
-  // For a batch, and of a rank in one.
+  // In a batch, and of one rank in it.
   std::int64_t most_rows() const;
   std::int64_t most_rows_of(int rank) const;
 

@@ -32,9 +32,9 @@ class AlsFused : public Algorithm, public OnRanks {
   std::int64_t run_epoch(const EpochArgs&, Context& context) override {
     const bool users_first = settings_.common.first == FirstSide::users;
     half_step(users_first, context);
-    // Over ranks none stops alone.
-    const bool alone = steps_.devices() == nullptr;
-    if (alone && context.stop_requested && context.stop_requested()) return nnz_;
+    // All ranks stop together.
+    const bool single = steps_.devices() == nullptr;
+    if (single && context.stop_requested && context.stop_requested()) return nnz_;
     half_step(!users_first, context);
     return 2 * nnz_;
   }

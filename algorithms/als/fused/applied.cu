@@ -208,7 +208,7 @@ class AppliedRow {
     }
   }
 
-  // The lane's part of a row at `from`; zeros where there is none.
+  // The lane's part of a row at `from`; zeros unless `real`.
   __device__ __forceinline__ Row load(const void* from, bool real) const {
     Row row;
 #pragma unroll

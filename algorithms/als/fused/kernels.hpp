@@ -66,7 +66,7 @@ struct FusedRule {
 };
 
 // FusedRule::group for this device. Throws Error(unsupported) where FusedProducts::group is wanted
-// and there is none.
+// and the device has no such kernel.
 bool group_products(FusedProducts wanted, FusedPrecision precision, std::int32_t factors);
 
 // Floats that one part of a split row leaves in the scratch memory.

@@ -15,15 +15,15 @@ namespace mf::als {
 std::vector<ParamSpec> fused_params() {
   std::vector<ParamSpec> params = common_params(kMostAppliedFactors);
   params.push_back(ParamSpec::choice("precision", FusedPrecision::fp16, kFusedPrecisions,
-                                     "of the gathered rows: one fp16 word a factor, or the sum of "
-                                     "two; products are added in fp32"));
+                                     "type of the gathered rows: one fp16 word a factor, or the "
+                                     "sum of two; products are added in fp32"));
   params.push_back(ParamSpec::choice(
       "normal", FusedNormal::automatic, kFusedNormals,
       "A_u of a row: formed, or applied to vectors where its ratings fit in shared memory (only "
       "fp16); auto: by the row's length; more than 256 factors are always applied"));
   params.push_back(ParamSpec::choice(
       "products", FusedProducts::automatic, kFusedProducts,
-      "that form A: of a warp; of a group of four, for 193 to 256 factors in fp16 on devices of "
+      "what forms A: a warp, or a group of four, for 193 to 256 factors in fp16 on devices of "
       "compute capability 9.0; auto: group where it can be"));
   params.push_back(ParamSpec::integer("split_rows", 8192, 32, std::int64_t{1} << 30,
                                       "rows with more ratings are cut over several thread blocks; "

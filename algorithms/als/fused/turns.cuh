@@ -1,5 +1,5 @@
-// The turns of a thread block of the fused kernels: it takes task after task, whichever nobody has,
-// and fetches each some turns before it is done.
+// The turns of a thread block of the fused kernels: it takes task after task, each
+// the next that is free, and fetches it some turns before it is done.
 #pragma once
 
 #include "algorithms/als/fused/kernels.hpp"

@@ -135,7 +135,7 @@ struct Turn {
 };
 
 // A warp's walk through a range: a word a turn, of which a lane has one quad. The first and the
-// last word may belong to others in part; lanes that have none of a word take padding. No load is
+// last word may belong to others in part; lanes without their quad take padding. No load is
 // waited for where it is begun: the bits of heads are loaded three turns before they are used, the
 // tasks that they lead to two, the numbers of their rows and the ratings one.
 template <Kind kKind, class Index>

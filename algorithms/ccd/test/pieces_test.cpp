@@ -9,7 +9,7 @@
 namespace mf::ccd {
 namespace {
 
-// All within a word of the part's share; cuts are between words but where `whole` ends.
+// No part is more than two words longer than its share, and cuts within `whole` are between words.
 void expect_parts(const Range& whole, std::int64_t count) {
   const std::int64_t share = (whole.end - whole.begin) / count;
   std::int64_t at = whole.begin;

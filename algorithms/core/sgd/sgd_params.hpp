@@ -47,7 +47,7 @@ sgd::Step<Real> step_at(double rate, const Regularizers& reg, double mean) {
 // update takes 2 f operations for p.q, 8 f for both rows, 2 for the gain, and 11 for both biases.
 Work pass_work(const Ratings& train, std::int32_t factors, ModelKind kind, double rating_bytes,
                double row_bytes);
-// For so many ratings, and of users and items together that have one.
+// So many ratings, and users and items together that have one.
 struct RatedShape {
   std::int64_t nnz = 0;
   std::int64_t rows = 0;

@@ -66,7 +66,7 @@ TEST(ItemRules, TheRightBirdGetsTheItem) {
 // before its last update.
 TEST(Buffering, SwapUndoesAnUpdateOneIterationLater) {
   const Ratings train = one_item_matrix(1);
-  const Ratings nobody = make_matrix(1, 2, {{}});
+  const Ratings no_ratings = make_matrix(1, 2, {{}});
   const Model initial = model_for(train, 3);
   for (const char* buffering : {"swap", "in_place"}) {
     const Settings settings = counter_settings(ItemRule::first_writer, buffering);
@@ -74,7 +74,7 @@ TEST(Buffering, SwapUndoesAnUpdateOneIterationLater) {
     reference.iterate(train, 1);
     const auto updated = reference.model.q;
     ASSERT_NE(updated, initial.q);
-    reference.iterate(nobody, 2);
+    reference.iterate(no_ratings, 2);
     EXPECT_EQ(reference.model.q, settings.buffering == Buffering::swap ? initial.q : updated);
   }
 }

@@ -108,7 +108,7 @@ TEST(BatchHogwild, VisitsEveryRatingOnceAPass) {
   }
 }
 
-// A diverged model is to be seen as one: rounding makes no numbers of NaN.
+// A diverged model must look like one: rounding turns no NaN into a number.
 TEST(CumfSgd, RowsThatAreNoNumbersStaySo) {
   MF_REQUIRE_DEVICE();
   const Ratings train = matching(500);

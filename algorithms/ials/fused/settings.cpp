@@ -80,8 +80,8 @@ AlgorithmInfo fused_info() {
       common_params(als::kMostAppliedFactors),
       {cg_steps_param(),
        ParamSpec::choice("precision", als::FusedPrecision::fp16, als::kFusedPrecisions,
-                         "of the gathered rows: one fp16 word a factor, or the sum of two; "
-                         "products are added in fp32"),
+                         "type of the gathered rows: one fp16 word a factor, or the sum of "
+                         "two; products are added in fp32"),
        ParamSpec::choice("normal", als::FusedNormal::automatic, als::kFusedNormals,
                          "A_u of a row: formed, or applied to vectors where its pairs fit in "
                          "shared memory; auto: by the row's length; more than 256 factors are "

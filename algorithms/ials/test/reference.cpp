@@ -11,9 +11,9 @@
 namespace mf::ials::test {
 namespace {
 
-// The exact solutions of rows over all rows of the other side, Y. Of one with weights W and wanted
-// p: (Y^T W Y + reg I) x = Y^T W p; or, where Y has fewer rows than columns, with B = W^1/2 Y,
-// x = B^T (B B^T + reg I)^-1 W^1/2 p, which is the same.
+// Solves rows exactly, over all rows Y of the other side. A row with weights W and wanted values p
+// has the solution of (Y^T W Y + reg I) x = Y^T W p. If Y has fewer rows than columns, a smaller
+// system gives the same x: B = W^1/2 Y, x = B^T (B B^T + reg I)^-1 W^1/2 p.
 class RowSolver {
  public:
   explicit RowSolver(const Matrix& other) : other_(other) {
@@ -40,7 +40,7 @@ class RowSolver {
   Matrix products_;  // of its rows
 };
 
-// Calls body(row) by a few threads: ctest runs as many tests as there are cores.
+// Calls body(row) on only a few threads: ctest runs as many tests as there are cores.
 template <class Body>
 void for_rows(std::int64_t rows, const Body& body) {
   constexpr int kThreads = 4;

@@ -29,7 +29,7 @@ struct OfRank {
 struct World {
   std::vector<std::unique_ptr<OfRank>> ranks;
   Model initial, trained;
-  std::vector<std::string> errors;  // of each rank; "" is none
+  std::vector<std::string> errors;  // of each rank; "": no error
 
   std::string all_errors() const {
     return std::accumulate(errors.begin(), errors.end(), std::string());

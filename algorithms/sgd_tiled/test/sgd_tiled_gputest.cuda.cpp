@@ -157,7 +157,7 @@ TEST(SgdTiled, EqualsASerialPassWhereNoItemIsShared) {
   }
 }
 
-// A diverged model is to be seen as one: rounding makes no numbers of what is none. (Not the user
+// A diverged model must look like one: rounding turns no NaN into a number. (Not the user
 // of item 0, whose row stands where a chunk has no rating: it would reach others.)
 TEST(SgdTiled, RowsThatAreNoNumbersStaySo) {
   MF_REQUIRE_DEVICE();
@@ -227,8 +227,8 @@ TEST(SgdTiled, VisitsEveryRatingOfAGiantOnce) {
   }
 }
 
-// Thousands of users with one item, all at once. With a rate so small that nobody's error changes,
-// the item moves by the sum of what each makes of it, and its bias too.
+// Thousands of users with one item, all at once. The rate is so small that no user's error changes:
+// the item and its bias move by the sum of all updates.
 TEST(SgdTiled, NoUpdateOfASharedItemIsLost) {
   MF_REQUIRE_DEVICE();
   constexpr std::int32_t kUsers = 4000;
@@ -283,7 +283,7 @@ TEST(SgdTiled, NoUpdateOfASharedItemIsLost) {
   }
 }
 
-// Rounding adds bits to a number's, which must not make a number of what is none.
+// Rounding adds to the bits of a number, which must not turn NaN or infinity into one.
 TEST(Rounder, LeavesWhatIsNoNumber) {
   MF_REQUIRE_DEVICE();
   const cuda::Stream stream;
