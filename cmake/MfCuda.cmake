@@ -35,8 +35,8 @@ function(mf_cuda_branches)
   endforeach()
 endfunction()
 
-# mf_cuda_floor(TARGET LOWEST SOURCES...): compiles these sources of the target for those
-# only architectures that are LOWEST or newer, since they use instructions that older ones have not.
+# mf_cuda_floor(TARGET LOWEST SOURCES...): compiles these sources of the target only
+# for architectures that are LOWEST or newer, since they use instructions that older ones have not.
 # A build without them compiles kernels without a body, which nothing launches
 # (AlgorithmInfo::min_compute).
 # To check, they are read for LOWEST, without an assembler, which takes 82 of the 90 s of the largest; the

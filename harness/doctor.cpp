@@ -177,7 +177,8 @@ std::string features_text(const Json& features) {
 // "confined: writes, truncation, signals"
 std::string confined_text(const Json& report) {
   const auto what = report["peers_confined"].get<std::vector<std::string>>();
-  return what.empty() ? "not confined: this kernel has no Landlock" : "confined: " + join(what);
+  return what.empty() ? "not confined: this kernel lacks Landlock's rules for writes"
+                      : "confined: " + join(what);
 }
 
 // A name, and what is said of it: a line on a terminal, or as many as it takes.

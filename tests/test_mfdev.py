@@ -273,6 +273,12 @@ def test_a_short_soak(mfbench, tmp_path, capsys):
         soak.Soak(mfbench.program, 40, tmp_path).check_finished("both", finished)
 
 
+@pytest.mark.parametrize("words", [["many"], ["8"], ["100", "0"]])
+def test_a_soak_says_what_it_cannot_count(words):
+    with pytest.raises(Failure, match="expected 40 or more cases and 1 or more kills"):
+        soak.soak(words)
+
+
 @pytest.mark.parametrize("grown", [(0, 50 << 20, 4), (0, 1 << 20, 9), (60, 1 << 20, 4)], ids=["memory", "descriptors", "seconds"])
 def test_a_soak_sees_what_grows(grown):
     seconds, bytes_, descriptors = grown

@@ -16,7 +16,7 @@ namespace mf {
 
 using RankKey = unsigned long long;
 
-// For nothing: below the key of every score that is finite.
+// The key of no item: below the key of every score that is finite.
 inline constexpr RankKey kNoKey = 0;
 
 // ---- equal scores ----

@@ -11,8 +11,8 @@ namespace mf {
 // docs/results.md, "Questions", has the forms. Throws Error(usage) for what is no question.
 Json answer_question(const Json& question);
 
-// A question a line, an answer a line, until the end of the input; {"error": ...} for another
-// line.
+// A question a line, an answer a line, until the end of the input; {"error": ...} for a line
+// that is no question.
 void answer_questions(std::istream& in, std::ostream& out);
 
 }  // namespace mf

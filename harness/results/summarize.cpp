@@ -205,8 +205,8 @@ class ResultReading {
 
 using FlatRow = std::map<std::string, Json>;
 
-// What a spreadsheet would run as a formula is a text for it with a quote before it; plain numbers
-// begin so, too.
+// Whether a spreadsheet would run it as a formula: with a quote before it, it is a text. Plain
+// numbers begin like formulas, and are kept.
 bool is_formula(const std::string& text) {
   constexpr std::string_view kBegins = "=+-@\t\r";
   if (text.empty() || kBegins.find(text.front()) == kBegins.npos) return false;

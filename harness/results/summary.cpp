@@ -370,7 +370,7 @@ std::string start_line(const std::vector<Row>& rows) {
   return fmt::format("start, once for the run and in no answer: {}\n", format_seconds(longest));
 }
 
-// For how many processes and hosts the runs of a configuration are, from the fewest to the most.
+// How many processes and hosts ran a configuration, from the fewest to the most.
 std::string origins_line(const std::vector<Row>& rows) {
   std::size_t few = 0, many = 0;
   std::set<std::string> hosts;

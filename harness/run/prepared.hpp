@@ -51,7 +51,7 @@ class PreparedCase {
   FactorView host_factors(Model& copy);
 
   const Algorithm& algorithm() const { return *algorithm_; }
-  Foreign* foreign() const { return foreign_; }  // null: no such model
+  Foreign* foreign() const { return foreign_; }  // null: not a foreign one
   TrainingClock::OwnClock own_clock() const;     // of a foreign one; else empty
   void gather_factors();                         // of several ranks
   Json exchanged() const;                        // OnRanks::exchanged()

@@ -51,8 +51,8 @@ struct RunOptions {
   // 0: go on; 1: end after the running epoch (Ctrl-C); 2: give the running epoch up.
   std::function<int()> interrupted;
 
-  RankWorld* ranks =
-      nullptr;  // the processes of the run, of which this is rank 0; null: one process
+  // The processes of the run, of which this is rank 0; null: one process.
+  RankWorld* ranks = nullptr;
 
   // For tests: named ranges as they begin and end, and what stands in for the machine
   // and its device.

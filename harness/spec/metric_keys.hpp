@@ -17,7 +17,7 @@ namespace mf {
 enum class MetricUse { target, monitor, search };
 
 std::string word_of(Metric metric, MetricUse use);
-// For a word, or of the metrics that may stand there.
+// The schema of such a word, or of the metrics that may stand there.
 Json metric_schema(MetricUse use);
 // Throws Error(usage) that names `path`.
 Metric parse_metric(const std::string& word, MetricUse use, const std::string& path);

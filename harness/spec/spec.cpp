@@ -207,8 +207,7 @@ std::optional<std::string> why_no_metric(const Case& item, Metric metric) {
   if (metric->part == MetricPart::validation && !has_validation(item)) {
     return fmt::format(
         "{} is of the validation part, but the split of {} has no such part; add \"validation\": "
-        "{} "
-        "to its split",
+        "{} to its split",
         metric.key(), item.data.label(), usual_validation(item));
   }
   if (measure == Measure::ranking) return std::nullopt;

@@ -75,8 +75,9 @@ std::optional<std::string> why_never_stops(const StopSpec& stop, std::int64_t ev
   const std::int64_t evaluations = (stop.epochs + every - 1) / every;  // without epoch 0
   const auto needs = [&](const char* rule, std::int64_t least) {
     return fmt::format(
-        "{} never ends it: it needs {} evaluations, and {} epochs with one every {} have {}", rule,
-        least, stop.epochs, every, evaluations);
+        "{} can never stop a case: it needs {} evaluations, and {} epochs with one every {} have "
+        "{}",
+        rule, least, stop.epochs, every, evaluations);
   };
   // The first is the best so far.
   const std::int64_t of_plateau = std::int64_t{stop.plateau_patience} + 1;

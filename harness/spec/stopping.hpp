@@ -32,8 +32,8 @@ struct StopSpec {
 const Form<StopSpec>& stop_form();
 StopSpec parse_stop(const Json& json, const std::string& path);
 
-// Why a rule that counts evaluations ends no case that is evaluated `every` so many epochs, after
-// the name of the rule; nothing where each may.
+// "plateau can never stop a case: ...", of a rule that counts evaluations, for a case that is
+// evaluated `every` so many epochs; nothing where each rule may.
 std::optional<std::string> why_never_stops(const StopSpec& stop, std::int64_t every);
 
 struct StopInput {

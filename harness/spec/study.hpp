@@ -25,7 +25,7 @@ struct StudyChoice {
 // chose nothing stay, and are not run but end as it says.
 Spec resolve_studies(Spec spec, const std::vector<StudyChoice>& choices);
 
-// For study.json, and back. Throws Error(data) for what is not whole; `where` names the file.
+// To study.json, and back. Throws Error(data) for what is not whole; `where` names the file.
 Json to_json(const StudyPlan& plan);
 StudyPlan read_study_plan(const Json& json, const std::string& where);
 

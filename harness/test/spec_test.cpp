@@ -491,9 +491,10 @@ TEST(Spec, ARuleThatCanNeverStopACaseIsTold) {
     return Json{{"epochs", epochs}, {"plateau", {{"patience", patience}}}};
   };
   EXPECT_EQ(warnings(plateau(6, 5), 1), Warnings{});
-  EXPECT_EQ(warnings(plateau(30, 3), 10),
-            Warnings{"$.algorithms[0].stop.plateau never ends it: it needs 4 evaluations, and 30 "
-                     "epochs with one every 10 have 3"});
+  EXPECT_EQ(
+      warnings(plateau(30, 3), 10),
+      Warnings{"$.algorithms[0].stop.plateau can never stop a case: it needs 4 evaluations, and "
+               "30 epochs with one every 10 have 3"});
   EXPECT_EQ(warnings(plateau(31, 3), 10), Warnings{}) << "the last epoch is evaluated";
   EXPECT_EQ(warnings({{"epochs", 3}, {"overfitting", Json::object()}}, 3).size(), 1U);
   EXPECT_EQ(warnings({{"epochs", 4}, {"overfitting", Json::object()}}, 3), Warnings{});

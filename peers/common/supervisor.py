@@ -40,13 +40,13 @@ PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 CLONE_NEWUSER, CLONE_NEWNET = 0x10000000, 0x40000000
 SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 1
 
-# As linux/landlock.h has them: the numbers are those of every architecture.
+# As linux/landlock.h has them; the numbers of the calls are the same on every architecture.
 PR_SET_NO_NEW_PRIVS = 38
 LANDLOCK_CREATE, LANDLOCK_ADD, LANDLOCK_RESTRICT = 444, 445, 446
 LANDLOCK_BELOW, SCOPE_SIGNALS = 1, 1 << 1
 TO_FILES, TRUNCATES = 1 << 1, 1 << 14
-IN_FOLDERS = sum(1 << bit for bit in range(4, 14))  # what is in it removed, made, moved
-# What libraries write beside files: memory that processes share, GPUs. No terminal and no disk is among it.
+IN_FOLDERS = sum(1 << bit for bit in range(4, 14))  # removing, making and moving what is in them
+# What libraries write beside files: memory that processes share, GPUs. No terminals, no disks.
 DEVICES = ["null", "zero", "full", "random", "urandom", "shm", "dri", "kfd", "nvidia*"]
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -96,7 +96,7 @@ def leave_network():
 
 
 def landlock(call, *arguments):
-    """A process that is to be confined and is not must not go on."""
+    """A system call; a process that cannot be confined must not go on."""
     done = libc.syscall(call, *arguments)
     if done < 0:
         raise OSError(ctypes.get_errno(), f"the peer is not confined: {os.strerror(ctypes.get_errno())}")
@@ -112,7 +112,7 @@ def allow(rules, path, writes):
 
 
 def confine(order):
-    """Files are written and made in its folder only, and on devices; no process but its own is signalled."""
+    """Files are written and made in its folder only, and on devices; only its own processes are signalled."""
     writes = TO_FILES | IN_FOLDERS | (TRUNCATES if "truncation" in order["confined"] else 0)
     signals = "signals" in order["confined"]
     # Older kernels know the first of the three numbers.
@@ -156,7 +156,7 @@ def become_peer(order, channel, facts, parent):
 # ---- what has been started -----------------------------------------------------------------------
 
 def read(path):
-    """For the system's files; b"" where the process has ended. By descriptors: it is read often."""
+    """A file of the system; b"" where the process has ended. By descriptors: it is read often."""
     try:
         file = os.open(path, os.O_RDONLY)
     except OSError:

@@ -47,7 +47,7 @@ class CumfAls(mfprogram.Program):
             progress.rmse.setdefault(int(found[1]) + 1, float(found[2]))
         total = TOTAL.search(text)
         if total and progress.rmse and not progress.seconds:
-            # For all its iterations: those before the last took their share of it.
+            # The total is that of all its iterations: those before the last took their share of it.
             count = max(progress.rmse)
             progress.seconds = {k: float(total[1]) * k / count for k in range(1, count + 1)}
         return progress

@@ -16,7 +16,7 @@ one before it. Its step sizes start anew with each call, so it trains from the s
 import mfpeer
 import numpy
 
-# For the data that it warms up on.
+# The size of the data that it warms up on.
 WARM_USERS, WARM_ITEMS = 32, 16
 
 
@@ -74,7 +74,7 @@ class Model:
         self.fitted.user_factors, self.fitted.item_factors = p, q
 
     def seconds_of_fit(self):
-        """For the library's own loop, which it hands to its callback: fit() also transposes and checks its
+        """Those of the library's own loop, which it hands to its callback: fit() also transposes and checks its
         matrix each time."""
         seconds = []
         self.fitted.fit(self.pairs, show_progress=False, callback=lambda number, took, *_: seconds.append(took))

@@ -42,7 +42,7 @@ class Als:
         else:
             os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
         os.environ["PYSPARK_PYTHON"] = sys.executable
-        os.environ["SPARK_SUBMIT_OPTS"] = f"-Djava.io.tmpdir={task.folder}"  # Java does not ask TMPDIR
+        os.environ["SPARK_SUBMIT_OPTS"] = f"-Djava.io.tmpdir={task.folder}"  # Java ignores TMPDIR
         import pyspark
         import pyspark.sql
         self.library, self.master = pyspark, master

@@ -11,7 +11,7 @@ import types
 import mfpeer
 import numpy
 
-# For the data that it warms up on: large enough for every kernel, small enough for no time.
+# The size of the data that it warms up on: large enough for every kernel, small enough for no time.
 WARM_USERS, WARM_ITEMS = 32, 16
 
 

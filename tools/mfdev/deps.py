@@ -79,7 +79,7 @@ def python(modules):
 
 
 def python_header(name):
-    """For the Python that environments are made from."""
+    """Whether it is there for the Python that environments are made from."""
     found = python_with("venv", "ensurepip")
     where = found and output_of(found, "-c", 'import sysconfig; print(sysconfig.get_path("include"))').strip()
     return bool(where) and (pathlib.Path(where) / name).is_file()

@@ -1,6 +1,6 @@
 """./dev pictures: the pictures of the documents, from committed results and recipes.
 
-docs/images/pictures.json has of each its recipe and results, and the hash of both as they were when it was drawn.
+For each, docs/images/pictures.json has its recipe and results, and the hash of both from when it was drawn.
 """
 
 import hashlib

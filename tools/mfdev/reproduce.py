@@ -152,7 +152,7 @@ def has_results(folder):
 
 
 def result_folders(exhibit, results):
-    """For an exhibit and its parts: DIR, DIR.PART, ..."""
+    """Those of an exhibit and its parts: DIR, DIR.PART, ..."""
     found = []
     for part in [*parts_of(exhibit, False), *parts_of(exhibit, True)]:
         folder = results + part.name.removesuffix(".json").removesuffix(".bench")[len(exhibit.split("/")[1]):]

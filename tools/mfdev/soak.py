@@ -22,6 +22,7 @@ ALGORITHMS = [{"name": "sgd_serial", "factors": [2, 3]}, {"name": "als_cpu", "fa
 OF_A_SEED = 4  # cases
 COMPARED = ("epoch", "updates", "test_rmse", "test_mae", "learning_rate")
 LOOKS = 10
+FEWEST_CASES = 4 * LOOKS  # so that each look has cases of its own
 # For each case its row of the table and its name stay in memory until the end.
 MOST_BYTES_OF_CASE, MOST_DESCRIPTORS, MOST_SLOWER = 16 << 10, 2, 3.0
 
@@ -155,7 +156,9 @@ def soak_in(place, program, cases, kills):
 
 def soak(words):
     """[CASES] [KILLS]"""
-    cases, kills = [*(int(word) for word in words), *(2000, 40)[len(words):]]
+    cases, kills = [*(int(word) if word.isdecimal() else 0 for word in words), *(2000, 40)[len(words):]]
+    if cases < FEWEST_CASES or kills < 1:
+        raise Failure(f"soak: found {' '.join(words)}, expected {FEWEST_CASES} or more cases and 1 or more kills")
     program = os.environ.get("MFBENCH")
     if not program:
         configure("cpu")

@@ -212,14 +212,14 @@ Json row_json(const Comparison& row) {
 }
 
 Json folder_json(const FolderSummary& folder, const std::vector<Unmatched>& only) {
-  Json single = Json::array();
+  Json only_here = Json::array();
   for (const auto& one : only) {
-    single.push_back({{"label", one.label}, {"runs", one.runs}, {"differs", one.differs}});
+    only_here.push_back({{"label", one.label}, {"runs", one.runs}, {"differs", one.differs}});
   }
   return {{"folder", folder.folder},     {"side", folder.side.empty() ? Json() : Json(folder.side)},
           {"files", folder.files},       {"commits", folder.commits},
           {"machines", folder.machines}, {"left_out", folder.left_out},
-          {"only_here", single},         {"origins", to_json(folder.origins)}};
+          {"only_here", only_here},      {"origins", to_json(folder.origins)}};
 }
 
 // Runs that ended without a result.
@@ -264,7 +264,7 @@ std::string headline(const Comparison& row) {
     case Verdict::same:
       return text;
     default:
-      // For too few runs the times say so too.
+      // With too few runs the times say so, too.
       return row.quality.verdict == row.epoch_time.verdict
                  ? text
                  : text + ", " + metric + " " + kVerdicts.of(row.quality.verdict);

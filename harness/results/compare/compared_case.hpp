@@ -49,7 +49,7 @@ struct ComparedCase {
   RunOrigin origin;
   std::optional<TargetSpec> target;
   bool has_target_metric = false;  // in its trace
-  // kNever: it missed the target, or has no end that is an answer, for it diverged or failed.
+  // kNever: it missed the target, or diverged or failed, so that its end is no answer.
   AnswerTimes at_target, at_end;
   Metric metric;
   std::optional<double> quality;  // of it, as headline_of() has it
@@ -64,7 +64,7 @@ struct ComparedCase {
   }
 };
 
-// For a finished result. Nothing where its header names no seed.
+// What a finished result comes to; nothing where its header names no seed.
 std::optional<ComparedCase> compared_case(const std::string& path, const ResultFile& file,
                                           const std::optional<TargetSpec>& target);
 

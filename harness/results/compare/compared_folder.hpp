@@ -40,8 +40,8 @@ void take_case(const StoredCase& stored, const StoredSpec& beside,
 
 // Gives each run that failed before its data were loaded the configuration, and where there is a
 // run of the same seed the repeat, of the runs that agree with it in everything but what is only
-// known of loaded data: the content of the data set and its split. Nothing without any, or
-// several kinds of them.
+// known of loaded data: the content of the data set and its split. Does nothing if no run agrees,
+// or several kinds of them do.
 void place_unloaded(const std::vector<ComparedCase*>& cases);
 
 // Takes the names, or sections, out of all configurations. Throws Error(usage) for a name that no

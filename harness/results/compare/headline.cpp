@@ -38,8 +38,8 @@ bool is_on_test(const Json& header, std::initializer_list<const char*> rule) {
   return metric && (*metric)->part == MetricPart::test;
 }
 
-// Who has no learning rate ignores the schedule. For an algorithm that is not in this build, it is
-// not known.
+// An algorithm without a learning rate ignores the schedule. For an algorithm that is not in this
+// build, it is not known.
 bool uses_schedule(const Json& header) {
   const std::string name = text_at(header, {"algorithm", "name"}).value_or("");
   for (const auto* info : all_algorithms()) {

@@ -10,7 +10,7 @@
 
 namespace mf {
 
-// For one run; nothing where its file does not say.
+// Where one run was; nothing where its file does not say.
 struct RunOrigin {
   std::optional<std::string> process, host;
 };

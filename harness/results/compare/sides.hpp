@@ -29,7 +29,7 @@ class SideFilter {
  public:
   explicit SideFilter(const ComparedSide& side) : side_(&side) {}
 
-  // Files that do not name their algorithm are, too.
+  // A file that does not name its algorithm is kept, too.
   bool keeps(const Json& header);
   // After the last. Throws Error(usage) if no case fits; it names those that are there.
   void check(const std::string& folder) const;

@@ -24,7 +24,7 @@ void set_contention(Json& footer, const Contention& contention);
 Contention contention_in(const Json& footer);
 
 // "training: other programs kept 1.0 of 2 CPUs busy; ...", those of the host's clocks named so;
-// "" without one.
+// "" if it was not contended.
 std::string contention_text(const Contention& contention);
 
 }  // namespace mf

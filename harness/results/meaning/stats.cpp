@@ -52,7 +52,7 @@ double density(double t, double freedom) {
   return std::exp(log_front - (freedom + 1) / 2 * std::log1p(t * t / freedom));
 }
 
-// For the mean.
+// Squared standard error of the mean.
 double squared_error(const std::vector<double>& values) {
   const double middle = mean(values);
   double sum = 0;

@@ -1,6 +1,6 @@
 // The device of a case: opened for it, and watched while it trains there, by readings within epochs
-// and by the energy that they take. For a case of the CPU all of it does
-// nothing; so does the watch where the driver tells nothing.
+// and by the energy that they take. It does nothing for a case of the CPU, nor does the watch where
+// the driver tells nothing.
 #pragma once
 
 #include <functional>

@@ -72,8 +72,8 @@ std::optional<Refusal> CaseSetup::open(CaseMeasures& measures) {
   return refusal;
 }
 
-// On the device, beside the ratings that stay there from the case before. For what takes as much as
-// there is, the least.
+// On the device, beside the ratings that stay there from the case before. What takes as much as
+// there is counts with its least.
 std::int64_t CaseSetup::bytes_to_come(const DevicePlace& place, DeviceClock& device) const {
   const PartSizes sizes = evaluation_.sizes();
   const DevicePlace least = {place.keeps_ratings, place.has_columns, std::nullopt};

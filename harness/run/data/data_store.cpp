@@ -53,7 +53,7 @@ CaseData DataStore::get(const Case& item, bool keep_whole) {
       cut(item, keep_whole);
     } catch (const Error& error) {
       if (at_hand || keep_whole || error.kind() != ErrorKind::data) throw;
-      // Of a cache file that is damaged: read as a whole, this is told, and it is built again.
+      // A cache file may be damaged: to read it whole says so and builds it again.
       load(item, dataset_key, false);
       cut(item, keep_whole);
     }

@@ -70,7 +70,7 @@ class RankWorld {
   // Rank 0 to those that follow it. Throws RankFault.
   void order(int to, const Order& order);
   Order await_order();
-  // The others leave. Nothing without any or the links are broken.
+  // The others leave. Does nothing without others, or once the links are broken.
   void dismiss();
 
   // Since a rank failed within what all do together. Then only the end of the run is left.
