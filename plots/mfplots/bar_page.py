@@ -88,8 +88,8 @@ def published_marks(points: Sequence[Point], first: int, text: Callable[[float],
 
 
 def _heights(panels: Sequence[Rows], width: float, highest: float, bars_a_row: int) -> tuple[float, float, list[list[float]]]:
-    """The size of the letters, the inches of a row of one line, and how many of these each row takes: the largest that
-    leave room for all."""
+    """The largest letters with which all rows have room: their size, the inches of a row of one line, and how many of
+    these each row takes."""
     room = highest - AROUND - A_TITLE * (len(panels) - 1)
     for share in SIZES:
         size = share * words_size()
@@ -103,7 +103,7 @@ def _heights(panels: Sequence[Rows], width: float, highest: float, bars_a_row: i
 
 
 def _spread_out(axes: Axes, high: Sequence[float]) -> None:
-    """All that is drawn at a row goes to the middle of its place; bars keep their height."""
+    """Moves what is drawn at a row to the middle of its place; bars keep their height."""
     middle = np.cumsum([0.0, *high[:-1]]) + np.asarray(high) / 2 - 0.5
 
     def placed(y: float) -> float:
@@ -134,7 +134,7 @@ def _name_rows(axes: Axes, rows: Rows, size: float, width: float) -> None:
 
 
 def _as_fit(pieces: Sequence[str], inches: float, size: float) -> str:
-    """As many as one line holds; a ratio may go without its interval, and the first may take several lines."""
+    """As many pieces as one line holds. A ratio may lose its interval; the first piece may take several lines."""
     text = ""
     for piece in filter(None, pieces):
         tried = [f"{text}, {one}" if text else one for one in (piece, piece.partition(" [")[0])]
@@ -146,8 +146,8 @@ def _as_fit(pieces: Sequence[str], inches: float, size: float) -> str:
 
 
 def _draw_bars(axes: Axes, rows: Rows, origin: float | None, tick: Tick, closeup: bool) -> bool:
-    """Whether the axis is logarithmic. `origin`: a line, where bars begin on such an axis; None: dots there, for want of
-    a zero. `closeup`: dots on an axis around the values, for errors, which differ little."""
+    """Returns whether the axis is logarithmic. `origin`: a line, where bars begin on such an axis; None: dots instead,
+    since it has no zero. `closeup`: dots on an axis around the values, for errors, which differ little."""
     axes.set_title(rows.title, loc="left")
     log = _set_closeup(axes, rows.bars, rows.marks, tick, origin) if closeup else _set_scale(axes, rows.bars, rows.marks, tick)
     for bar in rows.bars:

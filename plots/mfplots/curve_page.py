@@ -83,7 +83,7 @@ def curve_sheet(n: int, recipe: Recipe, title: str, view: View) -> Sheet:
 
 
 def names_of(view: View, looks_of: Mapping[str, Look]) -> dict[str, str]:
-    """Short ones; one for several labels only where these look alike."""
+    """Short names. Labels share one only if they look alike."""
     names = short_names(view.labels, view.by_panel)
     looking = {(name, look.colour, look.variant) for label, name in names.items() for look in [looks_of[label]]}
     return names if len(looking) == len(set(names.values())) else short_names(view.labels)
@@ -91,7 +91,7 @@ def names_of(view: View, looks_of: Mapping[str, Look]) -> dict[str, str]:
 
 def place_legend(sheet: Sheet, view: View, per_panel: Sequence[Sequence[Curve]], looks_of: Mapping[str, Look],
                  names: Mapping[str, str], points: Sequence[Point] = ()) -> None:
-    """Ours, libraries, and what was published; or the names at the curves, where all of them are drawn."""
+    """Ours, libraries, and what was published; or, if all are curves, their names at them."""
     ours, libraries = legend(view, per_panel, looks_of, names)
     handles = {**ours, **libraries}
     sheet.legend(_once(ours), _once(libraries), point_handles(points), named=() if points else at_curves(sheet, handles))
@@ -232,7 +232,7 @@ def legend(view: View, per_panel: Sequence[Sequence[Curve]], looks_of: Mapping[s
 
 
 def _once(handles: Mapping[str, Line2D]) -> list[Line2D]:
-    """One of each name; the one that is drawn."""
+    """One of each name, if possible one that is drawn."""
     found: dict[str, Line2D] = {}
     for handle in handles.values():
         name = handle.get_label().replace(", not drawn", "")

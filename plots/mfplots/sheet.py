@@ -194,7 +194,7 @@ class Sheet:
                           f"on {self.width:g} x {self.highest:g} inches; {HOW_TO_FIT}")
 
     def _share_labels(self) -> tuple[str, str]:
-        """Of x and y, what all panels would say: it stands once. Words longer than their axis are wrapped."""
+        """The labels of x and y that all panels share, to stand once; '' if they differ. Wraps words longer than their axis."""
         size = float(matplotlib.rcParams["axes.labelsize"])
         whole = self.width / self.columns
         shared = []
@@ -211,7 +211,7 @@ class Sheet:
         return shared[0], shared[1]
 
     def _legend(self, handles: Sequence[Any]) -> Legend:
-        """In the columns with which it is lowest; long names take two lines."""
+        """With the number of columns that makes it lowest; long names take two lines."""
         size = float(matplotlib.rcParams["legend.fontsize"])
         names = [handle.get_label() for handle in handles]
         found: list[tuple[int, int]] = []  # lines and columns

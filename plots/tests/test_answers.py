@@ -190,7 +190,7 @@ def test_time_to_the_target_is_drawn_with_the_answer_beside_it(tmp_path):
              *(Made("fused", seed=s, trace=MISSES, prepare_s=5.0) for s in (2,)), Made(),
              Made("fused", seed=3, trace=FAST, prepare_s=5.0)]
     words, table = drawn(tmp_path, cases, {"figure": "metric-bars", "y": "time_to_target"})
-    assert "200 ms, answer 5.25 s, 1 of 3 did not reach" in words.replace("\N{NO-BREAK SPACE}", " ") and "1 of 3 did not reach" in words
+    assert "200 ms, answer 5.25 s, 1 of 3 did not reach" in words.replace("\N{NO-BREAK SPACE}", " ")
     assert table.loc["fused", "time_to_target"] == pytest.approx(0.2)
     assert table.loc["fused", "answer_to_target"] == pytest.approx(5.25)
     assert table.loc["fused", "answer_to_target_ratio"] == pytest.approx(5.25 / 2.25)

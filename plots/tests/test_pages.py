@@ -34,7 +34,7 @@ def test_published_errors_stand_beside_no_look_alike(tmp_path, recipe):
 @unlaid
 @pytest.mark.parametrize("recipe", [{"figure": "metric-bars", "y": "updates_per_s"},
                                     {"figure": "sweep", "y": "updates_per_s", "x": "factors"}])
-def test_published_rates_of_sgd_stand_among_sgd_alone(tmp_path, recipe):
+def test_published_rates_of_sgd_stand_only_beside_sgd(tmp_path, recipe):
     rows = published(tmp_path, "s,e,toy,Sys,V100,factors,50,updates_per_s,700,r,f", metric="updates_per_s")
     als = Made("als", method="als")
     _, text, _ = draw(write(tmp_path / "a", [als]), tmp_path, {**recipe, "published": rows})

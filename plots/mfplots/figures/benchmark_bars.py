@@ -128,7 +128,7 @@ def _check_keys(items: Sequence[Benchmark], recipe: Recipe) -> None:
 
 
 def _check_shares(rows: Sequence[Row], recipe: Recipe) -> None:
-    """No one does more than the peak allows: more than 100 % says that it is no peak of what is counted."""
+    """More than 100 % means that the peak is of something else than what is counted."""
     for row in rows:
         if _of_peak(recipe) and row.total > _peak(recipe):
             raise PlotError(f"{recipe.file_name}: {row.label} would have {100 * row.total / _peak(recipe):.0f} % of the peak of "

@@ -67,8 +67,8 @@ def clocks(view: View, recipe: Recipe) -> Drawing:
     sheet.small_print([
         f"{sample(view)}. "
         "Median over seeds of each part, stacked; all: their sum. Start: the device and what is made once a run. "
-        "Runs for earlier points: of a library that runs from the start for each evaluated point, all but the last run, "
-        "which is its training. Rest: what is on no clock. Answer: prepare + transfer + train to the end, with what an "
+        "Runs for earlier points: a library may run from the start for each evaluated point; these are all runs but the "
+        "last, which is its training. Rest: what is on no clock. Answer: prepare + transfer + train to the end, with what an "
         "earlier case had done of them.",
         explained(names), *provenance(view)])
     return Drawing(sheet, _numbers(stacks))
@@ -90,7 +90,7 @@ def stack_of(panel: Panel, series: Series) -> Stack:
 
 
 def _earlier(cases: pd.DataFrame) -> list[float]:
-    """Seconds of all runs of a case but the last: 0 of what goes on from point to point, or has no phases."""
+    """Seconds of all runs of a case but the last; 0 if it does not restart, or has no phases."""
     def of_case(row: pd.Series) -> float:
         epochs = row["phases"].get("epoch") if isinstance(row.get("phases"), Mapping) else None
         return max(float(epochs["seconds_s"]) - float(row["clock_train_s"]), 0.0) if epochs else 0.0
