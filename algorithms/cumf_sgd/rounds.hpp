@@ -19,7 +19,7 @@ struct Transfer {
 };
 
 struct Round {
-  std::vector<int> segment;  // [rank]: that it works on; each another
+  std::vector<int> segment;  // [rank]: the one that it works on; all differ
   // What has to be there before the round. `late` was worked on in the round before, and all of an
   // epoch's first round are; `early` was free then, and may travel during it. For either, a rank
   // gets at most one and sends at most one to each other.

@@ -10,8 +10,8 @@
 namespace mf::als {
 namespace {
 
-// Bytes of a device, by what it takes when. For several, each has its share of R; all factors, or
-// where they reduce, of rank 0 all, which evaluates.
+// Bytes of a device, by what it takes when. Of several, each has its share of R and all factors;
+// where they reduce, only rank 0, which evaluates, has all factors.
 struct AlsNeed {
   AlsSettings settings;
   int devices;

@@ -1,10 +1,9 @@
 // Mini-batch SGD. With the values before the batch, e = r - p_u . q_i, and a batch B,
 //   p_u += sum over the ratings of u in B  rate (e q_i - reg p_u)
 //   q_i += sum over the ratings of i in B  rate (e p_u - reg q_i)
-// Mapping: a warp a rating, lanes over factors. One kernel adds the gradients of a batch up, a
-// second one moves the sums to the rows. An update computes 10 f + 2 operations; it moves 16 f
-// bytes of rows and sums in the first kernel, and as many in the second where its rows are not
-// shared.
+// Mapping: a warp a rating, lanes over factors. One kernel adds up the gradients of a batch, a
+// second one moves the sums to the rows. An update computes 10 f + 2 operations; README.md counts
+// its bytes.
 #include "algorithms/core/cuda/device_model.hpp"
 #include "algorithms/core/cuda/launch.hpp"
 #include "algorithms/core/cuda/ratings/row_words.cuh"
