@@ -115,8 +115,8 @@ function(mf_precompile target)
 endfunction()
 
 # mf_add_test(NAME SOURCES... LIBS...): one GoogleTest program; ctest runs its cases one by one.
-# LABELS gpu marks tests that need a device. ALONE FILTER, a filter of GoogleTest: those that measure times
-# or what is free of the whole device, with which no other test runs.
+# LABELS gpu marks tests that need a device. ALONE takes a filter of GoogleTest: tests that measure times or
+# the free memory of the device, beside which no other test runs.
 function(mf_add_test name)
   cmake_parse_arguments(arg "" "ALONE" "SOURCES;LIBS;LABELS;DEFINITIONS" ${ARGN})
   if(NOT MF_BUILD_TESTS)

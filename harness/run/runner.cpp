@@ -88,7 +88,7 @@ class CaseRun {
     const auto limit = item_.stop.wall_seconds;
     if (limit && seconds_since(start_) >= *limit) {
       throw CaseOver(CaseOver::Why::timeout,
-                     fmt::format("wall_seconds: {:g} s were spent, at last on waiting for {}",
+                     fmt::format("wall_seconds: {:g} s were spent, the last of them waiting for {}",
                                  seconds_since(start_), what));
     }
     wait_given_up_ = interrupt_level() > 0;

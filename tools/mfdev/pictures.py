@@ -33,7 +33,7 @@ def results_of(entry):
     """Folders and packed results that the patterns of the entry name."""
     found = [path for pattern in entry["results"] for path in sorted(ROOT.glob(pattern))]
     if not found:
-        raise Failure(f"no results fit {', '.join(entry['results'])}")
+        raise Failure(f"{LIST.relative_to(ROOT)}: no results fit {', '.join(entry['results'])}")
     return found
 
 

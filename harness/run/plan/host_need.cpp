@@ -124,10 +124,10 @@ HostNeed host_need(const Case& item, const HostData& data) {
   need.cut = standing(data) + cut_bytes(item, data, sizes);
   need.train = train_bytes(item, data, sizes);
   if (data.from == DataFrom::split_at_hand) return need;
-  HostData single = data;  // what was kept for others is given up where memory is short
-  single.kept = false;
-  if (single.from == DataFrom::ratings_at_hand) single.from = DataFrom::generator;
-  need.surely = cut_bytes(item, single, sizes);
+  HostData unshared = data;  // what was kept for others is given up where memory is short
+  unshared.kept = false;
+  if (unshared.from == DataFrom::ratings_at_hand) unshared.from = DataFrom::generator;
+  need.surely = cut_bytes(item, unshared, sizes);
   if (data.from == DataFrom::files) need.surely = std::max(need.surely, kSortedBytes * sizes.nnz);
   return need;
 }
