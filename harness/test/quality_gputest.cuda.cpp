@@ -16,8 +16,8 @@ namespace mf {
 namespace {
 
 using cuda::DeviceBuffer;
+using testing::one_thread;
 using testing::random_ratings;
-using testing::single;
 
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
@@ -120,7 +120,8 @@ TEST(DeviceQuality, EqualsTheHost) {
       SCOPED_TRACE(fmt::format("{} x {}, f = {}, padding {}", c.m, c.n, c.f, padding));
       const OnDevice device(model, padding);
       QualityEvaluator evaluator(split, Predictor(split.train),
-                                 implicit_loss(padding == 0 ? 0 : 0.6), RankingSpec{}, single());
+                                 implicit_loss(padding == 0 ? 0 : 0.6), RankingSpec{},
+                                 one_thread());
       const MetricValues expected = evaluator.evaluate(model.view(), team);
       const MetricValues found = evaluator.evaluate(device.view(), team);
       expect_ranking_equal(found, expected);
@@ -139,7 +140,7 @@ TEST(DeviceQuality, ObjectiveIsTheDenseSum) {
   for (const std::int32_t f : {1, 8, 31, 64, 100, 256, 500, 1024}) {
     const Model model =
         initial_model(211, 97, f, ModelKind::plain, 0, InitSpec{InitKind::normal, 0.3, 4}, 2);
-    const ImplicitObjective objective(train, *implicit_loss(0.5).implicit, single());
+    const ImplicitObjective objective(train, *implicit_loss(0.5).implicit, one_thread());
     DeviceObjective device(objective, nullptr);
     const double expected = testing::dense_objective(model.view(), train, objective.loss());
     EXPECT_NEAR(device.evaluate(OnDevice(model).view(), nullptr), expected, 1e-6 * expected) << f;
@@ -168,7 +169,7 @@ TEST(DeviceQuality, ObjectiveOfManyRows) {
   const Ratings train(std::move(a));
   const Model model =
       initial_model(m, 31, 40, ModelKind::plain, 0, InitSpec{InitKind::normal, 0.3, 4}, 2);
-  const ImplicitObjective objective(train, *implicit_loss().implicit, single());
+  const ImplicitObjective objective(train, *implicit_loss().implicit, one_thread());
   ThreadTeam team(4);
   const double expected = objective.evaluate(model.view(), team);
   DeviceObjective device(objective, nullptr);
@@ -192,7 +193,7 @@ TEST(DeviceQuality, RanksExplicitModelsAndFoldedUsers) {
       FoldInLoss loss;
       loss.reg = 0.1;
       QualityEvaluator evaluator(split, Predictor(split.train), implicit ? implicit_loss() : loss,
-                                 RankingSpec{}, single());
+                                 RankingSpec{}, one_thread());
       const MetricValues expected = evaluator.evaluate(model.view(), team);
       const MetricValues found = evaluator.evaluate(OnDevice(model, 2).view(), team);
       // Rows that were folded in are no whole numbers: near ties may fall differently.
@@ -212,7 +213,7 @@ TEST(DeviceQuality, ExplicitModelsOfWholeNumbersEqualTheHost) {
   for (const ModelKind kind : {ModelKind::plain, ModelKind::biased}) {
     const Model model = whole_model(150, 700, 9, 2, kind);
     QualityEvaluator evaluator(split, Predictor(split.train), FoldInLoss{}, RankingSpec{},
-                               single());
+                               one_thread());
     expect_ranking_equal(evaluator.evaluate(OnDevice(model).view(), team),
                          evaluator.evaluate(model.view(), team));
   }
@@ -227,7 +228,7 @@ TEST(DeviceQuality, RanksUsersTileByTile) {
   const Model model = whole_model(kUsers, kItems, 3, 20);
   ThreadTeam team(8);
   QualityEvaluator evaluator(split, Predictor(split.train), implicit_loss(), RankingSpec{},
-                             single());
+                             one_thread());
   expect_ranking_equal(evaluator.evaluate(OnDevice(model).view(), team),
                        evaluator.evaluate(model.view(), team));
 }
@@ -240,7 +241,7 @@ TEST(DeviceQuality, OfAModelThatIsNotFiniteIsNone) {
     Model model = whole_model(61, 303, 5, 3);
     for (int k = 0; k < 5; ++k) model.q[302 * 5 + k] = bad;
     QualityEvaluator evaluator(split, Predictor(split.train), implicit_loss(), RankingSpec{},
-                               single());
+                               one_thread());
     EXPECT_TRUE(
         std::isnan(*evaluator.evaluate(OnDevice(model).view(), team)[Metric::named("map", 10)]));
   }

@@ -15,7 +15,7 @@
 
 namespace mf::testing {
 
-inline ThreadTeam& single() {
+inline ThreadTeam& one_thread() {
   static ThreadTeam one(1);
   return one;
 }

@@ -16,8 +16,8 @@ namespace {
 
 using testing::contains;
 using testing::message_of;
+using testing::one_thread;
 using testing::random_ratings;
-using testing::single;
 
 constexpr std::int32_t kUsers = 61, kItems = 203, kFactors = 7;
 
@@ -178,9 +178,9 @@ TEST(Ranking, IsThatOfTheSortedList) {
     const Model model = whole_model(c.m, c.n, c.f, 3, c.range);
     const std::vector<int> ranks = {1, 10, 20, 37, kRanks};
     QualityEvaluator evaluator(split, Predictor(split.train), implicit_loss(1, 0.1),
-                               ranking_at(ranks), single());
+                               ranking_at(ranks), one_thread());
     const RankedUsers users =
-        choose_ranked_users(split.train, nullptr, split.test, {}, true, single());
+        choose_ranked_users(split.train, nullptr, split.test, {}, true, one_thread());
     ASSERT_GT(users.count(), 0) << c.m;
     ThreadTeam team(2);
     SCOPED_TRACE(c.n);
@@ -191,12 +191,12 @@ TEST(Ranking, IsThatOfTheSortedList) {
 struct ManyTies {
   Split split = random_split(40, 333, 0.3);
   Model model = whole_model(40, 333, 3, 5, 1);
-  RankedUsers users = choose_ranked_users(split.train, nullptr, split.test, {}, true, single());
+  RankedUsers users = choose_ranked_users(split.train, nullptr, split.test, {}, true, one_thread());
 
   RankedItems by_products(AlignedVector<std::int32_t>* top = nullptr) const {
     std::vector<const float*> rows;
     for (const auto u : users.users) rows.push_back(model.p.data() + u * 3);
-    return rank_items({rows, model.q.data(), 3, 333, 3}, users, single(), top);
+    return rank_items({rows, model.q.data(), 3, 333, 3}, users, one_thread(), top);
   }
 };
 
@@ -236,7 +236,7 @@ TEST(Ranking, OfScoresIsThatOfProducts) {
 TEST(Ranking, CountsUsersWithHeldOutItemsAlone) {
   const Split split = random_split(kUsers, kItems, 0.1);
   const RankedUsers users =
-      choose_ranked_users(split.train, nullptr, split.test, {}, true, single());
+      choose_ranked_users(split.train, nullptr, split.test, {}, true, one_thread());
   std::set<std::int32_t> expected;
   for (const auto u : split.test.users()) expected.insert(u);
   EXPECT_EQ(std::set<std::int32_t>(users.users.begin(), users.users.end()), expected);
@@ -248,9 +248,10 @@ TEST(Ranking, ASampleIsPartOfALargerOne) {
   const Split split = random_split(kUsers, kItems, 0.1);
   const auto sample = [&](std::int64_t n, std::uint64_t seed) {
     const RankedUsers users =
-        choose_ranked_users(split.train, nullptr, split.test, {n, seed, {}}, true, single());
-    EXPECT_EQ(users.eligible,
-              choose_ranked_users(split.train, nullptr, split.test, {}, true, single()).count());
+        choose_ranked_users(split.train, nullptr, split.test, {n, seed, {}}, true, one_thread());
+    EXPECT_EQ(
+        users.eligible,
+        choose_ranked_users(split.train, nullptr, split.test, {}, true, one_thread()).count());
     return std::set<std::int32_t>(users.users.begin(), users.users.end());
   };
   const auto ten = sample(10, 1);
@@ -259,7 +260,7 @@ TEST(Ranking, ASampleIsPartOfALargerOne) {
   EXPECT_TRUE(std::includes(twenty.begin(), twenty.end(), ten.begin(), ten.end()));
   EXPECT_NE(ten, sample(10, 2));
   EXPECT_EQ(std::ssize(sample(10'000, 1)),
-            choose_ranked_users(split.train, nullptr, split.test, {}, true, single()).count());
+            choose_ranked_users(split.train, nullptr, split.test, {}, true, one_thread()).count());
 }
 
 // A value of 0 was not observed: neither seen nor held out.
@@ -274,10 +275,10 @@ TEST(Ranking, ZerosAreNoInteractionsOfImplicitFeedback) {
   const Ratings all(std::move(a));
   const Ratings train = part_of(all, [](auto, auto i) { return i < 2; });
   const Ratings test = part_of(all, [](auto, auto i) { return i >= 2; });
-  const RankedUsers implicit = choose_ranked_users(train, nullptr, test, {}, true, single());
+  const RankedUsers implicit = choose_ranked_users(train, nullptr, test, {}, true, one_thread());
   ASSERT_EQ(implicit.count(), 1);
   EXPECT_EQ(implicit.seen[0].size(), 1);
-  const RankedUsers ratings = choose_ranked_users(train, nullptr, test, {}, false, single());
+  const RankedUsers ratings = choose_ranked_users(train, nullptr, test, {}, false, one_thread());
   EXPECT_EQ(ratings.count(), 2);
   EXPECT_EQ(ratings.seen[0].size(), 2);
 }
@@ -288,7 +289,7 @@ TEST(Ranking, OfAModelThatIsNotFiniteIsNone) {
     Model model = whole_model(kUsers, kItems, kFactors, 3, 3);
     for (std::int32_t k = 0; k < kFactors; ++k) model.q[(kItems - 1) * kFactors + k] = bad;
     QualityEvaluator evaluator(split, Predictor(split.train), implicit_loss(1, 0), RankingSpec{},
-                               single());
+                               one_thread());
     ThreadTeam team(2);
     const MetricValues values = evaluator.evaluate(model.view(), team);
     EXPECT_TRUE(std::isnan(*values[kNdcg100]));
@@ -300,7 +301,7 @@ TEST(Ranking, AndObjectiveAreTheSameForAnyNumberOfThreads) {
   const Split split = random_split(700, 300, 0.1);
   Model model = initial_model(700, 300, 19, ModelKind::plain, 0, InitSpec{}, 1);
   QualityEvaluator evaluator(split, Predictor(split.train), implicit_loss(3, 0.1), RankingSpec{},
-                             single());
+                             one_thread());
   ThreadTeam one(1);
   const MetricValues expected = evaluator.evaluate(model.view(), one);
   for (const int threads : {2, 5, 8}) {
@@ -325,14 +326,14 @@ TEST(Ranking, OfExplicitModelsIsByTheirPredictions) {
       for (int i = 0; i < 150; ++i) model.item_bias.push_back(static_cast<float>(rng.below(5)));
     }
     QualityEvaluator evaluator(split, Predictor(split.train), FoldInLoss{}, RankingSpec{},
-                               single());
+                               one_thread());
     ThreadTeam team(2);
     const MetricValues found = evaluator.evaluate(model.view(), team);
     EXPECT_FALSE(found[kObjective]);
 
     const Predictor predictor(split.train);
     const RankedUsers users =
-        choose_ranked_users(split.train, nullptr, split.test, {}, false, single());
+        choose_ranked_users(split.train, nullptr, split.test, {}, false, one_thread());
     double ndcg = 0;
     for (std::int64_t r = 0; r < users.count(); ++r) {
       if (users.is_cold(r)) continue;
@@ -522,12 +523,12 @@ TEST(FoldIn, RanksUsersWhoWereHeldOutWhole) {
   Model model = initial_model(50, 120, 6, ModelKind::plain, 0, InitSpec{InitKind::normal, 1, 2}, 1);
   const FoldInLoss loss = implicit_loss(2, 0.5);
   QualityEvaluator evaluator(split, Predictor(split.train), loss, ranking_at({20, 50, 100}),
-                             single());
+                             one_thread());
   ThreadTeam team(2);
   const MetricValues found = evaluator.evaluate(model.view(), team);
 
   const RankedUsers users =
-      choose_ranked_users(split.train, &split.fold_in, split.test, {}, true, single());
+      choose_ranked_users(split.train, &split.fold_in, split.test, {}, true, one_thread());
   Model folded = model;
   const FoldIn fold(model.view(), loss, team);
   for (std::int64_t r = 0; r < users.count(); ++r) {
