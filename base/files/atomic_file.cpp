@@ -48,6 +48,11 @@ AtomicFile::AtomicFile(const std::string& path)
   remove_.add(temporary_);
 }
 
+// The file of whoever took over the writing stays.
+AtomicFile::~AtomicFile() {
+  if (file_ && !is_still(file_, temporary_)) remove_.keep();
+}
+
 void AtomicFile::write(std::span<const std::byte> bytes) {
   if (!write_all(file_, bytes)) fail_to_write(temporary_);
 }
@@ -57,7 +62,6 @@ void AtomicFile::write(std::string_view text) { write(std::as_bytes(std::span(te
 void AtomicFile::commit(Flush flush) {
   const bool now = flush == Flush::to_disk;
   if (!is_still(file_, temporary_)) {
-    remove_.keep();
     fail(ErrorKind::io, "{}: was replaced while it was written; run the same command again",
          temporary_);
   }

@@ -16,11 +16,14 @@ enum class Flush {
   later,    // when the system sees fit: for what is checked when it is read, and can be made again
 };
 
-// <path>.tmp until commit; removed where that does not come. Two writers of one path need a lock.
+// <path>.tmp until commit; removed where that does not come. Two writers of one path need a claim.
 // Throws Error(io) naming the file and the cause.
 class AtomicFile {
  public:
   explicit AtomicFile(const std::string& path);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
   void write(std::span<const std::byte> bytes);
   void write(std::string_view text);
   void commit(Flush flush = Flush::to_disk);

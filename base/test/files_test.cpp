@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <memory>
 #include <thread>
 
 #include "base/files/atomic_file.hpp"
@@ -47,6 +48,19 @@ TEST(AtomicFile, IsThereAfterCommitAlone) {
   write_atomically(path, "second");
   EXPECT_EQ(read_file(path), "second");
   EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 1);
+}
+
+TEST(AtomicFile, LeavesTheOneOfWhoeverTookOver) {
+  const TempFolder folder;
+  const std::string path = folder / "a";
+  auto late = std::make_unique<AtomicFile>(path), failed = std::make_unique<AtomicFile>(path);
+  AtomicFile taken(path);
+  taken.write("whole");
+  EXPECT_HAS(error_of([&] { late->commit(); }).what(), "was replaced while it was written");
+  late.reset();
+  failed.reset();
+  taken.commit();
+  EXPECT_EQ(read_file(path), "whole");
 }
 
 TEST(AtomicFile, SaysWhyItCannotBeWritten) {
