@@ -248,7 +248,7 @@ TEST(Wavefront, LosesNoUpdate) {
   Model initial = initial_for(train, 16);
   for (float& x : initial.p) x = std::abs(x) + 0.1F;
   for (float& x : initial.q) x = std::abs(x) + 0.1F;
-  constexpr double kRate = 1e-6;
+  constexpr double kSmallRate = 1e-6;
   for (const int workers : {2, 64, 500}) {
     for (const int columns : {1, 4, 10}) {
       TestRunner device("wavefront",
@@ -258,7 +258,7 @@ TEST(Wavefront, LosesNoUpdate) {
                                                 {"workers", workers},
                                                 {"column_blocks", columns}}),
                         train, initial);
-      device.run(1, 1, kRate);
+      device.run(1, 1, kSmallRate);
       const Model after = device.model();
       for (std::int64_t i = 0; i < kItems; ++i) {
         double expected = 0;
@@ -273,7 +273,7 @@ TEST(Wavefront, LosesNoUpdate) {
             dot += static_cast<double>(initial.p[u * 16 + k]) * initial.q[i * 16 + k];
             sum += initial.p[u * 16 + k];
           }
-          expected += kRate * (4 - dot) * sum;
+          expected += kSmallRate * (4 - dot) * sum;
         }
         EXPECT_NEAR(moved / expected, 1, 0.05) << workers << " workers, item " << i;
       }
