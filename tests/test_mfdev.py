@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 
 import pytest
 
@@ -271,6 +272,25 @@ def test_a_short_soak(mfbench, tmp_path, capsys):
     changed.write_text(header + "".join(rest))
     with pytest.raises(Failure, match="was finished, and has changed"):
         soak.Soak(mfbench.program, 40, tmp_path).check_finished("both", finished)
+
+
+@pytest.mark.parametrize("code", [0, 4])
+def test_a_soak_takes_all_that_a_run_says(tmp_path, monkeypatch, code):
+    talker = tmp_path / "talker"
+    talker.write_text(f"#!{sys.executable}\n"
+                      "import signal, sys\n"
+                      "signal.alarm(10)\n"
+                      "print('words ' * 100_000, file=sys.stderr, flush=True)\n"
+                      "print('{\"type\": \"case_ends\"}\\n' * 40, end='')\n"
+                      f"sys.exit({code})\n")
+    talker.chmod(0o755)
+    monkeypatch.setattr(soak, "use_of", lambda pid: (0, 0))  # it has ended before it is read
+    watched = soak.Soak(str(talker), 40, tmp_path).watched
+    if code == 0:
+        assert len(watched("out")) == soak.LOOKS + 1
+    else:
+        with pytest.raises(Failure, match="the run with code 4: (words ){100000}"):
+            watched("out")
 
 
 @pytest.mark.parametrize("words", [["many"], ["8"], ["100", "0"]])

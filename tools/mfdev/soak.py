@@ -39,20 +39,23 @@ class Soak:
         self.environment = {**os.environ, "MFBENCH_CACHE": str(place / "cache")}
         (place / "soak.json").write_text(json.dumps(spec(cases)), encoding="ascii")
 
-    def start(self, out):
+    def start(self, out, stderr=subprocess.PIPE):
         return subprocess.Popen([*self.command, out], cwd=self.place, env=self.environment, stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE, text=True)
+                                stderr=stderr, text=True)
 
     def watched(self, out):
         """Seconds, resident bytes and descriptors of a whole run, at its start and after each tenth of its cases."""
-        looks, ended, process = [], 0, self.start(out)
-        for line in process.stdout:
-            ended += json.loads(line)["type"] == "case_ends"
-            if ended >= (1 + (self.cases - 1) * len(looks) // LOOKS) and len(looks) <= LOOKS:
-                looks.append((ended, time.monotonic(), *use_of(process.pid)))
-        if process.wait() != 0 or ended != self.cases:
-            raise Failure(f"{ended} of {self.cases} cases ended, and the run with code {process.returncode}: "
-                          f"{process.stderr.read()}")
+        looks, ended = [], 0
+        with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:  # a pipe would fill up while the other is read
+            process = self.start(out, said)
+            for line in process.stdout:
+                ended += json.loads(line)["type"] == "case_ends"
+                if ended >= (1 + (self.cases - 1) * len(looks) // LOOKS) and len(looks) <= LOOKS:
+                    looks.append((ended, time.monotonic(), *use_of(process.pid)))
+            if process.wait() != 0 or ended != self.cases:
+                said.seek(0)
+                raise Failure(f"{ended} of {self.cases} cases ended, and the run with code {process.returncode}: "
+                              f"{said.read()}")
         return looks
 
     def measured(self, out):
