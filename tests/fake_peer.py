@@ -1,5 +1,5 @@
 """A peer without a library, for tests/test_peers.py: it does what the parameter `bins` says, by its place in
-MODES. It speaks the protocol of docs/peers.md by itself, and needs nothing but Python."""
+MODES. It speaks the protocol of peers/common/mfpeer.py by itself, and needs nothing but Python."""
 
 import json
 import os

@@ -1,5 +1,5 @@
-// A conversation with one peer, from its start to its end: docs/peers.md is the protocol. Whatever
-// comes from the other side is checked; what is wrong with it ends the peer and is thrown:
+// A conversation with one peer, from its start to its end; peers/common/mfpeer.py has the protocol.
+// Whatever comes from the other side is checked; what is wrong with it ends the peer and is thrown:
 // Error(memory), CaseOver, or Error(io), which say what the peer printed last.
 #pragma once
 

@@ -1,4 +1,4 @@
-"""What every adapter shares: the conversation with mfbench (docs/peers.md).
+"""What every adapter shares: the conversation with mfbench (docs/peers.md says what a peer is).
 
 An adapter is a class with some of
 
@@ -15,6 +15,38 @@ An adapter is a class with some of
                              #     "mean": number}, each where there is one
 
 and ends with  mfpeer.run("library", Adapter).
+
+The protocol, for an adapter that is not written with this module. supervisor.py starts it, watches its limits and ends
+its processes. Its argument is a folder with
+
+    request.json          {"protocol": 1, "library", "algorithm", "params": {...}, "seed", "threads", "n_users",
+                          "n_items", "nnz", "factors", "model": "plain" or "biased", "mean", "memory_bytes", what it
+                          may take, "evaluated_by": "mfbench" or, where it evaluates itself, "program"}, and of a
+                          program "program", its path
+    user.npy  item.npy    int32, nnz: the training part by user, then item, of implicit feedback its pairs
+                          above 0. These four are links
+    value.npy             float32, nnz
+    user_offsets.npy      int64, n_users + 1: where each user's ratings begin, so that the three are a CSR matrix
+    initial_p.npy  initial_q.npy   float32, rows x factors
+    test_user.npy  test_item.npy  test_value.npy    only of what evaluates itself
+
+Messages are JSON objects, one a line of at most 64 KiB, both ways over a socket, descriptor 3 of the process. It must
+do nothing between its answers:
+
+    the peer    {"type": "hello", "protocol": 1, "library": "implicit", "version": "0.7.3", "each_epoch": true,
+                 "starts_from": "mfbench", "warm_up_s": 0.2, "build": {...}}; warm_up_s is optional
+    the peer    {"type": "converted", "seconds": 0.01}
+    mfbench     {"type": "train", "until": 3, "learning_rate": 0.005}
+    the peer    {"type": "epoch", "epoch": 3, "train_s": 0.4}: seconds from the initial model to the end of that
+                epoch; of a program that evaluates itself also "rmse": 0.84 or null
+    mfbench     {"type": "model"}
+    the peer    {"type": "model", "p": "p.npy", "q": "q.npy", "user_bias": "b.npy", "item_bias": "c.npy", "mean": 3.5}:
+                float32 in its folder, C order; a part that is left out is zero. Biases and a mean only in a biased
+                model
+    mfbench     {"type": "end"}
+    the peer    {"type": "done", "peak_device_bytes": 0}, then its end
+
+At any time it may send {"type": "error", "kind": "failed", "message": "..."}; kind is also "memory" or "unsupported".
 """
 
 import json
