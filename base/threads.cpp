@@ -37,8 +37,9 @@ std::vector<int> usable_cpus() {
 }
 
 int hardware_threads() {
+  static const auto quota = cpus_of_groups();  // all cases of a run have the same threads
   int count = static_cast<int>(usable_cpus().size());
-  if (const auto quota = cpus_of_groups()) count = std::min(count, *quota);
+  if (quota) count = std::min(count, *quota);
   return std::max(count, 1);
 }
 

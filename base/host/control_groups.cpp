@@ -4,8 +4,10 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
+#include <map>
+#include <mutex>
+
+#include "base/host/system_files.hpp"
 
 namespace mf {
 namespace {
@@ -19,7 +21,7 @@ struct Hierarchy {
 };
 
 // "\040" of mountinfo is a blank.
-std::string unescaped(const std::string& text) {
+std::string unescaped(std::string_view text) {
   std::string plain;
   for (std::size_t i = 0; i < text.size(); ++i) {
     int code = 0;
@@ -34,8 +36,8 @@ std::string unescaped(const std::string& text) {
   return plain;
 }
 
-bool has_word(const std::string& list, const std::string& word) {
-  return ("," + list + ",").find("," + word + ",") != std::string::npos;
+bool has_word(std::string_view list, const std::string& word) {
+  return ("," + std::string(list) + ",").find("," + word + ",") != std::string::npos;
 }
 
 // The path of the process's group as /proc/self/cgroup has it, of lines "0::/a/b" of version 2 and
@@ -43,11 +45,11 @@ bool has_word(const std::string& list, const std::string& word) {
 std::optional<std::string> group_path(const std::string& root, int version,
                                       const std::string& controller) {
   std::optional<std::string> path;
-  for_lines(root + "/proc/self/cgroup", [&](const std::string& line) {
+  for_system_lines(root + "/proc/self/cgroup", [&](std::string_view line) {
     const auto first = line.find(':');
     const auto second = line.find(':', first + 1);
-    if (first == std::string::npos || second == std::string::npos) return;
-    const std::string controllers = line.substr(first + 1, second - first - 1);
+    if (first == std::string_view::npos || second == std::string_view::npos) return;
+    const std::string_view controllers = line.substr(first + 1, second - first - 1);
     if (version == 1 ? has_word(controllers, controller) : line.starts_with("0::")) {
       path = line.substr(second + 1);
     }
@@ -67,11 +69,11 @@ std::string below(const std::string& path, const std::string& mount_root) {
 
 std::vector<Hierarchy> hierarchies(const std::string& root, const std::string& controller) {
   std::vector<Hierarchy> found;
-  for_lines(root + "/proc/self/mountinfo", [&](const std::string& line) {
-    const auto words = words_of(line);
+  for_system_lines(root + "/proc/self/mountinfo", [&](std::string_view line) {
+    const auto words = words_in(line);
     const auto dash = std::find(words.begin(), words.end(), "-");
     if (words.size() < 6 || words.end() - dash < 4) return;
-    const std::string& type = dash[1];
+    const std::string_view type = dash[1];
     const int version = type == "cgroup2" ? 2 : 1;
     if (version == 1 && (type != "cgroup" || !has_word(dash[3], controller))) return;
     if (const auto path = group_path(root, version, controller)) {
@@ -81,44 +83,24 @@ std::vector<Hierarchy> hierarchies(const std::string& root, const std::string& c
   return found;
 }
 
-// The first word of a file as a number; nothing for "max" and for other words.
-std::optional<double> first_number(const std::string& path) {
-  double value = 0;
-  return std::ifstream(path) >> value ? std::optional(value) : std::nullopt;
-}
-
 // Version 2 writes "<quota> <period>" in microseconds, or "max <period>"; version 1 a file each,
 // with a quota of -1.
 std::optional<double> cpus_of(const std::string& folder, int version) {
   std::optional<double> quota, period;
   if (version == 1) {
-    quota = first_number(folder + "/cpu.cfs_quota_us");
-    period = first_number(folder + "/cpu.cfs_period_us");
-  } else {
-    for_lines(folder + "/cpu.max", [&](const std::string& line) {
-      double q = 0, p = 0;
-      if (std::istringstream(line) >> q >> p) quota = q, period = p;
-    });
+    quota = number_in<double>(system_text(folder + "/cpu.cfs_quota_us"));
+    period = number_in<double>(system_text(folder + "/cpu.cfs_period_us"));
+  } else if (const std::string text = system_text(folder + "/cpu.max"); !text.empty()) {
+    const auto words = words_in(text);
+    if (words.size() < 2) return std::nullopt;
+    quota = number_in<double>(words[0]);
+    period = number_in<double>(words[1]);
   }
   if (!quota || !period || *quota <= 0 || *period <= 0) return std::nullopt;
   return *quota / *period;
 }
 
-}  // namespace
-
-void for_lines(const std::string& path, const std::function<void(const std::string&)>& action) {
-  std::ifstream in(path);
-  for (std::string line; std::getline(in, line);) action(line);
-}
-
-std::vector<std::string> words_of(const std::string& line) {
-  std::istringstream in(line);
-  std::vector<std::string> words;
-  for (std::string word; in >> word;) words.push_back(word);
-  return words;
-}
-
-std::vector<ControlGroup> control_groups(const std::string& controller, const std::string& root) {
+std::vector<ControlGroup> find_groups(const std::string& controller, const std::string& root) {
   std::vector<ControlGroup> groups;
   for (const auto& one : hierarchies(root, controller)) {
     for (fs::path group = one.group; !group.empty() && group != "/"; group = group.parent_path()) {
@@ -127,6 +109,18 @@ std::vector<ControlGroup> control_groups(const std::string& controller, const st
     groups.push_back({one.version, one.mount});
   }
   return groups;
+}
+
+}  // namespace
+
+std::vector<ControlGroup> control_groups(const std::string& controller, const std::string& root) {
+  if (!root.empty()) return find_groups(controller, root);
+  static std::mutex mutex;
+  static std::map<std::string, std::vector<ControlGroup>> found;
+  const std::lock_guard lock(mutex);
+  const auto [known, is_new] = found.try_emplace(controller);
+  if (is_new) known->second = find_groups(controller, root);
+  return known->second;
 }
 
 // A group may have less than those around it, or more: each level counts.

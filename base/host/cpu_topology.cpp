@@ -5,7 +5,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
+
+#include "base/host/system_files.hpp"
 
 namespace mf {
 namespace {
@@ -13,10 +14,8 @@ namespace {
 constexpr int kMostCpus = 1 << 20;  // of a list: a line of a file is not to be trusted
 
 std::string first_line(const std::string& path) {
-  std::ifstream in(path);
-  std::string line;
-  std::getline(in, line);
-  return line;
+  const std::string text = system_text(path);
+  return text.substr(0, text.find('\n'));
 }
 
 int core_of(int cpu, const std::string& sys) {

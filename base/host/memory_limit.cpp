@@ -1,11 +1,11 @@
 #include "base/host/memory_limit.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <vector>
 
 #include "base/host/control_groups.hpp"
+#include "base/host/system_files.hpp"
 
 namespace mf {
 namespace {
@@ -13,29 +13,24 @@ namespace {
 // Version 1 writes "no limit" as the largest number of pages.
 constexpr std::int64_t kNoLimit = std::int64_t{1} << 60;
 
-std::optional<std::int64_t> number_in(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end == text.data()) return std::nullopt;
-  return value;
+std::optional<std::int64_t> bytes_in(std::string_view text) {
+  return number_in<std::int64_t>(text);
 }
 
 // "max" and what is no number are no limit.
 std::optional<std::int64_t> limit_in(const std::string& path) {
-  std::optional<std::int64_t> found;
-  for_lines(path, [&](const std::string& line) {
-    if (!found) found = number_in(line);
-  });
+  const auto found = bytes_in(system_text(path));
   return found && *found < kNoLimit ? found : std::nullopt;
 }
 
 // For a line "key value" or "key: value kB"; 0 without one.
 std::int64_t value_of(const std::string& path, const std::string& key) {
   std::int64_t value = 0;
-  for_lines(path, [&](const std::string& line) {
-    const auto words = words_of(line);
+  for_system_lines(path, [&](std::string_view line) {
+    if (!line.starts_with(key)) return;
+    const auto words = words_in(line);
     if (words.size() < 2 || (words[0] != key && words[0] != key + ":")) return;
-    value = number_in(words[1]).value_or(0) * (words.back() == "kB" ? 1024 : 1);
+    value = bytes_in(words[1]).value_or(0) * (words.back() == "kB" ? 1024 : 1);
   });
   return value;
 }
@@ -71,10 +66,8 @@ void add_machine(const std::string& root, Least& least) {
 // "Max address space         unlimited            unlimited            bytes"
 std::optional<std::int64_t> soft_limit(const std::string& root, const std::string& name) {
   std::optional<std::int64_t> found;
-  for_lines(root + "/proc/self/limits", [&](const std::string& line) {
-    if (!line.starts_with(name)) return;
-    const auto words = words_of(line.substr(name.size()));
-    if (!words.empty()) found = number_in(words[0]);
+  for_system_lines(root + "/proc/self/limits", [&](std::string_view line) {
+    if (line.starts_with(name)) found = bytes_in(line.substr(name.size()));
   });
   return found;
 }

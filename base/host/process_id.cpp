@@ -7,16 +7,11 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <fstream>
-#include <iterator>
+
+#include "base/host/system_files.hpp"
 
 namespace mf {
 namespace {
-
-std::string text_of(const std::string& file) {
-  std::ifstream in(file);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 std::string own_space() {
   std::array<char, 64> name{};
@@ -31,7 +26,7 @@ struct Standing {
 
 // Fields 3 and 22 of the line of a process. Its second, a name, may have blanks.
 Standing standing_of(std::int64_t pid) {
-  std::string line = text_of(fmt::format("/proc/{}/stat", pid));
+  std::string line = system_text(fmt::format("/proc/{}/stat", pid));
   line.erase(0, line.rfind(')') + 1);
   Standing found;
   if (line.size() < 2) return found;
@@ -54,8 +49,10 @@ std::string ProcessId::to_text() const {
 }
 
 std::string boot_id() {
-  std::string id = text_of("/proc/sys/kernel/random/boot_id");
-  while (!id.empty() && id.back() == '\n') id.pop_back();
+  static const std::string id = [] {
+    const std::string text = system_text("/proc/sys/kernel/random/boot_id");
+    return text.substr(0, text.find('\n'));
+  }();
   return id;
 }
 

@@ -8,6 +8,7 @@
 #include <ctime>
 #include <fstream>
 
+#include "base/host/system_files.hpp"
 #include "base/json/json.hpp"
 #include "base/threads.hpp"
 #include "harness/device/device.hpp"
@@ -21,14 +22,13 @@ namespace {
 
 // The value of the first line "key<spaces>: value" or "key: value kB" of a /proc file.
 std::string proc_value(const char* file, const std::string& key) {
-  std::ifstream in(file);
-  std::string line;
-  while (std::getline(in, line)) {
-    if (line.rfind(key, 0) != 0) continue;
+  const std::string text = system_text(file);
+  for (const auto line : lines_in(text)) {
+    if (!line.starts_with(key)) continue;
     const auto colon = line.find(':');
-    if (colon == std::string::npos) continue;
+    if (colon == std::string_view::npos) continue;
     const auto start = line.find_first_not_of(" \t", colon + 1);
-    return start == std::string::npos ? "" : line.substr(start);
+    return start == std::string_view::npos ? "" : std::string(line.substr(start));
   }
   return "";
 }

@@ -7,25 +7,16 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
+#include <span>
 #include <utility>
 
 #include "base/host/control_groups.hpp"
+#include "base/host/system_files.hpp"
 
 namespace mf {
 namespace {
 
 namespace fs = std::filesystem;
-
-// The first number of a file.
-template <class Number>
-std::optional<Number> number_in(const std::string& path) {
-  std::ifstream in(path);
-  Number value{};
-  if (!(in >> value)) return std::nullopt;
-  return value;
-}
 
 // Seconds of a "cpu" line of /proc/stat: user, nice, system, idle, iowait, irq, softirq, steal.
 struct CpuTimes {
@@ -33,21 +24,25 @@ struct CpuTimes {
   double steal_s = 0;
 };
 
-std::optional<CpuTimes> cpu_times(std::istringstream& fields) {
+std::optional<CpuTimes> cpu_times(std::span<const std::string_view> fields) {
   static const double tick_s = 1.0 / static_cast<double>(::sysconf(_SC_CLK_TCK));
-  double user, nice, system, idle, iowait, irq = 0, softirq = 0, steal = 0;
-  if (!(fields >> user >> nice >> system >> idle >> iowait)) return std::nullopt;
-  fields >> irq >> softirq >> steal;  // kernels from before have fewer
-  return CpuTimes{(user + nice + system + irq + softirq) * tick_s, steal * tick_s};
+  constexpr std::size_t kFewest = 5;  // older kernels have no more
+  if (fields.size() < kFewest || !number_in<double>(fields[kFewest - 1])) return std::nullopt;
+  const auto ticks = [&](std::size_t i) {
+    return i < fields.size() ? number_in<double>(fields[i]).value_or(0) : 0;
+  };
+  return CpuTimes{(ticks(0) + ticks(1) + ticks(2) + ticks(5) + ticks(6)) * tick_s,
+                  ticks(7) * tick_s};
 }
 
 // {"nr_throttled": 3, ...}
-std::map<std::string, double> keyed_numbers(const std::string& path) {
-  std::ifstream in(path);
-  std::map<std::string, double> found;
-  std::string key;
-  double value = 0;
-  while (in >> key >> value) found[key] = value;
+std::map<std::string, double, std::less<>> keyed_numbers(const std::string& path) {
+  std::map<std::string, double, std::less<>> found;
+  for_system_lines(path, [&](std::string_view line) {
+    const auto words = words_in(line);
+    if (words.size() < 2) return;
+    if (const auto value = number_in<double>(words[1])) found[std::string(words[0])] = *value;
+  });
   return found;
 }
 
@@ -79,38 +74,52 @@ OwnUse own_use() {
   return {seconds(usage.ru_utime) + seconds(usage.ru_stime), usage.ru_nvcsw, usage.ru_nivcsw};
 }
 
-HostProbe::HostProbe(std::vector<int> usable, std::string root, std::function<OwnUse()> own)
-    : usable_(std::move(usable)), root_(std::move(root)), own_(std::move(own)) {}
+HostProbe::HostProbe(std::vector<int> usable, std::string root)
+    : usable_(std::move(usable)), root_(std::move(root)) {
+  const auto note = [](std::vector<std::string>& files, const std::string& path) {
+    std::error_code error;
+    if (fs::exists(path, error)) files.push_back(path);
+  };
+  for (const auto& group : control_groups("cpu", root_)) {
+    note(quotas_, root_ + group.folder + "/cpu.stat");
+  }
+  for (const int cpu : usable_) {
+    const std::string folder = fmt::format("{}/sys/devices/system/cpu/cpu{}/", root_, cpu);
+    note(clocks_, folder + "cpufreq/scaling_cur_freq");
+    note(core_heat_, folder + "thermal_throttle/core_throttle_count");
+    note(package_heat_, folder + "thermal_throttle/package_throttle_count");
+  }
+}
 
-HostCounters HostProbe::read() const {
+HostCounters HostProbe::read(const OwnUse& own) const {
   using Seconds = std::chrono::duration<double>;
   HostCounters now;
   now.at_s = Seconds(std::chrono::steady_clock::now().time_since_epoch()).count();
-  now.own = own_();
+  now.own = own;
   read_waits(now);  // at once: what is waited while the rest is read belongs to the span after this
   read_stat(now);
   read_quota(now);
   read_cpus(now);
-  now.load = number_in<double>(root_ + "/proc/loadavg");
+  now.load = number_in<double>(system_text(root_ + "/proc/loadavg"));
   return now;
 }
 
 void HostProbe::read_stat(HostCounters& into) const {
-  std::ifstream in(root_ + "/proc/stat");
+  const std::string text = system_text(root_ + "/proc/stat");
   CpuTimes usable;
-  for (std::string line; std::getline(in, line) && line.starts_with("cpu");) {
-    std::istringstream fields(line.substr(3));
-    const bool whole = line[3] == ' ';
-    int cpu = -1;
-    if (!whole && !(fields >> cpu)) continue;
-    const auto times = cpu_times(fields);
-    if (!times) continue;
+  for (const auto line : lines_in(text)) {
+    if (!line.starts_with("cpu")) break;
+    const auto words = words_in(line);
+    const bool whole = words[0] == "cpu";
+    const auto cpu = number_in<int>(words[0].substr(3));
+    const auto times = cpu_times(std::span(words).subspan(1));
+    if (!times || (!whole && !cpu)) continue;
     if (whole) {
       into.busy_s = times->busy_s;
       continue;
     }
     ++into.machine_cpus;
-    if (std::find(usable_.begin(), usable_.end(), cpu) == usable_.end()) continue;
+    if (std::find(usable_.begin(), usable_.end(), *cpu) == usable_.end()) continue;
     usable.busy_s += times->busy_s;
     usable.steal_s += times->steal_s;
   }
@@ -122,19 +131,20 @@ void HostProbe::read_stat(HostCounters& into) const {
 void HostProbe::read_waits(HostCounters& into) const {
   std::error_code ignored;  // a thread that ends meanwhile
   for (const auto& task : fs::directory_iterator(root_ + "/proc/self/task", ignored)) {
-    std::ifstream in(task.path() / "schedstat");
-    double ran_ns = 0;
-    double waited_ns = 0;
-    std::int64_t turns = 0;
+    const std::string text = system_text(task.path() / "schedstat");
+    const auto words = words_in(text);  // nanoseconds on a CPU and waiting for one, turns
+    if (words.size() < 3) continue;
+    const auto waited_ns = number_in<double>(words[1]);
+    const auto turns = number_in<std::int64_t>(words[2]);
     const int thread = std::atoi(task.path().filename().c_str());
-    if (in >> ran_ns >> waited_ns >> turns) into.waits[thread] = {1e-9 * waited_ns, turns};
+    if (waited_ns && turns) into.waits[thread] = {1e-9 * *waited_ns, *turns};
   }
 }
 
 // A quota stands with one of the groups above us: the one that held us longest.
 void HostProbe::read_quota(HostCounters& into) const {
-  for (const auto& group : control_groups("cpu", root_)) {
-    const auto numbers = keyed_numbers(root_ + group.folder + "/cpu.stat");
+  for (const auto& file : quotas_) {
+    const auto numbers = keyed_numbers(file);
     const auto periods = numbers.find("nr_throttled");
     if (periods == numbers.end()) continue;
     const auto v2 = numbers.find("throttled_usec");
@@ -150,17 +160,17 @@ void HostProbe::read_quota(HostCounters& into) const {
 
 void HostProbe::read_cpus(HostCounters& into) const {
   std::optional<std::int64_t> cores, packages;
-  for (const int cpu : usable_) {
-    const std::string folder = fmt::format("{}/sys/devices/system/cpu/cpu{}/", root_, cpu);
-    if (const auto khz = number_in<double>(folder + "cpufreq/scaling_cur_freq")) {
-      into.clocks_hz.push_back(1e3 * *khz);
-    }
-    const std::string heat = folder + "thermal_throttle/";
-    if (const auto count = number_in<std::int64_t>(heat + "core_throttle_count")) {
+  for (const auto& file : clocks_) {
+    if (const auto khz = number_in<double>(system_text(file))) into.clocks_hz.push_back(1e3 * *khz);
+  }
+  for (const auto& file : core_heat_) {
+    if (const auto count = number_in<std::int64_t>(system_text(file))) {
       cores = cores.value_or(0) + *count;
     }
-    if (const auto count = number_in<std::int64_t>(heat + "package_throttle_count")) {
-      packages = std::max(packages.value_or(0), *count);  // each CPU of a package counts the same
+  }
+  for (const auto& file : package_heat_) {  // each CPU of a package counts the same
+    if (const auto count = number_in<std::int64_t>(system_text(file))) {
+      packages = std::max(packages.value_or(0), *count);
     }
   }
   if (cores || packages) into.heat_slowdowns = cores.value_or(0) + packages.value_or(0);

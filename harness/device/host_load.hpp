@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -45,12 +44,12 @@ struct HostCounters {
   std::vector<double> clocks_hz;  // of the CPUs that we may use; empty: not told
 };
 
-// `root` stands before /proc and /sys; tests have trees of their own.
+// Knows the files that this machine has, of which each case reads all four times. `root` stands
+// before /proc and /sys; tests have trees of their own.
 class HostProbe {
  public:
-  explicit HostProbe(std::vector<int> usable, std::string root = "",
-                     std::function<OwnUse()> own = own_use);
-  HostCounters read() const;
+  explicit HostProbe(std::vector<int> usable, std::string root = "");
+  HostCounters read(const OwnUse& own = own_use()) const;
   int usable_cpus() const { return static_cast<int>(usable_.size()); }
 
  private:
@@ -61,7 +60,9 @@ class HostProbe {
 
   std::vector<int> usable_;
   std::string root_;
-  std::function<OwnUse()> own_;
+  std::vector<std::string> quotas_;  // of the groups that have one
+  std::vector<std::string> clocks_;  // of the usable CPUs
+  std::vector<std::string> core_heat_, package_heat_;
 };
 
 // A stretch of a case. `own`, over `clock_s`, may be of a part of it: the epochs only.

@@ -2,25 +2,19 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <vector>
 
 #include "base/hash.hpp"
 #include "base/host/process_id.hpp"
+#include "base/host/system_files.hpp"
 
 namespace mf {
 namespace {
 
 constexpr std::size_t kDigits = 12;
 
-std::string text_of(const std::filesystem::path& file) {
-  std::ifstream in(file);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 std::string machine_id() {
-  const std::string id = text_of("/etc/machine-id");
+  const std::string id = system_text("/etc/machine-id");
   return id.empty() ? boot_id() : id;
 }
 
@@ -29,10 +23,9 @@ std::string gpu_ids() {
   std::vector<std::string> ids;
   std::error_code none;
   for (const auto& gpu : std::filesystem::directory_iterator("/proc/driver/nvidia/gpus", none)) {
-    std::ifstream in(gpu.path() / "information");
-    for (std::string line; std::getline(in, line);) {
-      if (line.starts_with("GPU UUID")) ids.push_back(line);
-    }
+    for_system_lines((gpu.path() / "information").string(), [&](std::string_view line) {
+      if (line.starts_with("GPU UUID")) ids.emplace_back(line);
+    });
   }
   std::sort(ids.begin(), ids.end());
   std::string all;

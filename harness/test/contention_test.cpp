@@ -38,7 +38,7 @@ struct System {
   OwnUse own;
 
   HostCounters read(std::vector<int> usable = {0, 1}) const {
-    return HostProbe(std::move(usable), root, [this] { return own; }).read();
+    return HostProbe(std::move(usable), root).read(own);
   }
   void stat(const std::string& text) const { put(proc + "/stat", text); }
   void waited(int thread, const std::string& text) const {

@@ -13,14 +13,17 @@ int distinct_cpus(ThreadTeam& team) {
   return std::min(static_cast<int>(distinct.size()), hardware_threads());
 }
 
+// Of the process: its CPUs and the machine's files stay what they are.
+const HostProbe& probe() {
+  static const HostProbe found(usable_cpus());
+  return found;
+}
+
 }  // namespace
 
 HostWatch::HostWatch(Ranges& ranges, std::function<HostCounters()> read,
                      std::function<double()> others_cpu_s)
-    : ranges_(ranges),
-      read_(std::move(read)),
-      others_cpu_s_(std::move(others_cpu_s)),
-      probe_(usable_cpus(), "", [this] { return use_of_case(); }) {}
+    : ranges_(ranges), read_(std::move(read)), others_cpu_s_(std::move(others_cpu_s)) {}
 
 OwnUse HostWatch::use_of_case() const {
   OwnUse use = own_use();
@@ -30,7 +33,7 @@ OwnUse HostWatch::use_of_case() const {
 
 HostCounters HostWatch::read() {
   const PhaseScope range(&ranges_, kWatchRange);
-  return read_ ? read_() : probe_.read();
+  return read_ ? read_() : probe().read(use_of_case());
 }
 
 HostLoad HostWatch::end(const OwnUse& of_ranks, ThreadTeam& team) {
@@ -43,8 +46,8 @@ HostLoad HostWatch::end(const OwnUse& of_ranks, ThreadTeam& team) {
 HostLoad HostWatch::since_begin(const OwnUse& of_ranks, ThreadTeam& team) {
   HostCounters now = read();
   now.own += of_ranks;
-  const int usable = now.machine_cpus > 0 ? std::min(probe_.usable_cpus(), now.machine_cpus)
-                                          : probe_.usable_cpus();
+  const int known = probe().usable_cpus();
+  const int usable = now.machine_cpus > 0 ? std::min(known, now.machine_cpus) : known;
   return host_load(begun_, now, usable, team.size());
 }
 

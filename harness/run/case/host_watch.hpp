@@ -43,7 +43,6 @@ class HostWatch {
   Ranges& ranges_;
   const std::function<HostCounters()> read_;
   const std::function<double()> others_cpu_s_;
-  const HostProbe probe_;
   HostCounters begun_;
   OwnUse epochs_use_;  // within epochs
   bool trains_ = false;

@@ -2,9 +2,8 @@
 
 #include <unistd.h>
 
-#include <fstream>
-
 #include "algorithms/core/registry.hpp"
+#include "base/host/system_files.hpp"
 #include "harness/evaluate/implicit_objective.hpp"
 #include "harness/run/plan/preflight.hpp"
 #include "harness/run/prepared.hpp"
@@ -146,9 +145,9 @@ double whole_bytes(const HostData& data) { return Sizes(data, data.whole).whole(
 
 double resident_bytes() {
   static const auto page = static_cast<double>(sysconf(_SC_PAGESIZE));
-  std::ifstream in("/proc/self/statm");
-  double all = 0, resident = 0;
-  return in >> all >> resident ? resident * page : 0;
+  const std::string text = system_text("/proc/self/statm");
+  const auto sizes = words_in(text);  // all, resident, ...
+  return sizes.size() > 1 ? number_in<double>(sizes[1]).value_or(0) * page : 0;
 }
 
 double program_bytes() {
