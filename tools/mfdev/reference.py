@@ -64,7 +64,8 @@ def default(param):
 
 
 def allowed(param):
-    return param["range"]
+    """Its words, where it has some: the ends of a number are in `describe`, and in the error that names them."""
+    return param["range"] if "|" in param["range"] and param["range"] != "true | false" else ""
 
 
 def values(uses, of):
@@ -91,6 +92,10 @@ def common_to(found):
     return {key: sum(uses, []) for key, uses in shared.items() if 1 < len(uses) == most[key[0]]}
 
 
+def of_these(first, words):
+    return ", of ".join(part for part in (first, words) if part)
+
+
 def usual(uses, of):
     """What the table of common parameters says: a default only if it is the same for all."""
     found = values(uses, of)
@@ -100,10 +105,10 @@ def usual(uses, of):
 def common_table(common):
     yield "## Common parameters\n"
     yield ("These have the same meaning in several sections. A section names those that it has, with a default or "
-           "range that differs from this table.\n")
-    yield "| parameter | default | range | meaning |\n| --- | --- | --- | --- |"
+           "values that differ from this table.\n")
+    yield "| parameter | default, of these | meaning |\n| --- | --- | --- |"
     for (name, text), uses in common.items():
-        yield f"| {code(name)} | {code(usual(uses, default))} | {code(usual(uses, allowed))} | {cell(text)} |"
+        yield f"| {code(name)} | {of_these(code(usual(uses, default)), code(usual(uses, allowed)))} | {cell(text)} |"
     yield ""
 
 
@@ -132,10 +137,10 @@ def own_table(infos, common):
     rows = {key: uses for key, uses in by_meaning(infos).items() if key not in common}
     if not rows:
         return
-    yield "| parameter | default | range | meaning |\n| --- | --- | --- | --- |"
+    yield "| parameter | default, of these | meaning |\n| --- | --- | --- |"
     for (name, text), uses in rows.items():
         few = "" if len(uses) == len(infos) else f"{names(uses)}: "
-        yield f"| {code(name)} | {spread(uses, default)} | {spread(uses, allowed)} | {few}{cell(text)} |"
+        yield f"| {code(name)} | {of_these(spread(uses, default), spread(uses, allowed))} | {few}{cell(text)} |"
     yield ""
 
 
@@ -144,7 +149,8 @@ def algorithms(program):
     common = common_to(found)
     yield "# Algorithms and their parameters\n"
     yield ("What can an entry of [`algorithms`](../spec.md#algorithms) say beside its `name`? `mfbench describe NAME` "
-           "prints the same for one algorithm, and its paper. A list of values is a [sweep](../spec.md#sweeps).\n")
+           "prints one algorithm, with its paper and the ranges of numbers. A list of values is a "
+           "[sweep](../spec.md#sweeps).\n")
     yield NOTE.format("`mfbench list` and `mfbench describe`")
     yield ("*Learning rate*: the algorithm uses the [schedule](../spec.md#learning-rate). *Repeatable*: the same seed "
            "gives the same model.\n")
@@ -208,23 +214,20 @@ SECTIONS = {
 }
 
 
-TYPES = {"a number": "number", "a whole number": "integer", "true or false": "boolean", "a list": "list",
-         "an object": "object"}
-
-
 def results(program):
     fields = json.loads(said(program, "schema", "results"))
     yield "# Fields of results\n"
     yield ("What does a field of a result mean? [results.md](../results.md) says how the fields come together. Units are "
-           "in the names. The column is what tables and `mfplots.load` call a field, where that is another name.\n")
+           "in the names, types in `mfbench schema results`. The column is what tables and `mfplots.load` call a field, "
+           "where that is another name.\n")
     yield NOTE.format("`mfbench schema results`")
     for of, title in SECTIONS.items():
         yield f"## {title}\n"
-        yield "| field | column | type | meaning |\n| --- | --- | --- | --- |"
+        yield "| field | column | meaning |\n| --- | --- | --- |"
         for field in fields:
             if field["of"] == of:
                 column = "" if field["column"] == field["name"] else code(field["column"])
-                yield f"| {code(field['name'])} | {column} | {TYPES.get(field['type'], field['type'])} | {cell(field['help'])} |"
+                yield f"| {code(field['name'])} | {column} | {cell(field['help'])} |"
         yield ""
 
 
