@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import os
 import re
 import subprocess
 import textwrap
@@ -14,8 +13,7 @@ NOTE = "This page is written by `./dev docs --update` from {}; a test holds it t
 
 
 def said(program, *arguments):
-    done = subprocess.run([program, *arguments], capture_output=True, text=True, check=False,
-                          env={**os.environ, "COLUMNS": "80"})  # Python's helps are as wide as that
+    done = subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise Failure(f"{program} {' '.join(arguments)} ended with {done.returncode}: {done.stderr}")
     return done.stdout
@@ -168,43 +166,6 @@ def algorithms(program):
             yield from own_table(infos, common)
 
 
-# ---- commands ------------------------------------------------------------------------------------
-
-
-def subcommands(text):
-    found = re.search(r"^Subcommands:\n((?:  .*\n)+)", text, re.M)
-    return re.findall(r"^  ([\w-]+) ", found[1], re.M) if found else []
-
-
-def help_of(program, words):
-    """Without the folder of the program, what every help says of --help, and lines that end in blanks."""
-    text = said(program, *words, "--help").replace(str(program), "mfbench")
-    text = re.sub(r"^  -h, ?--help .*\n(?:  -h.*\n)?", "", text, flags=re.M)
-    text = re.sub(r"^(?:OPTIONS|Options|options):\n(?=\n|\Z)", "", text, flags=re.M)
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(line.rstrip() for line in text.strip().splitlines())) + "\n"
-
-
-def command(program, words, depth):
-    """What a command is for stands in the list that names it."""
-    text = help_of(program, words)
-    usage = re.search(r"^usage:", text, re.M | re.I).start()
-    yield f"{'#' * depth} `{' '.join(['mfbench', *words])}`\n"
-    yield f"```text\n{text[usage:]}```\n"
-    for name in subcommands(text):
-        yield from command(program, [*words, name], min(depth + 1, 3))
-
-
-def commands(program):
-    yield "# Commands\n"
-    yield ("What does a command accept? [spec.md](../spec.md#commands) says what the commands do, and with which [exit "
-           "codes](../spec.md#exit-codes) they end. `--help` prints the same.\n")
-    yield NOTE.format("`mfbench --help`")
-    text = help_of(program, [])
-    yield f"```text\n{text.split(chr(10), 1)[1]}```\n"  # without the version
-    for name in subcommands(text):
-        yield from command(program, [name], 2)
-
-
 # ---- fields of results ---------------------------------------------------------------------------
 
 
@@ -231,15 +192,14 @@ def results(program):
         yield ""
 
 
-PAGES = {"algorithms.md": algorithms, "commands.md": commands, "results.md": results}
+PAGES = {"algorithms.md": algorithms, "results.md": results}
 
 
 def wrapped(text):
-    """Paragraphs and items of lists in lines of at most 100 columns; rows of tables and what programs print stay."""
-    fenced, out = False, []
+    """Paragraphs and items of lists in lines of at most 100 columns; rows of tables stay."""
+    out = []
     for line in text.split("\n"):
-        fenced ^= line.startswith("```")
-        if fenced or len(line) <= 100 or line.startswith(("#", "|")):
+        if len(line) <= 100 or line.startswith(("#", "|")):
             out.append(line)
         else:
             out += textwrap.wrap(line, 100, subsequent_indent="  " if line.startswith("- ") else "",
