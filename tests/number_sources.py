@@ -383,10 +383,6 @@ class Files:
                 return rank_agreement.Agreement(cases_of(place), real, substitute)
         raise NumberError(f"no case is of {real} {substitute}")
 
-    def least(self, algorithm, **wanted):
-        """The final RMSE at the best `reg`, over the drawings of a substitute."""
-        return rank_agreement.least(self._every(), {"algorithm": algorithm, **wanted})
-
     def drawn(self, algorithm, column, **wanted):
         """The last value of a column, over the drawings of a substitute."""
         return rank_agreement.drawn(self._every(), column, {"algorithm": algorithm, **wanted})

@@ -1,7 +1,6 @@
 """How far substitutes of a real set, look-alikes or enlarged sets, rank algorithms as the set itself does."""
 
 import collections
-import dataclasses
 import itertools
 import json
 import re
@@ -10,37 +9,18 @@ import statistics
 SEARCHED = "reg"  # each configuration is taken at its best value of this
 
 
-@dataclasses.dataclass(frozen=True)
-class Outcome:
-    """For a configuration at its best `reg`: medians over the seeds."""
-
-    rmse: float   # test RMSE after the last pass
-    passes: float  # the first whose test RMSE is within 1 % of the lowest
-
-
-def passes_of(case):
-    known = [(p["epoch"], p["test_rmse"]) for p in case.trace if p["epoch"] > 0 and p["test_rmse"] is not None]
-    near = 1.01 * min(rmse for _, rmse in known)
-    return next(epoch for epoch, rmse in known if rmse <= near)
-
-
 def configuration(case):
     params = {key: value for key, value in case.header["algorithm"]["params"].items() if key != SEARCHED}
     return case.header["algorithm"]["name"], json.dumps(params, sort_keys=True)
 
 
 def outcomes(cases):
-    """{configuration: its Outcome}, of the cases of one data set."""
+    """{configuration: its final test RMSE at the best `reg`, the median over seeds}, of the cases of a data set."""
     found = collections.defaultdict(lambda: collections.defaultdict(list))
     for case in cases:
-        found[configuration(case)][case.header["algorithm"]["params"].get(SEARCHED)].append(case)
-    return {name: min((outcome(of_reg) for of_reg in by_reg.values()), key=lambda o: o.rmse)
-            for name, by_reg in found.items()}
-
-
-def outcome(cases):
-    return Outcome(statistics.median(case.footer["final_test_rmse"] for case in cases),
-                   statistics.median(map(passes_of, cases)))
+        by_reg = found[configuration(case)]
+        by_reg[case.header["algorithm"]["params"].get(SEARCHED)].append(case.footer["final_test_rmse"])
+    return {name: min(map(statistics.median, by_reg.values())) for name, by_reg in found.items()}
 
 
 def without_seed(name):
@@ -63,9 +43,8 @@ class Agreement:
         self.real = outcomes(by_set[real])
         if not drawn or any(one.keys() != self.real.keys() for one in drawn):
             raise ValueError(f"{real} and its {substitute} do not have the same configurations")
-        self.drawn = {name: Outcome(*(statistics.median(getattr(one[name], key) for one in drawn)
-                                      for key in ("rmse", "passes"))) for name in self.real}
-        self.above = {name: self.drawn[name].rmse - self.real[name].rmse for name in self.real}
+        self.drawn = {name: statistics.median(one[name] for one in drawn) for name in self.real}
+        self.above = {name: self.drawn[name] - self.real[name] for name in self.real}
 
     def level(self):
         """By how much the substitute's RMSE is higher, the mean of all configurations."""
@@ -82,13 +61,9 @@ class Agreement:
     def pairs(self, clear):
         """Pairs of configurations that differ by more than `clear` on the real set: whether their order is the same
         on the substitute."""
-        pairs = [(self.real[a].rmse - self.real[b].rmse, self.drawn[a].rmse - self.drawn[b].rmse)
+        pairs = [(self.real[a] - self.real[b], self.drawn[a] - self.drawn[b])
                  for a, b in itertools.combinations(self.real, 2)]
         return [real * drawn > 0 for real, drawn in pairs if abs(real) > clear]
-
-    def passes(self):
-        """By how many passes each configuration is earlier or later."""
-        return [abs(self.drawn[name].passes - self.real[name].passes) for name in self.real]
 
 
 def sets_of(cases, keys):
@@ -101,14 +76,6 @@ def sets_of(cases, keys):
     if not found:
         raise ValueError(f"no case is {keys}")
     return list(found.values())
-
-
-def least(cases, keys):
-    """The lowest RMSE over `reg`; of several drawings the median."""
-    found = [outcomes(of_set) for of_set in sets_of(cases, keys)]
-    if any(len(one) != 1 for one in found):
-        raise ValueError(f"{sorted(map(len, found))} configurations are {keys}, expected one of each set")
-    return statistics.median(next(iter(one.values())).rmse for one in found)
 
 
 def drawn(cases, column, keys):
