@@ -81,7 +81,6 @@ WHOLE = {
     "docs/methodology-notes.md": ["## Evaluation", "## Comparing two runs", "## Contended runs"],
     "results/README.md": ["## Quality on real ratings", "## Speed at f = 128", "## On the device", "## Data",
                           "## The whole run"],
-    # The planned bytes of its table of memory are what tests/test_plan.py computes.
     "results/NOTES.md": ["### The host's memory"],
 }
 
