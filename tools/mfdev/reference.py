@@ -119,11 +119,11 @@ def summaries(infos):
     yield ""
 
 
-def of_common(infos, common):
-    """A sentence: the common parameters of a section, with what differs from their table."""
+def of_common(infos, common, told=()):
+    """A sentence: the common parameters of a section but those told, with what differs from their table."""
     parts = []
     for key, uses in by_meaning(infos).items():
-        if key in common:
+        if key in common and key not in told:
             few = "" if len(uses) == len(infos) else f" of {names(uses)}"
             differs = [spread(uses, of) for of in (default, allowed) if spread(uses, of) != code(usual(common[key], of))]
             parts.append(f"{code(key[0])}{few}{' = ' if differs else ''}{', '.join(differs)}")
@@ -153,16 +153,20 @@ def algorithms(program):
     yield ("*Learning rate*: the algorithm uses the [schedule](../spec.md#learning-rate). *Repeatable*: the same seed "
            "gives the same model.\n")
     yield from common_table(common)
+    of_libraries = [by_meaning(infos) for _, family, infos in found if family == "peer"]
+    all_have = [key for key, uses in common.items()
+                if usual(uses, default) and all(key in of_library for of_library in of_libraries)]
     for is_peer, of_kind in itertools.groupby(found, key=lambda section: section[1] == "peer"):
         if is_peer:
             yield "## Other people's libraries\n"
-            yield "What `reg` and the learning rate mean in each: [peers.md](../peers.md#the-libraries).\n"
+            yield ("What `reg` and the learning rate mean in each: [peers.md](../peers.md#the-libraries). All have "
+                   f"{', '.join(code(name) for name, _ in all_have)}.\n")
         for heading, family, infos in of_kind:
             yield f"{'###' if is_peer else '##'} {heading}\n"
             if not is_peer:
                 yield f"How they work: [algorithms/{family}](../../algorithms/{family}/README.md).\n"
             yield from summaries(infos)
-            yield from of_common(infos, common)
+            yield from of_common(infos, common, all_have if is_peer else ())
             yield from own_table(infos, common)
 
 
