@@ -1,5 +1,5 @@
-// The training part as the npy files that peers/common/mfpeer.py names, for one peer or for all that
-// train on it one after another.
+// The training part as the npy files that peers/common/mfpeer.py names, for one peer or for all
+// that train on it one after another.
 #pragma once
 
 #include <cstdint>
