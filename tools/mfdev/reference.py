@@ -179,21 +179,28 @@ SECTIONS = {
 }
 
 
+def meaning(field):
+    """With the name of its column, where that is not the last part of its own."""
+    column = field["column"]
+    in_tables = "" if column == field["name"].split(".")[-1] else f"in tables {code(column)}"
+    return "; ".join(part for part in (in_tables, cell(field["help"])) if part)
+
+
 def results(program):
     fields = json.loads(said(program, "schema", "results"))
     yield "# Fields of results\n"
     yield ("What does a field of a result mean? [results.md](../results.md) says how the fields come together. Units are "
-           "in the names, types in `mfbench schema results`. The column is what tables and `mfplots.load` call a field, "
-           "where that is another name.\n")
+           "in the names, types in `mfbench schema results`. Tables and `mfplots.load` call a field by the last part of its "
+           "name, unless another stands here.\n")
     yield NOTE.format("`mfbench schema results`")
     for of, title in SECTIONS.items():
         yield f"## {title}\n"
-        yield "| field | column | meaning |\n| --- | --- | --- |"
-        for field in fields:
-            if field["of"] == of:
-                column = "" if field["column"] == field["name"] else code(field["column"])
-                yield f"| {code(field['name'])} | {column} | {cell(field['help'])} |"
+        here = [(code(field["name"]), meaning(field)) for field in fields if field["of"] == of]
+        yield "| field | meaning |\n| --- | --- |"
+        yield from (f"| {name} | {text} |" for name, text in here if text)
         yield ""
+        if plain := [name for name, text in here if not text]:
+            yield f"Names that say it: {', '.join(plain)}.\n"
 
 
 PAGES = {"algorithms.md": algorithms, "results.md": results}
