@@ -56,7 +56,9 @@ def made_up(folder: Path) -> Path:
         Made("ials_fused", {"factors": 64, "precision": "fp16"}, "tastes", seed=s, hardware="cuda",
              gpu="NVIDIA H200", implicit=True, target=None, goal={"metric": "ndcg_100", "value": 0.3},
              content_hash="3" * 16, trace=[(e, 0.1 * e, 0.05 * e + 0.01 * s) for e in range(9)])
-        for s in (1, 2, 3)])
+        for s in (1, 2, 3)] + [
+        Made("bpr", {"factors": 64}, "tastes", hardware="cuda", gpu="NVIDIA H200", implicit=True, target=None, content_hash="3" * 16,
+             goal={"metric": "ndcg_100", "value": 0.3}, trace=[(e, 0.1 * e, 0.04 * e) for e in range(9)])])
     search(folder / "searched")
     names = dict(algorithm=HOSTILE, params={"factors": 8, HOSTILE: HOSTILE}, dataset=HOSTILE, content_hash="4" * 16)
     bad = Made(**names, status="error", reason=HOSTILE)
@@ -278,6 +280,25 @@ def test_the_picture_is_above_the_fold_and_no_number_is_cut_off(browser, width, 
     browser.look(1600, False)
 
 
+@pytest.mark.parametrize("width", [1440, 390])
+def test_no_word_of_a_panel_lies_over_another(browser, width):
+    """Whatever the name of an algorithm and however many decades."""
+    browser.look(width, False)
+    browser.open("index.html")
+    browser.js("document.querySelector('.row .name').textContent = 'an-algorithm-of-a-library-with-a-long-name SVD (CPU)'")
+    assert browser.js("return [...document.querySelectorAll('.row .name')].every((n) => n.scrollWidth <= n.clientWidth)")
+    boxes = ("const boxes = (all) => [...all].map((e) => e.getBoundingClientRect()).filter((b) => b.width);"
+             "const shown = (all) => [...all].filter((e) => getComputedStyle(e).visibility !== 'hidden');")
+    rows = browser.js(boxes + "return boxes(document.querySelectorAll('.panel:first-child .row')).map((b) => [b.top, b.bottom])")
+    assert all(below[0] >= above[1] for above, below in zip(rows, rows[1:])) and rows[0][1] - rows[0][0] > rows[1][1] - rows[1][0]
+    for low, high in ((-3, -2), (-3, 0), (-3, 1), (-3, 3), (-3, 4)):
+        ticks = browser.js(boxes + "const old = document.querySelector('.panel:first-child .axis'); const made = mf.results.axis(arguments[0]);"
+                           "old.replaceWith(made); return boxes(shown(made.children)).map((b) => [b.left, b.right])", [low, high])
+        assert len(ticks) >= 2 and all(right[0] > left[1] + 4 for left, right in zip(ticks, ticks[1:])), (low, high)
+    assert browser.js("return mf.by('machine') === null || mf.by('machine').labels[0].innerText.startsWith('Machine')")
+    browser.look(1600, False)
+
+
 def test_switches_choose_target_and_clock_and_stand_in_the_address(browser):
     browser.open("index.html")
     first = browser.js("return mf.results.shown()[0]")
@@ -468,7 +489,9 @@ def test_filters_narrow_the_leaderboard_and_stand_in_the_address(browser, groups
     browser.js("mf.by('more').click()")
     assert set(browser.column("board", "Device")) == {"cuda"}
     browser.choose("filter-hardware", "")
-    assert browser.js("return location.hash") == "" and browser.errors() == []
+    assert browser.js("return location.hash") == "#dataset=", "all, where the page begins with one"
+    browser.open("runs.html#dataset=")
+    assert browser.js("return mf.by('filter-dataset').value") == "" and browser.errors() == []
 
 
 def test_the_leaderboard_has_a_row_an_algorithm_which_unfolds(browser, groups):
@@ -482,7 +505,7 @@ def test_the_leaderboard_has_a_row_an_algorithm_which_unfolds(browser, groups):
     own = [m for m in group.members if m.series.algorithm == "hogwild"]
     times = [metrics.censored_median(m.series.at_target(group.target[0], "answer_s")) for m in own]
     place = names.index("hogwild (CPU)")
-    assert rows[place][2] == duration(min(t for t in times if math.isfinite(t))).strip()
+    assert rows[place][1] == duration(min(t for t in times if math.isfinite(t))).strip()
     browser.js("document.querySelectorAll('#board tbody tr')[arguments[0]].querySelector('.fold').click()", place)
     inner = browser.js("return [...document.querySelectorAll('#board td[colspan] tbody tr')].map((r) => r.cells[0].innerText)")
     assert len(inner) == len(own) - 1
@@ -655,5 +678,29 @@ def test_failures_name_the_damaged_file(browser):
     browser.open("failures.html")
     rows = browser.rows("failures")
     kinds = [row[0] for row in rows]
+    assert kinds[0] == "damaged" and kinds[-1] == "contended", "what is least of a failure last"
     assert kinds.count("damaged") == 1 and "skipped" in kinds and "diverged" in kinds and "error" in kinds
     assert "damaged.jsonl: line 1" in next(row[2] for row in rows if row[0] == "damaged")
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_what_was_measured_unfolds_beside_its_figure_and_within_the_page(browser, width):
+    browser.look(width, False)
+    browser.open("papers.html")
+    browser.js("document.querySelectorAll('.claim details').forEach((d) => { d.open = true; })")
+    assert browser.js("return document.documentElement.scrollWidth") <= width
+    gaps = browser.js("return [...document.querySelectorAll('.claim details')].map((d) => d.getBoundingClientRect().top - "
+                      "d.previousElementSibling.getBoundingClientRect().bottom)")
+    assert gaps and all(gap < 40 for gap in gaps)
+    browser.look(1600, False)
+
+
+def test_the_roofline_begins_with_one_device_and_says_so_in_the_address(browser):
+    browser.open("machines.html")
+    assert browser.js("return mf.by('filter-machine').value").startswith("NVIDIA H200")
+    devices = "return new Set(mf.by('figure').data.filter((t) => t.mode === 'lines').map((t) => t.name.split(':')[0])).size"
+    assert browser.js(devices) == 1
+    browser.choose("filter-machine", "")
+    assert browser.js("return location.hash") == "#machine="
+    browser.open("machines.html#machine=")
+    assert browser.js("return mf.by('filter-machine').value") == ""

@@ -22,6 +22,7 @@ STORED = {"fp16": 2, "fp32": 4}  # bytes of a factor
 ITEMS_ALONE = ("sgd_tiled",)
 # Those whose products are on tensor cores (algorithms/als, ials, bpmf): their ceiling is that of fp16 products there.
 TENSOR = ("als_fused", "bpmf", "ials_fused")
+MILD = ("missing", "unfinished", "interrupted", "skipped", "contended")  # beside what failed
 
 
 def board(groups: Sequence[Group]) -> list[Json]:
@@ -133,9 +134,10 @@ def _said(case: pd.Series, key: str) -> bool:
 
 
 def failures(cases: Sequence[Json], damaged: Sequence[Damaged]) -> list[Json]:
-    """Cases that did not complete or shared their machine, and files that cannot be read."""
+    """Files that cannot be read, and cases that did not complete or shared their machine; what is least of a failure last."""
     failed = [{**case, "kind": case["status"] if case["status"] != "completed" else "contended"}
               for case in cases if case["status"] != "completed" or case["contended"]]
-    return failed + [{"key": None, "case": "–", "run": item.run, "algorithm": "–", "dataset": "–",
-                      "hardware": "–", "kind": "damaged", "begun": False, "why": item.why,
-                      "epochs": None} for item in damaged]
+    failed.sort(key=lambda case: MILD.index(case["kind"]) if case["kind"] in MILD else -1)
+    return [{"key": None, "case": "–", "run": item.run, "algorithm": "–", "dataset": "–",
+             "hardware": "–", "kind": "damaged", "begun": False, "why": item.why,
+             "epochs": None} for item in damaged] + failed

@@ -134,9 +134,7 @@ def claims_of(exhibits: Mapping[str, Sequence[Path]], runs: Sequence[Run]) -> li
 
 def _pages(out: Path, runs: Sequence[Run], claims: Sequence[Claim], pictures: Mapping[str, Picture],
            searched: bool) -> None:
-    cases = pd.concat([run.view.cases for run in runs])
-    made = (f"{len(cases)} cases begun of {len(runs)} folders. {_short(revisions(cases))} "
-            f"{_short(machines(cases))}")
+    made = _made(pd.concat([run.view.cases for run in runs]), len(runs))
     files = {
         "index.html": (pages.RESULTS, ("data/results.js", "assets/results.js")),
         "explore.html": (pages.EXPLORE, ("data/explore.js", "assets/explore.js")),
@@ -154,8 +152,12 @@ def _pages(out: Path, runs: Sequence[Run], claims: Sequence[Claim], pictures: Ma
         (out / file).write_text(pages.page(file, body, scripts, made, files), encoding="utf-8")
 
 
-def _short(text: str, most: int = 400) -> str:
-    return text if len(text) <= most else text[:most] + " ..."
+def _made(cases: pd.DataFrame, folders: int, most: int = 200) -> str:
+    """What the report rests on: revisions and machines by name, or how many they are."""
+    said = [f"{len(cases):,} cases begun of {folders:,} folder{'s' if folders > 1 else ''}."]
+    for words, column, what in ((revisions(cases), "git_sha", "revisions of mfbench"), (machines(cases), "host", "hosts")):
+        said.append(f"{words}." if len(words) <= most else f"{cases[column].nunique()} {what}.")
+    return " ".join(said)
 
 
 def exhibit_runs(runs: Sequence[Run]) -> dict[str, list[str]]:

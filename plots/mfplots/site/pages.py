@@ -82,7 +82,8 @@ late. Of several configurations of an algorithm the fastest is shown. &ldquo;Cho
 the runs. &dagger;: for some of the seeds the machine had other work too. Algorithms run on the GPU where no CPU is
 named.</p>"""
 
-EXPLORE = """<form id="controls" class="controls">
+EXPLORE = """<p class="method">The quality of each algorithm against time; the dashed line is the target, and can be dragged.</p>
+<form id="controls" class="controls">
 <label>Data set <select id="data"></select></label>
 <label>Machine <select id="machine"></select></label>
 <label>Factors <select id="factors"></select></label>
@@ -105,11 +106,11 @@ EXPLORE = """<form id="controls" class="controls">
 <h2 id="series-h">The series, with their times to the target</h2>
 <div id="series"></div>"""
 
-RUNS = """<div id="filters" class="controls"></div>
+RUNS = """<p class="method">One row an algorithm, by its configuration that is first at the target; the button with a number unfolds the others.</p>
+<div id="filters" class="controls"></div>
 <p class="buttons"><label><input type="checkbox" id="more"> all columns</label>
 <button type="button" id="csv">CSV</button></p><div id="board"></div>
-<p class="note">One row an algorithm, by its configuration that is first at the target; its other configurations unfold. Numbers are
-medians over the seeds of one folder of results. The target is the one that most results of a data set name, or else 1 %
+<p class="note">Numbers are medians over the seeds of one folder of results. The target is the one that most results of a data set name, or else 1 %
 short of the best; the <a href="explore.html">curves</a> let you move it. Rates of different methods do not compare: an update of
 ALS is other work than one of SGD. Quality is at the epoch that the validation part chose, or at the last; best on test is
 chosen on what it is measured on, and no result. &dagger;: for some of its seeds the machine had other work, too. &Dagger;:
@@ -180,9 +181,9 @@ def _article(claim: Claim, runs: dict[str, list[str]], pictures: Mapping[str, Pi
     return (f'<article class="claim" data-paper="{escape(claim.paper)}" data-verdict="{claim.kind}">'
             f'<h2>{_words(claim.claim)}</h2><p><span class="tag">{escape(claim.paper)}{", ours" if claim.ours else ""}'
             f'</span> <span class="tag verdict {claim.kind.replace(" ", "-")}">{_words(claim.verdict)}</span></p>'
-            f'<div class="sides">{_terms([(asked, claim.published), ("", claim.other)])}{_figure(picture)}</div>'
+            f'<div class="sides"><div>{_terms([(asked, claim.published), ("", claim.other)])}'
             f'<details><summary>What was measured, and why</summary>{_terms([("Measured", claim.measured), ("Why", claim.why)])}'
-            f'<ul class="commands">{commands}</ul></details></article>')
+            f'<ul class="commands">{commands}</ul></details></div>{_figure(picture)}</div></article>')
 
 
 def _words(markdown: str) -> str:

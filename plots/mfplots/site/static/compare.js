@@ -6,7 +6,7 @@
     (row[part].low === null ? "" :
       ` [${mf.significant(row[part].low)}, ${mf.significant(row[part].high)}]`));
   const columns = [
-    { key: "place", title: "No.", number: true }, { key: "label", title: "Configuration", wide: true }, { key: "verdict", title: "Verdict" },
+    { key: "place", title: "No.", number: true }, { key: "label", title: "Configuration", wide: true }, { key: "verdict", title: "Verdict", mid: true },
     { key: "answer", title: "Answer, second over first", number: true, show: ratio(
         "answer_time") },
     { key: "epoch", title: "Epoch, second over first", number: true, show: ratio(
@@ -54,14 +54,26 @@
   function counts(rows) {
     const found = new Map();
     for (const row of rows) found.set(row.verdict, (found.get(row.verdict) || 0) + 1);
-    return [...found].map(([verdict, n]) => `${n} times ${verdict}`).join("; ") + ".";
+    return [...found].map(([verdict, n]) => `${verdict}: ${n}`).join("; ") + ".";
+  }
+
+  // The words that all labels begin with, which tell none from another.
+  function shared(rows) {
+    let words = rows[0].label.split(" ").slice(0, -1);
+    for (const { label } of rows) {
+      const own = label.split(" ").slice(0, -1);
+      const differs = words.findIndex((word, i) => word !== own[i]);
+      if (differs >= 0) words = words.slice(0, differs);
+    }
+    return rows.length > 1 && words.length ? `${words.join(" ")} ` : "";
   }
 
   // By the number of its row in the table where there is no room for names.
   function placed(row) {
     const place = shown.rows.indexOf(row) + 1;
     if (innerWidth <= 700) return String(place);
-    return mf.figureText(row.label.length > 60 ? `${row.label.slice(0, 58)}…` : row.label);
+    const label = row.label.slice(shared(shown.rows).length);
+    return mf.figureText(label.length > 72 ? `${label.slice(0, 70)}…` : label);
   }
 
   function draw() {

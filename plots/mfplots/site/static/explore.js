@@ -144,8 +144,6 @@ mf.explore = (() => {
   const columns = [
     { key: "shown", title: "Show", node: (row) => showBox(row.series) },
     { key: "algorithm", title: "Algorithm" },
-    { key: "configuration", title: "Configuration", wide: true },
-    { key: "factors", title: "f", number: true },
     { key: "answer", title: "Answer to target", number: true, show: mf.duration },
     { key: "train", title: "Training to target", number: true, show: mf.duration },
     { key: "reached", title: "Got there", number: true, show: (value, row) =>
@@ -153,9 +151,13 @@ mf.explore = (() => {
     { key: "epoch", title: "At epoch", number: true, show: (value, row) =>
         mf.atEpoch(value, row.met && row.met.before) },
     { key: "best", title: "Quality", number: true, show: mf.fixed(4) },
-    { key: "machine", title: "Hardware" },
+    { key: "configuration", title: "Configuration", wide: true },
+    { key: "factors", title: "f", number: true },
+    { key: "machine", title: "Hardware", mid: true },
     mf.RUN,
   ];
+
+  const placeOf = (key) => columns.findIndex((column) => column.key === key);
 
   function showBox(series) {
     const box = mf.el("input", {
@@ -197,8 +199,8 @@ mf.explore = (() => {
     if (!anew) return state.table.clear().rows.add(rows).draw(false);
     state.table = mf.table(mf.by("series"), columns,
     rows, { label: "Series with times to the target", order: [
-        [4, "asc"],
-        [8, less(state.metric) ? "asc" : "desc"]
+        [placeOf("answer"), "asc"],
+        [placeOf("best"), less(state.metric) ? "asc" : "desc"]
       ] });
   }
 

@@ -3,20 +3,20 @@
   const { rows, ceilings } = mf.store.speed;
   const columns = [
     { key: "algorithm", title: "Algorithm" },
-    { key: "configuration", title: "Configuration", wide: true },
-    { key: "updates_per_s", title: "Updates", number: true, show: (value) => mf.si(value,
-      "/s") },
-    { key: "method", title: "of", filter: "Updates of" },
-    { key: "bytes_per_s", title: "Bytes", number: true, show: (value) => mf.si(value, "B/s") },
-    { key: "bytes_share", title: "of the copy", number: true, show: mf.percent },
-    { key: "rows_share", title: "of random rows", number: true, show: mf.percent },
     { key: "flops_per_s", title: "Operations", number: true, show: (value) => mf.si(value,
         "FLOP/s") },
     { key: "flops_share", title: "of their ceiling", number: true, show: (value, row) => mf.percent(value) +
         (value !== null && row.tensor ? " (tensor cores)" : "") },
+    { key: "bytes_per_s", title: "Bytes", number: true, show: (value) => mf.si(value, "B/s") },
+    { key: "bytes_share", title: "of the copy", number: true, show: mf.percent },
     { key: "intensity", title: "FLOP a byte", number: true, show: (value) => mf.significant(
         value) },
-    { key: "machine", title: "Hardware" },
+    { key: "updates_per_s", title: "Updates", number: true, show: (value) => mf.si(value,
+      "/s") },
+    { key: "method", title: "of", filter: "Updates of" },
+    { key: "rows_share", title: "of random rows", number: true, show: mf.percent },
+    { key: "configuration", title: "Configuration", wide: true },
+    { key: "machine", title: "Hardware", mid: true },
     { key: "dataset", title: "Data", link: (row) => `explore.html#${new URLSearchParams({ data: row.dataset })}` },
     { key: "precision", title: "Precision" }, { key: "factors", title: "f", number: true },
     { key: "seeds", title: "Seeds", number: true },
@@ -40,11 +40,24 @@
       `Not known: the ceilings of ${without.join("; ")}; no file has them.`));
   }
 
+  const measured = new Set(ceilings.map((c) => c.machine));
+  const drawable = (row) => row.flops_per_s !== null && row.intensity !== null &&
+    !(row.tensor && row.flops_share === null && measured.has(row.device));
+
+  // One GPU whose ceilings are known, its tensor cores' if any's are; of several the one with most points.
+  function usualMachine() {
+    const tensor = new Set(ceilings.filter((c) => c.tensor_flops_per_s !== null).map((c) => c.machine));
+    const points = new Map();
+    for (const row of rows) {
+      if (drawable(row) && row.gpus === 1 && measured.has(row.device)) points.set(row.machine, [...(points.get(row.machine) || []), row]);
+    }
+    const rank = ([, own]) => own.length + (tensor.has(own[0].device) ? rows.length : 0);
+    return [...points].sort((a, b) => rank(b) - rank(a)).map(([name]) => name)[0];
+  }
+
   function draw(now) {
     shown = now;
-    const measured = new Set(ceilings.map((c) => c.machine));
-    const known = shown.filter((row) => row.flops_per_s !== null && row.intensity !== null &&
-      !(row.tensor && row.flops_share === null && measured.has(row.device)));
+    const known = shown.filter(drawable);
     const by = new Map();
     for (const row of known) by.set(row.algorithm, [...(by.get(row.algorithm) || []), row]);
     const traces = [...by].map(([name, own]) => ({
@@ -62,17 +75,18 @@
       hovertemplate: "%{text}<extra></extra>"
     }));
     const small = innerWidth < 700;
-    const legend = small ? { orientation: "h", y: -0.25, font: { size: 11 } } :
+    const legend = small ? { orientation: "h", y: -0.2, font: { size: 11 }, entrywidth: 0.5, entrywidthmode: "fraction" } :
   { font: { size: 12 } };
     mf.draw(mf.by("figure"), [...roofs(known), ...traces], mf.layout({
-      height: small ? 480 : 540,
+      height: small ? 620 : 540,
       showlegend: true,
       legend,
       xaxis: mf.axis("operations a byte, as declared", { type: "log" }),
-      yaxis: mf.axis(known.some((row) => row.gpus > 1) ? "FLOP/s, of several GPUs over their number" :
-        "FLOP/s", { type: "log", exponentformat: "SI" })
+      yaxis: mf.axis(known.some((row) => row.gpus > 1) ? "FLOP/s a device" : "FLOP/s", { type: "log", tickformat: "~s" })
     }));
   }
+
+  const short = (machine) => machine.replace(/^NVIDIA /, "").replace(/ \d+GB.*$/, "");
 
   function roofs(known) {
     const xs = known.map((row) => row.intensity);
@@ -83,7 +97,7 @@
       return {
         type: "scatter",
         mode: "lines",
-        name: mf.figureText(`${c.machine}: ${what}`),
+        name: mf.figureText(`${short(c.machine)}: ${what}`),
         x: ends,
         y: ends.map((x) => Math.min(x * c.bytes_per_s, top)),
         hoverinfo: "name",
@@ -91,16 +105,16 @@
       };
     };
     return ceilings.filter((c) => known.some((row) => row.device === c.machine)).flatMap((c, i) => [
-      roof(c, c.flops_per_s, "copy and fp32", ["dash", "dot"][i % 2]),
-      ...(c.tensor_flops_per_s === null ? [] : [roof(c, c.tensor_flops_per_s, "copy and tensor cores", "solid")])]);
+      roof(c, c.flops_per_s, "fp32", ["dash", "dot"][i % 2]),
+      ...(c.tensor_flops_per_s === null ? [] : [roof(c, c.tensor_flops_per_s, "tensor cores", "solid")])]);
   }
   sayCeilings();
   const table = mf.table(mf.by("rates"), columns, rows, { label: "Rates", order: [
-      [7, "desc"]
+      [1, "desc"]
     ] });
   mf.redraw = () => draw(shown);
   mf.filters(mf.by("filters"), table, columns, rows, ["machine", "dataset", "method", "family",
     "algorithm", "precision"
-  ], draw);
+  ], draw, { machine: usualMachine() });
   mf.ready();
 })();

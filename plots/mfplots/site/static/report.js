@@ -85,7 +85,7 @@ mf.table = (host, columns, rows, options = {}) => {
       name: column.key,
       orderable: column.node === undefined || column.sortable === true,
       visible: !column.hidden,
-      className: column.number ? "number" : column.wide ? "wide" : column.link ? "mid" :
+      className: column.number ? "number" : column.wide ? "wide" : column.link || column.mid ? "mid" :
         "",
       data: null,
       render: (row, kind) => mf.cell(column, row, kind),
@@ -144,7 +144,9 @@ mf.filters = (host, table, columns, rows, keys, then = () => {}, first = {}) => 
   table.search.fixed("chosen", (text, row) => fits(row));
 
   function narrow() {
-    const said = new URLSearchParams(keys.filter((key) => chosen[key].value)
+    const some = keys.filter((key) => chosen[key].value);
+    // "all" where the page begins with less is said, too.
+    const said = new URLSearchParams((some.length ? some : keys.filter((key) => first[key]))
       .map((key) => [key, chosen[key].value]));
     history.replaceState(null, "", said.toString() ? `#${said}` : location.pathname.split("/")
       .pop());

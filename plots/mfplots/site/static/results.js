@@ -80,12 +80,13 @@ mf.results = (() => {
 
   function axis([low, high]) {
     const ticks = [];
+    const apart = Math.ceil((high - low + 1) / 3);  // on a narrow page, which has room for three
     for (let power = low; power <= high; power++) {
-      const tick = mf.el("span", { class: (power - low) % 2 ? "odd" : null }, brief(10 ** power).replace(".0", ""));
+      const tick = mf.el("span", { class: (power - low) % apart ? "between" : null }, brief(10 ** power).replace(".0", ""));
       tick.style.setProperty("--at", (power - low) / (high - low));
       ticks.push(tick);
     }
-    return mf.el("div", { class: high - low > 3 ? "axis many" : "axis", "aria-hidden": "true" }, ...ticks);
+    return mf.el("div", { class: "axis", "aria-hidden": "true" }, ...ticks);
   }
 
   const seconds = (panel, place, level = state.target) => timeOf(panel.rows[place], panel, level);
@@ -220,7 +221,7 @@ mf.results = (() => {
   function start() {
     const host = mf.by("switches");
     host.append(group("Target", "target", LEVELS), group("Clock", "clock", CLOCKS));
-    if (machines.length > 1) host.append(mf.el("label", {}, mf.el("span", {}, "Machine "), mf.el("select", { id: "machine",
+    if (machines.length > 1) host.append(mf.el("label", {}, "Machine ", mf.el("select", { id: "machine",
       onchange: (event) => set("machine", event.target.value) }, mf.option("", "the one with most algorithms"),
       ...machines.map((name) => mf.option(name, name)))));
     host.append(mf.el("span", { class: "key" }, ...[["new", "new here"], ["paper", "from papers"], ["library", "libraries"]]
@@ -229,6 +230,6 @@ mf.results = (() => {
     follow();
     mf.ready();
   }
-  return { start, state, shown };
+  return { start, state, shown, axis };
 })();
 mf.results.start();

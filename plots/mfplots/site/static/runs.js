@@ -1,6 +1,8 @@
 "use strict";
 (() => {
-  const rows = mf.store.board;
+  const better = (a, b) => a.quality !== null && (b.quality === null || (a.less ? a.quality < b.quality : a.quality > b.quality));
+  const byQuality = (a, b) => (better(a, b) ? -1 : better(b, a) ? 1 : 0);
+  const rows = [...mf.store.board].sort((a, b) => a.group - b.group || byQuality(a, b));  // where none gets to the target
   const spread = (value, row) => {
     const digits = mf.fixed(4);
     return row.finished < 3 || value === null ? digits(value) :
@@ -10,12 +12,12 @@
     `${row.contended ? " †" : ""}${row.restarts ? " ‡" : ""}`);
   const columns = [
     { key: "name", title: "Algorithm", node: nameOf, sortable: true },
-    { key: "configuration", title: "Configuration", wide: true },
     { key: "answer_to_target", title: "Answer to target", number: true, show: marked },
     { key: "train_to_target", title: "Training to target", number: true, show: marked },
     { key: "quality", title: "Quality [min, max]", number: true, show: spread },
     { key: "reached", title: "Got there", number: true, show: (value, row) => `${value} of ${row.finished}` },
-    { key: "machine", title: "Hardware" },
+    { key: "configuration", title: "Configuration", wide: true },
+    { key: "machine", title: "Hardware", mid: true },
     mf.RUN,
     ...[{ key: "factors", title: "f", number: true },
     { key: "target", title: "Target", number: true, show: mf.plain },
@@ -49,7 +51,6 @@
   const keyOf = (row) => `${row.group} ${row.name}`;
   const ahead = (a, b) => (a.answer_to_target ?? Infinity) < (b.answer_to_target ?? Infinity) ||
     (a.answer_to_target === b.answer_to_target && better(a, b));
-  const better = (a, b) => a.quality !== null && (b.quality === null || (a.less ? a.quality < b.quality : a.quality > b.quality));
 
   function nameOf(row) {
     const others = (folded.get(keyOf(row)) || []).length - 1;
@@ -100,7 +101,7 @@
 
   const table = mf.table(mf.by("board"), columns, rows, { label: "Leaderboard", order: [
       [columns.findIndex((column) => column.key === "dataset"), "asc"],
-      [2, "asc"]
+      [columns.findIndex((column) => column.key === "answer_to_target"), "asc"]
     ] });
   table.search.fixed("folded", (text, row) => (folded.get(keyOf(row)) || [])[0] === row);
   mf.by("more").addEventListener("change", showColumns);
