@@ -66,7 +66,7 @@ def text(*arguments: str | Path) -> str:
 
 
 def ask(question: str, **parts: Any) -> Any:
-    """An answer of `mfbench ask` (docs/results.md, "Questions"); numbers that are not finite are null."""
+    """An answer of `mfbench ask` (harness/results/questions.hpp); numbers that are not finite are null."""
     talk = _talk(find())
     try:
         talk.stdin.write(json.dumps({"ask": question, **parts}) + "\n")
