@@ -92,20 +92,6 @@ double claim_lease_s() {
 
 // ---- a claim that is held -----------------------------------------------------------------------
 
-void Claim::keep_touching() {
-  const NoSignals none;
-  try {
-    thread_ = std::thread([this] {
-      const std::chrono::duration<double> pace(folder_.lease_s_ / kTouches);
-      std::unique_lock lock(mutex_);
-      while (!wake_.wait_for(lock, pace, [this] { return ends_; })) touch();
-    });
-  } catch (const std::system_error& error) {
-    fail(ErrorKind::memory, "{}: no thread can be started to hold a claim: {}", folder_.path(),
-         cause_of(error.code().value()));
-  }
-}
-
 // A file system that is away for a while says nothing of the claim.
 void Claim::touch() {
   const FileHandle file(::openat(folder_.folder_.fd(), name_.c_str(),
@@ -120,7 +106,6 @@ void Claim::touch() {
 }
 
 bool Claim::is_held() {
-  const std::lock_guard lock(mutex_);
   if (!lost_) touch();
   return !lost_;
 }
@@ -134,12 +119,7 @@ void Claim::move_to(const std::string& name) {
 }
 
 Claim::~Claim() {
-  {
-    const std::lock_guard lock(mutex_);
-    ends_ = true;
-  }
-  wake_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  folder_.drop(*this);
   // After a long stop it may be another's.
   if (is_held()) ::unlinkat(folder_.folder_.fd(), name_.c_str(), 0);
 }
@@ -154,13 +134,48 @@ ClaimFolder::ClaimFolder(std::string folder, std::string about, double lease_s)
   if (!folder_) fail(ErrorKind::io, "{}: cannot be opened: {}", path_, last_cause());
 }
 
+ClaimFolder::~ClaimFolder() {
+  {
+    const std::lock_guard lock(mutex_);
+    ends_ = true;
+  }
+  wake_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void ClaimFolder::keep(Claim& claim) const {
+  const std::lock_guard lock(mutex_);
+  held_.insert(&claim);
+  if (thread_.joinable()) return;
+  const NoSignals none;
+  try {
+    thread_ = std::thread([this] { touch_held(); });
+  } catch (const std::system_error& error) {
+    fail(ErrorKind::memory, "{}: no thread can be started to hold a claim: {}", path_,
+         cause_of(error.code().value()));
+  }
+}
+
+void ClaimFolder::drop(Claim& claim) const {
+  const std::lock_guard lock(mutex_);
+  held_.erase(&claim);
+}
+
+void ClaimFolder::touch_held() const {
+  const std::chrono::duration<double> pace(lease_s_ / kTouches);
+  std::unique_lock lock(mutex_);
+  while (!wake_.wait_for(lock, pace, [this] { return ends_; })) {
+    for (Claim* claim : held_) claim->touch();
+  }
+}
+
 void ClaimFolder::fail_at(const std::string& name, const std::string& what) const {
   fail(ErrorKind::io, "{}/{}: {}: {}", path_, name, what, last_cause());
 }
 
 std::unique_ptr<Claim> ClaimFolder::take(const std::string& key) const {
   auto claim = take_file(kClaimPrefix + key);
-  if (claim) claim->keep_touching();
+  if (claim) keep(*claim);
   return claim;
 }
 

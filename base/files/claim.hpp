@@ -15,6 +15,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -58,17 +59,12 @@ class Claim {
   Claim(const ClaimFolder& folder, std::string name, std::string token)
       : folder_(folder), name_(std::move(name)), token_(std::move(token)) {}
   void move_to(const std::string& name);
-  void keep_touching();
   void touch();
 
   const ClaimFolder& folder_;
   std::string name_;
   const std::string token_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool ends_ = false;
   std::atomic<bool> lost_ = false;
-  std::thread thread_;
 };
 
 // Keys are letters, digits, '.', '_' and '-'. Everything throws Error(io).
@@ -76,6 +72,9 @@ class ClaimFolder {
  public:
   // The folder must exist. `about` is written into its claims.
   ClaimFolder(std::string folder, std::string about, double lease_s = claim_lease_s());
+  ~ClaimFolder();
+  ClaimFolder(const ClaimFolder&) = delete;
+  ClaimFolder& operator=(const ClaimFolder&) = delete;
 
   // Nothing where another holds it.
   std::unique_ptr<Claim> take(const std::string& key) const;
@@ -95,11 +94,21 @@ class ClaimFolder {
   std::unique_ptr<Claim> make(const std::string& name) const;
   std::optional<ClaimHolder> read(const std::string& name) const;
   void judge(ClaimHolder& holder, double lease_s) const;
+  void keep(Claim& claim) const;
+  void drop(Claim& claim) const;
+  void touch_held() const;
   [[noreturn]] void fail_at(const std::string& name, const std::string& what) const;
 
   std::string path_, about_;
   double lease_s_;
   FileHandle folder_;
+  // One thread touches all claims that are held: to start one for each takes longer than a small
+  // case.
+  mutable std::mutex mutex_;
+  mutable std::condition_variable wake_;
+  mutable std::set<Claim*> held_;
+  mutable std::thread thread_;
+  bool ends_ = false;
 };
 
 // Claims that others hold, looked at again and again.

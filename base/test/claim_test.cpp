@@ -187,10 +187,19 @@ TEST(Claim, OfOneThatEndedWhileItTookOverIsTaken) {
 TEST(Claim, IsTouchedWhileItIsHeld) {
   const TempFolder folder;
   const ClaimFolder claims(folder.path(), "", 0.06);
-  const auto claim = claims.take("a");
-  const std::int64_t first = claims.holder("a")->touched_ns;
-  while (claims.holder("a")->touched_ns == first) std::this_thread::yield();
-  EXPECT_FALSE(claim->lost());
+  const auto touched = [&](const char* key) {
+    const std::int64_t first = claims.holder(key)->touched_ns;
+    while (claims.holder(key)->touched_ns == first) std::this_thread::yield();
+  };
+  auto first = claims.take("a");
+  touched("a");
+  const auto second = claims.take("b");
+  touched("a");
+  touched("b");
+  first.reset();
+  touched("b");
+  EXPECT_FALSE(claims.holder("a"));
+  EXPECT_FALSE(second->lost());
 }
 
 TEST(Claim, ThatIsAnothersNowIsLostAndLeft) {
