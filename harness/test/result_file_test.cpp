@@ -147,6 +147,23 @@ TEST(ResultFile, AFullDiskIsAnErrorAndKeepsTheEarlierLines) {
   EXPECT_GT(read_result_file(path)->trace.size(), 3u);
 }
 
+// A network file system says so only when the file is closed. A descriptor that is gone stands in.
+TEST(ResultFile, WhatTheSystemCouldNotKeepIsAnErrorAtItsEnd) {
+  const TempFolder folder;
+  for (const bool on_disk : {true, false}) {
+    const std::string path = folder / (on_disk ? "a.jsonl" : "b.jsonl");
+    ResultWriter whole(path);
+    whole.append({{"type", "header"}});
+    whole.end(on_disk);
+    const int next = ::dup(STDIN_FILENO);
+    ::close(next);
+    ResultWriter lost(path + "2");
+    ::close(next);
+    EXPECT_TRUE(
+        contains(message_of([&] { lost.end(on_disk); }), "2: cannot be written to the disk"));
+  }
+}
+
 TEST(ResultFile, IsWrittenByOneProcessAlone) {
   const TempFolder folder;
   const std::string path = folder / "a.jsonl";

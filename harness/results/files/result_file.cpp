@@ -41,8 +41,9 @@ void ResultWriter::append(const Json& line) {
        path_, cause_of(cause));
 }
 
-void ResultWriter::sync() {
-  if (::fsync(file_.fd()) != 0 && errno != EINVAL) {
+void ResultWriter::end(bool on_disk) {
+  const bool synced = !on_disk || ::fsync(file_.fd()) == 0 || errno == EINVAL;
+  if (!synced || !file_.close()) {
     fail(ErrorKind::io, "{}: cannot be written to the disk: {}", path_, last_cause());
   }
 }

@@ -26,7 +26,9 @@ class ResultWriter {
   explicit ResultWriter(const std::string& path);
 
   void append(const Json& line);
-  void sync();  // to the disk itself: after the footer
+  // After the last line; `on_disk`: returns when the disk itself has the file, which takes
+  // milliseconds. Throws Error(io) where the system says now that it could not keep a line.
+  void end(bool on_disk);
 
  private:
   std::string path_;
