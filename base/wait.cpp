@@ -18,10 +18,14 @@ WaitScope::WaitScope(Check check) : check_(std::move(check)), outer_(current) { 
 
 WaitScope::~WaitScope() { current = outer_; }
 
-void wait_a_moment(const std::string& what) {
+void check_wait(const std::string& what, double waited_s) {
+  if (current != nullptr && *current) (*current)(what, waited_s);
+}
+
+void wait_a_moment(const std::string& what, double waited_s) {
   constexpr auto kMoment = std::chrono::milliseconds(50);
   std::this_thread::sleep_for(kMoment);
-  if (current != nullptr && *current) (*current)(what);
+  check_wait(what, waited_s);
 }
 
 double seconds_of_environment(const char* name, const SecondsRange& range) {

@@ -11,8 +11,8 @@ namespace mf {
 class WaitScope {
  public:
   // Asked again and again while something is waited for, with words for it: "the process 17, which
-  // holds x"; throws where the wait is to end.
-  using Check = std::function<void(const std::string& what)>;
+  // holds x", and for how long by now; throws where the wait is to end.
+  using Check = std::function<void(const std::string& what, double waited_s)>;
   explicit WaitScope(Check check);
   ~WaitScope();
   WaitScope(const WaitScope&) = delete;
@@ -31,7 +31,10 @@ struct SecondsRange {
 };
 double seconds_of_environment(const char* name, const SecondsRange& range);
 
-// Sleeps for a moment, after which it throws what the check of this thread throws.
-void wait_a_moment(const std::string& what);
+// Throws what the check of this thread throws, if it has one.
+void check_wait(const std::string& what, double waited_s);
+
+// After a sleep of a moment.
+void wait_a_moment(const std::string& what, double waited_s);
 
 }  // namespace mf

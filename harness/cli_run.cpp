@@ -12,6 +12,7 @@
 #include <system_error>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/files/files.hpp"
 #include "base/log.hpp"
@@ -20,6 +21,7 @@
 #include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "base/timeline.hpp"
+#include "base/wait.hpp"
 #include "harness/results/study/study_report.hpp"
 #include "harness/results/summary.hpp"
 #include "harness/run/apart.hpp"
@@ -187,8 +189,26 @@ int run_spec(const Spec& spec, const RunOptions& options, ProgressMode mode, Spe
   return code;
 }
 
-// The other ranks do as rank 0 says, and leave the telling to it.
+// Of a rank for the others, beside what rank 0 does within a case: after a signal rank 0 may have an
+// epoch to end and to evaluate, and then says so.
+class WaitOfRank {
+ public:
+  void operator()(const std::string& what, double) {
+    constexpr double kLastEpochSeconds = 10;
+    if (interrupt_level() == 0) return;
+    if (!since_) since_ = Clock::now();
+    if (interrupt_level() >= 2 || seconds_since(*since_) >= kLastEpochSeconds)
+      fail(ErrorKind::io, "interrupted while waiting for {}", what);
+  }
+
+ private:
+  std::optional<Clock::time_point> since_;  // that the signal is known
+};
+
+// The other ranks do as rank 0 says, and leave the telling to it. A launcher may send a signal to
+// all.
 int follow_command(const Spec& spec, const RunOptions& options, RankWorld& world) {
+  if (launched_count() > 1) install_interrupt_handler();
   try {
     be_silent();
     follow_session(spec, options, world);
@@ -296,6 +316,7 @@ int run_command(const std::string& path, RunOptions options, ProgressMode mode, 
   if (options.only) end_with_starter(kReportFile);
   const bool joins = launched_count() == 1 || !mpi_version().empty();
   if (!joins && launched_rank() > 0) return 0;  // rank 0 says why
+  const WaitScope waits{WaitOfRank()};  // also while the ranks part
   RankWorld world;
   int code = 0;
   try {
@@ -306,7 +327,7 @@ int run_command(const std::string& path, RunOptions options, ProgressMode mode, 
     options.ranks = &world;
     code = run_spec(*spec, options, mode, ran);
     world.dismiss();
-    return code;
+    if (!world.broken()) return code;
   } catch (...) {
     if (world.size() == 1) throw;
     if (!world.leads()) return 1;

@@ -483,3 +483,85 @@ def test_a_rank_of_mpi_that_is_killed_ends_all(mfbench, mpirun, tmp_path):
         wait_for(lambda: gone(ranks), seconds=10 - (time.monotonic() - start))
         assert process.returncode != 0
         assert "rank 1" in stderr  # mpirun says so
+
+
+# ---- waits that end --------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def stopped(pid):
+    """One of the ranks does nothing more, as one whose file system is away."""
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        time.sleep(0.5)  # the others come to wait for it
+        yield
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGCONT)
+
+
+def expect_waited_for(folder, rank, status):
+    """The last word of the running case names the rank."""
+    (footer,) = (lines[-1] for lines in cases_in(folder) if lines[-1].get("status") == status)
+    assert f"waiting for rank {rank}" in footer["stop_reason"], footer["stop_reason"]
+
+
+def test_the_first_signal_ends_the_wait_for_a_rank(tmp_path, long_run):
+    others = children_of(long_run.pid)
+    with stopped(others[1]):
+        long_run.terminate()
+        _, stderr = long_run.communicate(timeout=20)
+    assert long_run.returncode == 128 + signal.SIGTERM, stderr
+    assert "interrupted" in stderr and "error:" not in stderr
+    wait_for(lambda: gone(others), seconds=2)
+    expect_waited_for(tmp_path, 2, "interrupted")
+
+
+def test_wall_seconds_end_the_wait_for_a_rank(mfbench, tmp_path):
+    limited = {**LONG, "stop": {"epochs": 100000, "wall_seconds": 8}}
+    with running(mfbench, tmp_path, limited) as process:
+        wait_for(lambda: epochs_in(tmp_path) > 2)
+        others = children_of(process.pid)
+        with stopped(others[0]):
+            _, stderr = process.communicate(timeout=20)
+    assert process.returncode == 4, stderr
+    assert "wall_seconds" in stderr and "waiting for rank 1" in stderr
+    wait_for(lambda: gone(others), seconds=2)
+    expect_waited_for(tmp_path, 1, "timeout")
+
+
+@pytest.fixture
+def long_run_of_mpi(mfbench, mpirun, tmp_path):
+    command = mpirun.command(3, mfbench.program, "run", "spec.json")
+    with running(mfbench, tmp_path, LONG, command=command) as process:
+        wait_for(lambda: epochs_in(tmp_path) > 4)
+        yield process
+
+
+def test_the_first_signal_ends_the_wait_for_a_rank_of_mpi(tmp_path, long_run_of_mpi):
+    ranks = children_of(long_run_of_mpi.pid)
+    with stopped(ranks[2]):
+        os.kill(ranks[0], signal.SIGTERM)
+        long_run_of_mpi.communicate(timeout=20)
+    wait_for(lambda: gone(ranks), seconds=2)
+    expect_waited_for(tmp_path, 2, "interrupted")
+
+
+def test_a_signal_to_all_ranks_of_mpi_ends_them_after_the_epoch(tmp_path, long_run_of_mpi):
+    """As srun sends it."""
+    for pid in children_of(long_run_of_mpi.pid):
+        os.kill(pid, signal.SIGTERM)
+    _, stderr = long_run_of_mpi.communicate(timeout=20)
+    (lines,) = cases_in(tmp_path)
+    assert lines[-1]["status"] == "interrupted" and "stopped by the user after epoch" in lines[-1]["stop_reason"]
+    assert "interrupted; the same command goes on" in stderr
+    assert len(lines[-1]["ranks"]) == 2  # they have told what they did
+
+
+def test_the_first_signal_ends_the_wait_for_rank_0_of_mpi(long_run_of_mpi):
+    ranks = children_of(long_run_of_mpi.pid)
+    with stopped(ranks[0]):
+        os.kill(ranks[1], signal.SIGTERM)
+        long_run_of_mpi.communicate(timeout=45)
+    assert long_run_of_mpi.returncode != 0
+    wait_for(lambda: gone(ranks), seconds=2)

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/hash.hpp"
 #include "base/log.hpp"
@@ -38,12 +39,13 @@ FileClaim::FileClaim(const std::string& path, bool waits)
     : path_(path), folder_(folder_of(path), kAbout), claim_(folder_.take(key_of(path))) {
   constexpr int kLooked = 4;  // moments, between two looks: a look reads a file
   const std::string key = key_of(path);
+  const auto start = Clock::now();
   bool told = false;
   while (waits && !claim_) {
     const std::string what = fmt::format("{}, which writes {}", holder_text(folder_, key), path);
     if (!told) note("waiting for {}", what);
     told = true;
-    for (int i = 0; i < kLooked; ++i) wait_a_moment(what);
+    for (int i = 0; i < kLooked; ++i) wait_a_moment(what, seconds_since(start));
     claim_ = folder_.take(key);
   }
 }

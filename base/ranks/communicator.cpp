@@ -1,5 +1,7 @@
 #include "base/ranks/communicator.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cstring>
 #include <exception>
@@ -15,6 +17,24 @@ namespace mf {
 RankFault::RankFault(Fault fault)
     : Error(fault.kind, fmt::format("rank {}: {}", fault.rank, fault.message)),
       fault_(std::move(fault)) {}
+
+void end_long_wait(std::vector<int> others, double waited_s, double patience_s) {
+  constexpr double kUsualSeconds = 5;
+  std::sort(others.begin(), others.end());
+  others.erase(std::unique(others.begin(), others.end()), others.end());
+  if (patience_s > 0 && waited_s > patience_s) {
+    throw RankFault(
+        {others.front(), ErrorKind::io,
+         fmt::format("was waited for {:.0f} s; MFBENCH_RANK_PATIENCE waits longer", patience_s)});
+  }
+  if (waited_s < kUsualSeconds) return;
+  try {
+    check_wait(fmt::format("rank{} {}", others.size() > 1 ? "s" : "", fmt::join(others, ", ")),
+               waited_s);
+  } catch (const Error& error) {
+    throw RankFault({others.front(), error.kind(), error.what()});
+  }
+}
 
 std::string to_note(const Fault& fault) {
   constexpr std::size_t kLongest = 2000;

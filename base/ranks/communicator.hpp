@@ -101,10 +101,6 @@ class Communicator {
   int size_ = 1;
 };
 
-// Seconds that a rank waits for another within an operation before it takes it for lost:
-// MFBENCH_RANK_PATIENCE, else 1800. 0: for ever.
-double rank_patience_s();
-
 // The kind of an exception being handled and what it says.
 Fault current_fault(int rank);
 

@@ -92,14 +92,17 @@ class LocalLinks : public RankLinks {
     }
     Clock::time_point moved = Clock::now();
     while (!out.empty() || !in.empty()) {
-      if (wait(out, in, patience_s)) moved = Clock::now();
+      if (wait(out, in)) {
+        moved = Clock::now();
+      } else {
+        end_long_wait(others_of(in, out), seconds_since(moved), patience_s);
+      }
       if (const auto fault = heard()) throw RankFault(*fault);
       const auto over = [](const Progress& one) { return one.ended(); };
       for (Progress& one : out) push(one);
       for (Progress& one : in) pull(one);
       std::erase_if(out, over);
       std::erase_if(in, over);
-      if (patience_s > 0 && seconds_since(moved) > patience_s) lose_patience(out, in, patience_s);
     }
   }
 
@@ -156,8 +159,9 @@ class LocalLinks : public RankLinks {
         ::send(link.notes.fd(), text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
   }
 
-  // Until something can be moved or there is a note; true: something can be moved.
-  bool wait(const std::vector<Progress>& out, const std::vector<Progress>& in, double patience_s) {
+  // Until something can be moved, which it returns, there is a note, or a moment is over.
+  bool wait(const std::vector<Progress>& out, const std::vector<Progress>& in) {
+    constexpr int kMomentMilliseconds = 50;
     std::vector<pollfd> watched;
     for (const Progress& one : out) watched.push_back({links_[one.other].stream.fd(), POLLOUT, 0});
     for (const Progress& one : in) watched.push_back({links_[one.other].stream.fd(), POLLIN, 0});
@@ -165,9 +169,7 @@ class LocalLinks : public RankLinks {
     for (const Link& link : links_) {
       if (link.notes && !link.left) watched.push_back({link.notes.fd(), POLLIN, 0});
     }
-    const int milliseconds =
-        patience_s > 0 ? static_cast<int>(std::min(patience_s * 1000 + 1, 1e9)) : -1;
-    const int ready = ::poll(watched.data(), watched.size(), milliseconds);
+    const int ready = ::poll(watched.data(), watched.size(), kMomentMilliseconds);
     if (ready < 0 && errno != EINTR) fail(ErrorKind::io, "poll: {}", last_cause());
     if (ready <= 0) return false;
     return std::any_of(watched.begin(), watched.begin() + static_cast<std::ptrdiff_t>(streams),
@@ -180,12 +182,13 @@ class LocalLinks : public RankLinks {
     throw RankFault({other, ErrorKind::io, how_it_ended(other)});
   }
 
-  [[noreturn]] static void lose_patience(const std::vector<Progress>& out,
-                                         const std::vector<Progress>& in, double patience_s) {
-    const int other = in.empty() ? out.front().other : in.front().other;
-    throw RankFault(
-        {other, ErrorKind::io,
-         fmt::format("was waited for {:.0f} s; MFBENCH_RANK_PATIENCE waits longer", patience_s)});
+  static std::vector<int> others_of(const std::vector<Progress>& in,
+                                    const std::vector<Progress>& out) {
+    std::vector<int> others;
+    for (const auto* ways : {&in, &out}) {
+      for (const Progress& one : *ways) others.push_back(one.other);
+    }
+    return others;
   }
 
   void push(Progress& one) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/log.hpp"
 #endif
 
 namespace mf {
@@ -78,7 +79,7 @@ class MpiLinks : public RankLinks {
   // After a fault there are transfers that never end, for which MPI_Finalize would wait: rank 0
   // aborts.
   ~MpiLinks() override {
-    if (!broken_) {
+    if (!broken_ && all_leave()) {
       MPI_Finalize();
       return;
     }
@@ -148,6 +149,28 @@ class MpiLinks : public RankLinks {
   void end_others(int exit_code) noexcept override { MPI_Abort(MPI_COMM_WORLD, exit_code); }
 
  private:
+  // MPI_Finalize waits for all, and no signal ends that.
+  bool all_leave() noexcept {
+    try {
+      std::vector<int> others;
+      for (int other = 0; other < size_; ++other) {
+        if (other != rank_) others.push_back(other);
+      }
+      MPI_Request request = MPI_REQUEST_NULL;
+      MPI_Ibarrier(notes_, &request);
+      const auto start = Clock::now();
+      for (int all = 0; all == 0; ::usleep(1000)) {
+        MPI_Test(&request, &all, MPI_STATUS_IGNORE);
+        if (all == 0 && heard()) return false;
+        if (all == 0) end_long_wait(others, seconds_since(start), rank_patience_s());
+      }
+      return true;
+    } catch (const std::exception& error) {
+      warn("{}; the processes are ended", error.what());
+      return false;
+    }
+  }
+
   template <class Body>
   static void pieces(std::int64_t bytes, const Body& body) {
     for (std::int64_t begin = 0; begin < bytes; begin += kPieceBytes) {
@@ -175,6 +198,7 @@ class MpiLinks : public RankLinks {
   // Without spinning for long: a rank that waits leaves its CPU to those that compute.
   void wait(std::vector<MPI_Request>& requests, const std::vector<Piece>& under_way,
             double patience_s) {
+    constexpr int kSpins = 200;
     const int count = static_cast<int>(requests.size());
     std::vector<int> which(requests.size());
     std::vector<MPI_Status> statuses(requests.size());
@@ -189,18 +213,16 @@ class MpiLinks : public RankLinks {
         moved = Clock::now();
         turn = 0;
       }
-      std::optional<Fault> fault = heard();
-      if (!fault && patience_s > 0 && seconds_since(moved) > patience_s) {
-        fault = Fault{
-            first_of(requests, under_way), ErrorKind::io,
-            fmt::format("was waited for {:.0f} s; MFBENCH_RANK_PATIENCE waits longer", patience_s)};
-      }
-      if (fault) {
+      try {
+        if (const auto fault = heard()) throw RankFault(*fault);
+        if (turn >= kSpins)
+          end_long_wait(others_of(requests, under_way), seconds_since(moved), patience_s);
+      } catch (const RankFault&) {
         broken_ = true;
         give_up(requests);
-        throw RankFault(*fault);
+        throw;
       }
-      if (turn < 200) {
+      if (turn < kSpins) {
         ::sched_yield();
       } else {
         ::usleep(turn < 2000 ? 50 : 1000);
@@ -208,12 +230,14 @@ class MpiLinks : public RankLinks {
     }
   }
 
-  // Whom the first that has not ended is with.
-  static int first_of(const std::vector<MPI_Request>& requests,
-                      const std::vector<Piece>& under_way) {
-    std::size_t k = 0;
-    while (requests[k] == MPI_REQUEST_NULL) ++k;
-    return under_way[k].other;
+  // Whom those that have not ended are with.
+  static std::vector<int> others_of(const std::vector<MPI_Request>& requests,
+                                    const std::vector<Piece>& under_way) {
+    std::vector<int> others;
+    for (std::size_t k = 0; k < requests.size(); ++k) {
+      if (requests[k] != MPI_REQUEST_NULL) others.push_back(under_way[k].other);
+    }
+    return others;
   }
 
   // Nothing more is to be written to memory that is about to go.

@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/error.hpp"
 
@@ -46,6 +47,16 @@ class RankFault : public Error {
   Fault fault_;
 };
 
+// Seconds that a rank waits for another within an operation before it takes it for lost:
+// MFBENCH_RANK_PATIENCE, else 1800. 0: for ever.
+double rank_patience_s();
+
+// While nothing has moved for `waited_s`, of which a backend asks many times a second. Throws
+// RankFault of the first of `others`, whom this rank waits for, after `patience_s` (0: never), or
+// where the WaitScope of this thread ends the wait. That is not asked in the first seconds: so long
+// ranks that are well wait for each other within an epoch.
+void end_long_wait(std::vector<int> others, double waited_s, double patience_s);
+
 // A fault as it goes from rank to rank.
 std::string to_note(const Fault& fault);
 Fault from_note(const std::string& note);
@@ -61,8 +72,8 @@ class RankLinks {
   // All of these transfers at once, one or more; returns when `sends` may be overwritten and
   // `receives` are there. At most one to and one from each rank, none with itself; what a rank
   // expects must be as long as what the other sends. Throws RankFault when another rank has failed,
-  // is gone, or moves nothing for `patience_s` (0: waits for ever); "mpi" sees that something moves
-  // once 64 MiB, or all of a shorter transfer, have.
+  // is gone, or as end_long_wait() says; "mpi" sees that something moves once 64 MiB, or all of a
+  // shorter transfer, have.
   virtual void exchange(std::span<const Outgoing> sends, std::span<const Incoming> receives,
                         double patience_s) = 0;
 

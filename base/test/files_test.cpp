@@ -178,7 +178,7 @@ TEST(FileClaim, AWaitEndsWhenItsThreadIsToldTo) {
   const FileClaim held(path);
   const test::StandardError said;
   int asked = 0;
-  const WaitScope waits([&](const std::string& what) {
+  const WaitScope waits([&](const std::string& what, double) {
     if (++asked == 3) fail(ErrorKind::io, "no longer for {}", what);
   });
   EXPECT_HAS(error_of([&] { const FileClaim second(path); }).what(),

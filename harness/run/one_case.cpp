@@ -116,7 +116,7 @@ CaseResult run_one(const CaseTask& task, std::size_t index, std::size_t count,
          "\"error\" (--retry runs it again); the same command goes on with the next case",
          task.item.id, result.reason);
   }
-  if (result.ranks_failed) {
+  if (result.ranks_failed && result.status != Status::interrupted) {
     fail(result.status == Status::oom ? ErrorKind::memory : ErrorKind::io,
          "{}: {}; the other ranks have ended with it. The case stands as \"{}\" (--retry runs it "
          "again); the same command goes on with the next case",

@@ -34,6 +34,8 @@ class CaseRun {
 
   CaseResult run() {
     const PhaseScope range(&ranges_, "case");
+    const WaitScope waits(
+        [this](const std::string& what, double waited_s) { check_wait(what, waited_s); });
     try {
       run_or_refuse();
     } catch (...) {
@@ -41,7 +43,8 @@ class CaseRun {
       end_by_exception(result_);
       if (result_.bad_data) result_.files_mark = mark_of_files(item_.data);
       // What an algorithm throws that is told to stop while it prepares is no error.
-      if (interrupt_level() >= 2 || wait_given_up_) end(given_up_after(result_.epochs));
+      if (interrupt_level() >= 2) end(given_up_after(result_.epochs));
+      if (wait_over_) end(*wait_over_);
     }
     end_training();
     ranges_.end_profile();
@@ -73,7 +76,6 @@ class CaseRun {
 
   // Fewer factors would not help here.
   void load() {
-    const WaitScope waits([this](const std::string& what) { check_wait(what); });
     try {
       setup_.load();
     } catch (const std::bad_alloc&) {
@@ -83,16 +85,21 @@ class CaseRun {
     }
   }
 
-  // For data that another process is making. A signal that ends a run after its epoch ends a wait.
-  void check_wait(const std::string& what) {
+  // For data that another process is making, or for another rank. A signal that ends a run after
+  // its epoch ends a wait; the limit, which holds after an epoch, one that is longer than an epoch.
+  void check_wait(const std::string& what, double waited_s) {
+    const double spent = seconds_since(start_);
     const auto limit = item_.stop.wall_seconds;
-    if (limit && seconds_since(start_) >= *limit) {
-      throw CaseOver(CaseOver::Why::timeout,
-                     fmt::format("wall_seconds: {:g} s were spent, the last of them waiting for {}",
-                                 seconds_since(start_), what));
+    if (limit && spent >= *limit && waited_s >= clock_.last_group().seconds) {
+      wait_over_ = {Status::timeout,
+                    fmt::format("wall_seconds: {:.1f} s were spent, the last {:.1f} of them "
+                                "waiting for {}",
+                                spent, waited_s, what)};
+    } else if (interrupt_level() > 0) {
+      wait_over_ = given_up_after(result_.epochs);
+      wait_over_->reason += ", interrupted while waiting for " + what;
     }
-    wait_given_up_ = interrupt_level() > 0;
-    if (wait_given_up_) fail(ErrorKind::io, "interrupted while waiting for {}", what);
+    if (wait_over_) fail(ErrorKind::io, "{}", wait_over_->reason);
   }
 
   // What the program and the machine are: asking for the device makes its context.
@@ -219,7 +226,7 @@ class CaseRun {
   }
 
   void end_ranks() {
-    if (const auto why = ranks_.end()) end({Status::error, *why});
+    if (const auto why = ranks_.end()) end(wait_over_.value_or(StopDecision{Status::error, *why}));
   }
 
   void write_footer() {
@@ -269,7 +276,7 @@ class CaseRun {
   CaseResult result_;
   CaseMeasures measures_;
   std::int64_t updates_ = 0;
-  bool wait_given_up_ = false;
+  std::optional<StopDecision> wait_over_;  // why what was waited for was given up
 };
 
 }  // namespace
