@@ -142,7 +142,7 @@ def peak_of(mfbench, *arguments, cwd):
 
 
 def write_long_result(path, seed, points):
-    head = {"type": "header", "schema_version": 1, "case_id": path.stem, "seed": seed,
+    head = {"type": "header", "schema_version": 1, "case_id": path.stem, "case_hash": path.stem, "seed": seed,
             "algorithm": {"name": "als_cpu", "params": {"factors": 4}}, "dataset": {"name": "r.csv"}}
     trace = [{"type": "trace", "epoch": k, "train_s": k / 100, "test_rmse": 1 + 1 / (1 + k), "learning_rate": 0.01}
              for k in range(points)]
@@ -161,4 +161,15 @@ def test_compare_holds_one_curve_at_a_time(mfbench, tmp_path):
                 write_long_result(folder / f"c{seed}.jsonl", seed, 2000)
         peaks.append(peak_of(mfbench, "compare", tmp_path / f"{count}" / "a", tmp_path / f"{count}" / "b", cwd=tmp_path))
     # A curve of 2,000 points takes about 1.5 MiB, so those 36 more would take some 50.
+    assert peaks[1] - peaks[0] < 8 << 20, peaks
+
+
+def test_summarize_holds_one_curve_at_a_time(mfbench, tmp_path):
+    peaks = []
+    for count in (2, 40):
+        folder = tmp_path / f"{count}"
+        folder.mkdir()
+        for seed in range(count):
+            write_long_result(folder / f"c{seed}.jsonl", seed, 2000)
+        peaks.append(peak_of(mfbench, "summarize", folder, "--json", cwd=tmp_path))
     assert peaks[1] - peaks[0] < 8 << 20, peaks

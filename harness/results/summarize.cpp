@@ -87,15 +87,15 @@ class ResultSearch {
   std::set<std::string> seen_;
 };
 
-StoredResults read_place(const ResultPlace& place) {
-  if (!place.is_file) return read_stored_results(place.path);
-  StoredResults one;
-  if (auto file = read_result_file(place.path)) one.cases.push_back({place.path, std::move(*file)});
-  return one;
+StoredSpec visit_place(const ResultPlace& place, const TakeStored& take) {
+  if (!place.is_file) return visit_as_listed(place.path, take);
+  const StoredSpec none;
+  if (auto file = read_result_file(place.path)) take({place.path, std::move(*file)}, none);
+  return none;
 }
 
-Json contributor_of(const StoredResults& stored) {
-  const auto by = text_at(stored.contribution, {"by"});
+Json contributor_of(const StoredSpec& beside) {
+  const auto by = text_at(beside.contribution, {"by"});
   return by ? Json(*by) : Json();
 }
 
@@ -106,6 +106,36 @@ Json contributor_of(const StoredResults& stored) {
 struct CaseTaker {
   std::function<void(const Json& row, const ResultFile* file)> take;
   std::function<void(const std::string& folder, const std::string& why)> leave_out;
+};
+
+// The ids that a spec.json lists, as the cases come in their order.
+class ListedIds {
+ public:
+  void begin(const StoredSpec& beside) {
+    if (std::exchange(begun_, true)) return;
+    ids_ = beside.listed();
+    if (ids_) known_.insert(ids_->begin(), ids_->end());
+  }
+
+  bool any() const { return ids_.has_value(); }
+  std::size_t count() const { return ids_ ? ids_->size() : 0; }
+  bool has(const std::string& id) const { return known_.count(id) > 0; }
+
+  // Those between the last that was asked for and this one, or the end: they have no file.
+  std::vector<std::string> absent_before(const std::optional<std::string>& id) {
+    if (!ids_) return {};
+    const auto begin = ids_->begin() + at_;
+    const auto end = id ? std::find(begin, ids_->end(), *id) : ids_->end();
+    if (id && end == ids_->end()) return {};  // a second one of its name
+    at_ = end - ids_->begin() + (id ? 1 : 0);
+    return {begin, end};
+  }
+
+ private:
+  bool begun_ = false;
+  std::optional<std::vector<std::string>> ids_;
+  std::set<std::string> known_;
+  std::ptrdiff_t at_ = 0;
 };
 
 // Nothing but, perhaps, a line without its end: the case has just begun.
@@ -126,38 +156,36 @@ class ResultReading {
  private:
   // Cases in the order of their spec.json, and what it does not list behind them.
   void read_one(const ResultPlace& place) {
-    StoredResults stored;
+    ListedIds listed;
+    std::map<std::string, std::string> of_hash;
+    std::size_t absent = 0;
+    const auto take_absent = [&](const std::optional<std::string>& before) {
+      for (const auto& id : listed.absent_before(before)) {
+        taker_.take(row_of_none(place.path + "/" + id + ".jsonl", "missing"), nullptr);
+        ++absent;
+      }
+    };
     try {
-      stored = read_place(place);
+      const StoredSpec beside =
+          visit_place(place, [&](const StoredCase& one, const StoredSpec& spec) {
+            listed.begin(spec);
+            const bool is_listed = listed.has(one.name());
+            take_absent(is_listed ? std::optional(one.name()) : std::nullopt);
+            take_case(one, spec, is_listed || !listed.any() || options_.unlisted, of_hash);
+          });
+      listed.begin(beside);
+      if (beside.damaged_spec) ++done_.left_out;
     } catch (const Error& error) {  // of a packed file
       leave_out(place.path, error.what());
       return;
     }
-    const bool listed = stored.listed().has_value();
-    if (stored.damaged_spec) ++done_.left_out;
-    std::map<std::string, const StoredCase*> of_name;
-    for (const auto& one : stored.cases) of_name[one.name()] = &one;
-    std::map<std::string, std::string> of_hash;
-    std::size_t absent = 0;
-    for (const Json& id : listed ? stored.spec["cases"] : Json::array()) {
-      const auto found = of_name.extract(id.get<std::string>());
-      if (!found.empty()) {
-        take_case(*found.mapped(), stored, true, of_hash);
-        continue;
-      }
-      const std::string path = place.path + "/" + id.get<std::string>() + ".jsonl";
-      taker_.take(row_of_none(path, "missing"), nullptr);
-      ++absent;
-    }
-    for (const auto& [name, one] : of_name) {
-      take_case(*one, stored, !listed || options_.unlisted, of_hash);
-    }
+    take_absent(std::nullopt);
     if (absent == 0) return;
-    note("{}: {} of {} cases have not begun", place.path, absent, stored.spec["cases"].size());
+    note("{}: {} of {} cases have not begun", place.path, absent, listed.count());
     done_.not_begun += static_cast<int>(absent);
   }
 
-  void take_case(const StoredCase& one, const StoredResults& stored, bool counts,
+  void take_case(const StoredCase& one, const StoredSpec& beside, bool counts,
                  std::map<std::string, std::string>& of_hash) {
     const auto& [path, file] = one;
     if (!seen_.insert(one_name_of(path)).second) return;
@@ -176,8 +204,8 @@ class ResultReading {
       leave_out(folder_of(path),
                 first->second + " and " + path + " are the same case; keep one of them");
     } else {
-      Json row = case_row(file, path, stored.spec);
-      row["contributor"] = contributor_of(stored);
+      Json row = case_row(file, path, beside.spec);
+      row["contributor"] = contributor_of(beside);
       taker_.take(row, &file);
       ++done_.cases;
       done_.points += file.trace.size();
@@ -271,15 +299,18 @@ class CsvTables {
   void add(const Json& row, const ResultFile& file) {
     FlatRow cells;
     add_flat(row, "", cells);
+    CsvCase one;
+    one.cells.emplace_back(id_of("case"), std::to_string(cases_.size()));
     for (const auto& [column, value] : cells) {
-      if (!value.is_null() && !is_empty(value)) columns_.insert(column);
+      if (value.is_null() || is_empty(value)) continue;
+      columns_.insert(column);
+      one.cells.emplace_back(id_of(column), csv_cell(value));
     }
-    cells["case"] = cases_.size();
-    points_.push_back(point_columns(file));
-    for (const auto& [column, values] : points_.back().items()) {
+    one.points = point_columns(file);
+    for (const auto& [column, values] : one.points.items()) {
       if (point_places_.count(column) == 0) further_point_columns_.insert(column);
     }
-    cases_.push_back(std::move(cells));
+    cases_.push_back(std::move(one));
   }
 
   void write(const std::string& cases, const std::string& trace, Summarized& done) {
@@ -292,6 +323,12 @@ class CsvTables {
   }
 
  private:
+  // Thousands of them are held: the texts of its cells, by the numbers of their columns.
+  struct CsvCase {
+    std::vector<std::pair<std::size_t, std::string>> cells;
+    Json points;
+  };
+
   static bool is_empty(const Json& value) { return value.is_object() && value.empty(); }
 
   // Those of a field where it stands, by name; what is no field at the end.
@@ -307,11 +344,12 @@ class CsvTables {
     return columns;
   }
 
-  std::size_t write_cases(AtomicFile& file) const {
+  std::size_t write_cases(AtomicFile& file) {
     std::vector<std::string> columns = ordered_columns();
     columns.insert(columns.begin(), "case");
     file.write(csv_line(columns) + "\n");
-    for (const FlatRow& cells : cases_) file.write(cells_of(cells, columns) + "\n");
+    const std::vector<std::size_t> ids = ids_of(columns);
+    for (const CsvCase& one : cases_) file.write(cells_of(one, ids) + "\n");
     return columns.size();
   }
 
@@ -326,11 +364,12 @@ class CsvTables {
     columns.insert(columns.end(), of_point.begin(), of_point.end());
     columns.insert(columns.end(), parameters.begin(), parameters.end());
     file.write(csv_line(columns) + "\n");
-    for (std::size_t i = 0; i < cases_.size(); ++i) {
-      const std::string begin = cells_of(cases_[i], names);
-      const std::string end = cells_of(cases_[i], parameters);
-      const Json& points = points_[i];
-      for (std::size_t k = 0; k < points["epoch"].size(); ++k) {
+    const std::vector<std::size_t> ids_of_names = ids_of(names), ids_of_end = ids_of(parameters);
+    for (const CsvCase& one : cases_) {
+      const std::string begin = cells_of(one, ids_of_names);
+      const std::string end = cells_of(one, ids_of_end);
+      const Json& points = one.points;
+      for (std::size_t k = 0; k < value_at(points, {"epoch"}).size(); ++k) {
         std::string line = begin;
         for (const auto& column : of_point) {
           const Json& values = value_at(points, {column.c_str()});
@@ -342,13 +381,24 @@ class CsvTables {
     return columns.size();
   }
 
+  std::size_t id_of(const std::string& column) {
+    return ids_.emplace(column, ids_.size()).first->second;
+  }
+
+  std::vector<std::size_t> ids_of(const std::vector<std::string>& columns) {
+    std::vector<std::size_t> ids;
+    for (const auto& column : columns) ids.push_back(id_of(column));
+    return ids;
+  }
+
   // "0.05,,16"
-  static std::string cells_of(const FlatRow& cells, const std::vector<std::string>& columns) {
+  std::string cells_of(const CsvCase& one, const std::vector<std::size_t>& columns) const {
+    std::vector<const std::string*> by_id(ids_.size());
+    for (const auto& [id, text] : one.cells) by_id[id] = &text;
     std::string text;
-    for (const auto& column : columns) {
-      const auto cell = cells.find(column);
-      if (&column != &columns.front()) text += ",";
-      if (cell != cells.end() && !is_empty(cell->second)) text += csv_cell(cell->second);
+    for (std::size_t k = 0; k < columns.size(); ++k) {
+      if (k > 0) text += ",";
+      if (const std::string* cell = by_id[columns[k]]) text += *cell;
     }
     return text;
   }
@@ -356,8 +406,8 @@ class CsvTables {
   std::map<std::string, std::size_t> places_, point_places_;
   std::set<std::string> columns_, further_point_columns_;
   std::vector<std::string> point_columns_;
-  std::vector<FlatRow> cases_;
-  std::vector<Json> points_;
+  std::map<std::string, std::size_t> ids_;  // of columns
+  std::vector<CsvCase> cases_;
 };
 
 std::string lines_of(const ResultFile& file) {

@@ -93,7 +93,9 @@ void visit_listed_results(const std::string& path, const TakeStored& take) {
   bool begun = false;
   int dropped = 0;
   visit_stored_results(path, [&](StoredCase one, const StoredSpec& beside) {
-    if (!std::exchange(begun, true)) listed = beside.listed();
+    if (!std::exchange(begun, true)) {
+      if (const auto names = beside.listed()) listed.emplace(names->begin(), names->end());
+    }
     if (listed && listed->count(one.name()) == 0) {
       ++dropped;
     } else {

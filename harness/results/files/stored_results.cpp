@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/json/json_values.hpp"
@@ -29,6 +31,8 @@ bool lists_cases(const Json& spec) {
   return ids.is_array() &&
          std::all_of(ids.begin(), ids.end(), [](const Json& id) { return id.is_string(); });
 }
+
+std::string stem_of(const std::string& path) { return fs::path(path).stem().string(); }
 
 Json read_if_there(const fs::path& file) {
   if (!is_taken(file.string())) return {};
@@ -60,9 +64,26 @@ void read_beside(const std::string& folder, bool has_cases, StoredSpec& beside) 
        spec);
 }
 
-void visit_folder(const std::string& folder, StoredSpec& beside, const TakeStored& take) {
-  const std::vector<std::string> paths = cases_in(folder);
+// Things that have names, of which the same is listed elsewhere, as `listed` and then by name.
+template <class T, class NameOf>
+void order_as_listed(std::vector<T>& all, const StoredSpec& beside, const NameOf& name_of) {
+  std::map<std::string, std::size_t> places;
+  for (const auto& name : beside.listed().value_or(std::vector<std::string>())) {
+    places.emplace(name, places.size());
+  }
+  const auto place_of = [&](const T& one) {
+    const auto at = places.find(name_of(one));
+    return at == places.end() ? places.size() : at->second;
+  };
+  std::stable_sort(all.begin(), all.end(),
+                   [&](const T& a, const T& b) { return place_of(a) < place_of(b); });
+}
+
+void visit_folder(const std::string& folder, bool as_listed, StoredSpec& beside,
+                  const TakeStored& take) {
+  std::vector<std::string> paths = cases_in(folder);
   read_beside(folder, !paths.empty(), beside);
+  if (as_listed) order_as_listed(paths, beside, stem_of);
   for (const auto& path : paths) {
     if (auto file = read_result_file(path)) take({path, std::move(*file)}, beside);
   }
@@ -126,11 +147,11 @@ TakeStored collecting(std::vector<StoredCase>& all) {
 
 }  // namespace
 
-std::string StoredCase::name() const { return fs::path(path).stem().string(); }
+std::string StoredCase::name() const { return stem_of(path); }
 
-std::optional<std::set<std::string>> StoredSpec::listed() const {
+std::optional<std::vector<std::string>> StoredSpec::listed() const {
   if (!lists_cases(spec)) return std::nullopt;
-  return spec["cases"].get<std::set<std::string>>();
+  return spec["cases"].get<std::vector<std::string>>();
 }
 
 bool is_packed_name(const std::string& path) { return path.ends_with(kPacked); }
@@ -154,7 +175,9 @@ StoredResults read_packed_lines(const std::string& path, std::string_view lines)
   return results;
 }
 
-StoredSpec visit_stored_results(const std::string& path, const TakeStored& take) {
+namespace {
+
+StoredSpec visit_stored(const std::string& path, bool as_listed, const TakeStored& take) {
   const auto packed = packed_in_place_of(path);
   if (!packed && !is_folder(path)) {
     fail(ErrorKind::usage, "{}: is no folder of results", path);
@@ -165,9 +188,23 @@ StoredSpec visit_stored_results(const std::string& path, const TakeStored& take)
   if (packed) {
     visit_packed(*packed, beside, take);
   } else {
-    visit_folder(path, beside, take);
+    visit_folder(path, as_listed, beside, take);
   }
   return beside;
+}
+
+}  // namespace
+
+StoredSpec visit_stored_results(const std::string& path, const TakeStored& take) {
+  return visit_stored(path, false, take);
+}
+
+StoredSpec visit_as_listed(const std::string& path, const TakeStored& take) {
+  if (!packed_in_place_of(path)) return visit_stored(path, true, take);
+  StoredResults all = read_stored_results(path);
+  order_as_listed(all.cases, all, [](const StoredCase& one) { return one.name(); });
+  for (StoredCase& one : all.cases) take(std::move(one), all);
+  return all;
 }
 
 StoredResults read_stored_results(const std::string& path) {

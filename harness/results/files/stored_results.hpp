@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -26,8 +25,8 @@ struct StoredSpec {
   Json contribution;  // contribution.json, the same (docs/contributing-results.md)
   bool damaged_spec = false;
 
-  // The ids in `spec`; nothing without one: then all cases count.
-  std::optional<std::set<std::string>> listed() const;
+  // The ids in `spec`, in its order; nothing without one: then all cases count.
+  std::optional<std::vector<std::string>> listed() const;
 };
 
 struct StoredResults : StoredSpec {
@@ -55,6 +54,10 @@ StoredResults read_stored_results(const std::string& path);
 // The same with no more than one case in memory, and a packed file's text: those of a folder by
 // name, packed ones as they lie there.
 StoredSpec visit_stored_results(const std::string& path, const TakeStored& take);
+
+// The same in the order of the spec.json, those that it does not list behind the others, by name. A
+// packed file has all of its cases in memory.
+StoredSpec visit_as_listed(const std::string& path, const TakeStored& take);
 
 // The lines that are packed in the file `path`, once they are unpacked.
 StoredResults read_packed_lines(const std::string& path, std::string_view lines);

@@ -43,23 +43,26 @@ std::optional<TrialPlace> place_of(const StudyPlan& plan, const Json& header) {
                     static_cast<std::size_t>(rung - plan.rungs.begin())};
 }
 
-TrialOutcomes outcomes_in(const StudyPlan& plan, const StoredResults& results) {
-  TrialOutcomes outcomes;
-  for (const auto& [path, file] : results.cases) {
-    if (text_at(file.header, {"trial", "study"}) != plan.name) continue;
-    const auto place = place_of(plan, file.header);
-    const auto outcome = outcome_of(file, plan.metric);
-    if (place && outcome) outcomes[*place] = *outcome;
-  }
-  return outcomes;
+void take_outcome(const StudyPlan& plan, const ResultFile& file, TrialOutcomes& outcomes) {
+  if (text_at(file.header, {"trial", "study"}) != plan.name) return;
+  const auto place = place_of(plan, file.header);
+  const auto outcome = outcome_of(file, plan.metric);
+  if (place && outcome) outcomes[*place] = *outcome;
 }
 
 FoundStudy read_study(const std::string& place) {
-  const StoredResults stored = read_stored_results(place);
-  const bool packed = is_packed_name(place);
-  FoundStudy found{read_study_plan(stored.study, packed ? place : place + "/" + kStudyFile), {}};
-  found.state = state_of(found.plan, outcomes_in(found.plan, stored));
-  return found;
+  std::optional<StudyPlan> plan;
+  const auto read_plan = [&](const StoredSpec& beside) {
+    const std::string path = is_packed_name(place) ? place : place + "/" + kStudyFile;
+    if (!plan) plan = read_study_plan(beside.study, path);
+  };
+  TrialOutcomes outcomes;
+  read_plan(visit_stored_results(place, [&](const StoredCase& one, const StoredSpec& beside) {
+    read_plan(beside);
+    take_outcome(*plan, one.file, outcomes);
+  }));
+  StudyState state = state_of(*plan, outcomes);
+  return {std::move(*plan), std::move(state)};
 }
 
 }  // namespace
