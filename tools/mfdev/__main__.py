@@ -52,7 +52,8 @@ USAGE = """\
                         second machine
 ./dev peers [NAME...]   install other people's libraries (docs/peers.md) from peers/NAME/requirements.txt,
                         each into its own environment below MFBENCH_PEERS (default build/peers); without
-                        a NAME: implicit libmf surprise
+                        a NAME: implicit libmf surprise. PEERS_TIMEOUT: seconds for the index (30);
+                        PEERS_CUDA, not empty: also what is for GPUs, without a GPU
 ./dev deps [GROUP...]   install missing packages. Needed by quickstart and test, which begin with it:
                         build plot test. Optional: report workers mpi bench format lint peers. Only when
                         named: docs clang fuzz browser spark. report and docs also install from PyPI.
