@@ -90,10 +90,16 @@ def of_another_machine(claim, lease_s):
 
 def held_elsewhere(place, lease_s):
     """A case that has no result, and the claim that a process of another machine has on it."""
-    stopped = place.start()
-    (path,) = trains(place.out)
+    for _ in range(20):
+        stopped = place.start()
+        path, *_ = trains(place.out)
+        stopped.send_signal(signal.SIGSTOP)
+        if len(list(place.out.glob("*.jsonl"))) == 1 and lines_of(path)[-1]["type"] != "footer":
+            break
+        stopped.kill()  # the case was over before it was stopped
+        stopped.communicate()
+        shutil.rmtree(place.out)
     claim = claim_of(path)
-    stopped.send_signal(signal.SIGSTOP)
     of_another_machine(claim, lease_s)
     stopped.kill()
     stopped.communicate()
@@ -120,6 +126,7 @@ def touched(claim):
 
 @pytest.mark.parametrize("words", [[], ["--apart"]])
 def test_three_processes_run_each_case_once(place, words):
+    place.write({**SPEC, "stop": {"epochs": 30}})  # all have begun before one could run all cases
     ended = [end(process) for process in [place.start(*words) for _ in range(3)]]
     files = place.results()
     assert len(files) == 6 and not list(place.out.glob("*.partial*"))
@@ -135,11 +142,12 @@ def test_three_processes_run_each_case_once(place, words):
 
 @pytest.mark.parametrize("words", [[], ["--apart"]])
 def test_a_case_of_a_process_that_is_killed_is_taken_by_the_next(place, words):
-    place.write({**SPEC, "stop": {"epochs": 40}})
+    place.write({**SPEC, "stop": {"epochs": 60}})
     first = place.start(*words)
     (path,) = trains(place.out)
-    others = [place.start(*words) for _ in range(2)]
     pid = int(json.loads(claim_of(path).read_text())["pid"])
+    os.kill(pid, signal.SIGSTOP)  # the case does not end before the others have begun
+    others = [place.start(*words) for _ in range(2)]
     os.kill(pid, signal.SIGKILL)
     if pid == first.pid:
         first.communicate()
@@ -153,9 +161,12 @@ def test_a_case_of_a_process_that_is_killed_is_taken_by_the_next(place, words):
 
 @pytest.mark.parametrize("words", [[], ["--apart"]])
 def test_a_claim_of_another_machine_lasts_for_its_lease(place, words):
-    path, claim = held_elsewhere(place, lease_s=2)
-    ends = claim.stat().st_mtime + 2
-    out, _ = end(place.start(*words))
+    path, claim = held_elsewhere(place, lease_s=3)
+    with touched(claim):
+        process = place.start(*words)
+        wait_for(lambda: len(list(place.out.glob("*.jsonl"))) == 5, "other cases")
+    ends = claim.stat().st_mtime + 3
+    out, _ = end(process)
     assert counts(out) == [6, 0, 0, 0]
     started = {name: calendar.timegm(time.strptime(lines[0]["environment"]["started_at"], "%Y-%m-%dT%H:%M:%SZ"))
                for name, lines in place.results().items()}
@@ -187,7 +198,7 @@ def test_machines_hear_of_each_other(place, mfbench):
         if shutil.which("unshare") else None
     if probe is None or probe.returncode != 0:
         pytest.skip(f"no machine can be imitated here: {probe.stderr.strip() if probe else 'unshare is missing'}")
-    place.write({**LONG, "stop": {"epochs": 250}})
+    place.write(LONG)
     run = [mfbench.program, "run", "s.json", "--out", "out"]
     first = place.start(command=on_machine("n1", run), lease=1)
     (path,) = trains(place.out)
@@ -195,9 +206,13 @@ def test_machines_hear_of_each_other(place, mfbench):
     assert counts(out) == [0, 0, 0, 1] and f"process {first.pid} on n1" in err
     first.kill()
     first.communicate()
-    assert counts(end(place.start(command=on_machine("n2", run), lease=1))[0]) == [1, 0, 0, 0]
+    heir = place.start(command=on_machine("n2", run), lease=1)
+    wait_for(lambda: list(place.out.glob("*.partial*")), "case that is taken over")
+    assert trains(place.out) == [path]
+    heir.send_signal(signal.SIGTERM)
+    end(heir, 143)
+    assert lines_of(path)[-1]["status"] == "interrupted"
     assert [one.name for one in place.out.glob("*.partial*")] == [f"{path.name}.partial-1"]
-    assert len(place.results()) == 1
 
 
 def test_waiting_for_another_machine_says_for_whom_and_ends_by_a_signal(place):
@@ -262,10 +277,13 @@ def test_one_process_runs_the_trials_and_the_others_wait(place):
 
 
 def test_rerun_of_two_processes_runs_each_case_once(place):
-    """Both begin before the first case ends."""
-    place.write({**SPEC, "seeds": [1], "stop": {"epochs": 80}})
+    """As they do where both begin at the same moment."""
+    place.write({**SPEC, "seeds": [1]})
+
     for words in ([], ["--rerun"]):
-        ended = [end(process) for process in [place.start(*words) for _ in range(2)]]
+        (place.folder / "now").write_text("")
+        began = ["--began-ns", str((place.folder / "now").stat().st_mtime_ns)]
+        ended = [end(process) for process in [place.start(*words, *began) for _ in range(2)]]
         assert sum(counts(out)[0] for out, _ in ended) == 2
     assert len(list(place.out.glob("*.partial-1"))) == 2 == len(list(place.out.glob("*.partial*")))
     assert len(place.results()) == 2
