@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -19,7 +20,7 @@ from mfplots.published import Point
 from mfplots.sheet import Sheet, fit, inches_of
 from mfplots.style import Look, log_axis, words_size
 
-NAMES, WORDS = 0.36, 0.3   # of the figure's width at most, left and right of the axes
+NAMES, WORDS = 0.36, 0.33   # of the figure's width at most, left and right of the axes
 AROUND = 1.2               # inches that titles, ticks and legends take at least
 A_TITLE = 0.46             # inches above and below each panel
 SIZES = (1.0, 0.9, 0.8, 0.7)  # of the letters, smaller where there are many rows
@@ -94,8 +95,8 @@ def _heights(panels: Sequence[Rows], width: float, highest: float, bars_a_row: i
     for share in SIZES:
         size = share * words_size()
         unit = max(1.2 * size + SPACE * share, 4 * bars_a_row * share + SPACE * share) / 72
-        lines = [[max(fit(name, NAMES * width, size).count("\n"), _as_fit(words, WORDS * width, size).count("\n"))
-                  for name, words in zip(rows.all_names, rows.all_words)] for rows in panels]
+        lines = [[max(fit(name, NAMES * width, size).count("\n"), text.count("\n"))
+                  for name, text in zip(rows.all_names, worded(rows.all_words, WORDS * width, size))] for rows in panels]
         high = [[max(1.0, (1.2 * size * (more + 1) + SPACE * share) / 72 / unit) for more in own] for own in lines]
         if unit * sum(sum(own) + 0.2 for own in high) <= room:
             break
@@ -127,21 +128,30 @@ def _name_rows(axes: Axes, rows: Rows, size: float, width: float) -> None:
     axes.set_yticks(range(len(names)), names, fontsize=size, linespacing=1.0)
     axes.grid(False, axis="y")
     axes.tick_params(axis="y", length=0)
-    for y, pieces in enumerate(rows.all_words):
-        axes.annotate(_as_fit(pieces, WORDS * width, size), (1, y), xytext=(4, 0), fontsize=size, va="center",
+    for y, text in enumerate(worded(rows.all_words, WORDS * width, size)):
+        axes.annotate(text, (1, y), xytext=(4, 0), fontsize=size, va="center",
                       xycoords=("axes fraction", "data"), textcoords="offset points", color="#222222",
                       annotation_clip=False, linespacing=1.0)
 
 
+def worded(rows: Sequence[Sequence[str]], inches: float, size: float) -> list[str]:
+    """Of each row as many pieces as one line holds; either all ratios have their intervals, or none, so that rows compare."""
+    if all(inches_of(", ".join(filter(None, row)), size) <= inches for row in rows if any(" [" in piece for piece in row)):
+        return [_as_fit(row, inches, size) for row in rows]
+    return [_as_fit([_INTERVAL.sub("", piece) for piece in row], inches, size) for row in rows]
+
+
+_INTERVAL = re.compile(r" \[[^\]]*\]")
+
+
 def _as_fit(pieces: Sequence[str], inches: float, size: float) -> str:
-    """As many pieces as one line holds. A ratio may lose its interval; the first piece may take several lines."""
+    """The first piece may take several lines."""
     text = ""
     for piece in filter(None, pieces):
-        tried = [f"{text}, {one}" if text else one for one in (piece, piece.partition(" [")[0])]
-        held = next((one for one in tried if inches_of(one, size) <= inches), None)
-        if held is None:
-            return text or fit(tried[-1], inches, size)
-        text = held
+        longer = f"{text}, {piece}" if text else piece
+        if inches_of(longer, size) > inches:
+            return text or fit(longer, inches, size)
+        text = longer
     return text
 
 

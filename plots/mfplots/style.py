@@ -14,7 +14,7 @@ from typing import Any
 
 import matplotlib
 from matplotlib.axes import Axes
-from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import EngFormatter, FuncFormatter, Locator, MaxNLocator, NullFormatter
 
 from mfplots.metrics import Interval
 from mfplots.palette import of_algorithm
@@ -118,18 +118,41 @@ def looks(labels: Sequence[str], baseline: str | None,
     return found
 
 
+class LogTicks(Locator):  # type: ignore[misc]
+    """At most `most`, and two at least: matplotlib's own leaves one where few have room."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+
+    def __call__(self) -> list[float]:
+        return self.tick_values(*self.axis.get_view_interval())
+
+    def tick_values(self, vmin: float, vmax: float) -> list[float]:
+        low, high = sorted((vmin, vmax))
+        powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+        decades, halves = ([s * 10.0**p for p in powers for s in steps if low <= s * 10.0**p <= high] for steps in ((1,), (1, 2, 5)))
+        found = halves if len(decades) < 2 or (high < 100 * low and self._most > 4) else decades
+        if len(found) < 2:
+            found = [tick for tick in MaxNLocator(min(self._most, 5), steps=[1, 2, 5, 10]).tick_values(low, high) if low <= tick <= high]
+        apart = max(1, math.ceil(len(found) / self._most))
+        return found[(len(found) - 1) % apart // 2::apart]
+
+
+MARKER_SHARE = 0.05  # of a logarithmic axis, above and below: a point at its end is not cut
+
+
 def log_axis(axes: Axes, low: float, high: float, text: Callable[[float, int], str],
              which: str = "x", most: int = 8) -> None:
     """A logarithmic axis from `low` to `high`, with 2 and 5 on it where decades are few, and `most` ticks."""
-    few = high < 100 * low and most > 4
     axis = axes.xaxis if which == "x" else axes.yaxis
     if which == "x":
         axes.set_xscale("log", nonpositive="mask")
         axes.set_xlim(low, high)
     else:
+        room = (high / low) ** MARKER_SHARE
         axes.set_yscale("log", nonpositive="mask")
-        axes.set_ylim(low, high)
-    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if few else (1.0,), numticks=most))
+        axes.set_ylim(low / room, high * room)
+    axis.set_major_locator(LogTicks(most))
     axis.set_major_formatter(FuncFormatter(text))
     axis.set_minor_formatter(NullFormatter())
 

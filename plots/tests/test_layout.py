@@ -7,6 +7,7 @@ from matplotlib.image import imread
 from synthetic import Made, descent, view_of, write
 
 from mfplots import figures
+from mfplots.bar_page import worded
 from mfplots.cli import main
 from mfplots.errors import NotDrawable
 from mfplots.load import load
@@ -14,7 +15,7 @@ from mfplots.names import short_names
 from mfplots.recipes import Recipe
 from mfplots.series import make_view
 from mfplots.sheet import DPI, fit, inches_of
-from mfplots.style import WIDTHS, styled
+from mfplots.style import LogTicks, WIDTHS, styled
 
 KINDS = {name: Recipe(name) for name in (*figures.DEFAULTS, "quality-answer", "metric-bars")} | {
     "trace": Recipe("trace", y="train_s"), "sweep": Recipe("sweep", x="factors", y="s_per_epoch"),
@@ -148,3 +149,22 @@ def test_words_are_wrapped_to_their_measured_width():
     for line in fit(text, 1.0, 10).splitlines():
         assert inches_of(line, 10) <= 1.0
     assert fit(text, 1.0, 10).replace("\n", " ") == text and fit("", 1.0, 10) == ""
+
+
+@pytest.mark.parametrize("most", [2, 4, 8])
+@pytest.mark.parametrize("low,high", [(0.01, 600), (0.011, 0.85), (0.43, 0.7), (0.02, 16), (1e-3, 1e6), (0.9, 1.05)])
+def test_a_logarithmic_axis_has_two_numbers_at_least(low, high, most):
+    ticks = LogTicks(most).tick_values(low, high)
+    assert 2 <= len(ticks) <= max(most, 5) and all(low <= tick <= high for tick in ticks) and ticks == sorted(ticks)
+
+
+def test_rows_compare_whether_or_not_their_intervals_have_room():
+    rows = [["1.2× [1.1, 1.3]", "4.18 µs"], ["0.5×, 1 diverged", "7 ms"], ["0.945× [0.94, 0.95], 2 diverged", "7.16 µs"]]
+    bare = [["1.2×", "4.18 µs"], rows[1], ["0.945×, 2 diverged", "7.16 µs"]]
+    whole = [", ".join(row) for row in rows]
+    size = 8
+    assert worded(rows, max(inches_of(text, size) for text in whole), size) == whole
+    for inches in (1.6, 1.2, 1.0):
+        shown = worded(rows, inches, size)
+        assert all(text.replace("\n", " ") in (", ".join(row), row[0]) for text, row in zip(shown, bare)), shown
+        assert "diverged" in shown[1] and "diverged" in shown[2]

@@ -76,11 +76,10 @@ def sweep(view: View, recipe: Recipe) -> Drawing:
         _finish(axes, own, near, places, found, recipe)
     handles = _legend(items, looks_of, names)
     apart = shown or places is not None
-    sheet.legend([*handles.values()], point_handles(shown), named=() if apart else at_curves(sheet, handles))
+    sheet.legend([*handles.values(), *_missing_handle(items, found)], point_handles(shown), named=() if apart else at_curves(sheet, handles))
     sheet.small_print([
         f"{sample(view)}. "
-        "Median over seeds, band or whiskers from smallest to largest of 3 or more; an x at the "
-        "lower edge: no value there.",
+        "Median over seeds, band or whiskers from smallest to largest of 3 or more.",
         f"Dotted: the time on one, divided by the {recipe.x}." if _is_scaling(recipe, found) else "",
         absent_note(points, datasets), left_out_note(points, fitting, datasets), writes_note(view) if found.by_method else "",
         explained(names), *provenance(view)])
@@ -271,6 +270,13 @@ def _legend(items: Sequence[Item], looks_of: Mapping[str, Look], names: Mapping[
             words.append("no value")
         handles[label] = Line2D([], [], label=" ".join([names[label] + marks(cases), *words]), **look.as_line())
     return handles
+
+
+def _missing_handle(items: Sequence[Item], found: Metric) -> list[Line2D]:
+    """Of what stands at the lower edge."""
+    if all(item.spread.n or item.x is ABSENT for item in items):
+        return []
+    return [Line2D([], [], linestyle="none", marker="x", color="#555555", label="target not reached" if found.to_target else "no value")]
 
 
 def _numbers(items: Sequence[Item], recipe: Recipe, points: Sequence[Point]) -> pd.DataFrame:
