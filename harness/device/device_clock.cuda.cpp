@@ -19,18 +19,28 @@ namespace {
 // More events than this at once are made when they are needed.
 constexpr std::int64_t kMaxReserved = 1 << 16;
 
-// The device and the driver's library, found once for a run: both take longer than a short case.
+// The device, the driver's library and what that tells, found once for a run: each takes longer
+// than a short case.
 struct FoundDevice {
   int compute = 0;
   std::unique_ptr<Nvml> nvml;
+  DeviceTells tells;
 };
+
+DeviceReading reading_of(Nvml& nvml) {
+  return {nvml.sm_clock_hz(), nvml.power_w(), nvml.temperature_c(), nvml.slowdowns()};
+}
 
 const FoundDevice& found_device() {
   static const FoundDevice found = [] {
     std::string why;
     const auto info = find_device(&why);
     if (!info) throw Error(ErrorKind::unsupported, why);  // the next call looks again
-    return FoundDevice{info->compute(), open_nvml(info->pci_bus_id)};
+    FoundDevice device{info->compute(), open_nvml(info->pci_bus_id), {}};
+    if (device.nvml) {
+      device.tells = {!reading_of(*device.nvml).empty(), device.nvml->energy_j().has_value()};
+    }
+    return device;
   }();
   return found;
 }
@@ -38,7 +48,7 @@ const FoundDevice& found_device() {
 class CudaDeviceClock : public DeviceClock {
  public:
   explicit CudaDeviceClock(const FoundDevice& found)
-      : compute_(found.compute), nvml_(found.nvml.get()) {
+      : compute_(found.compute), nvml_(found.nvml.get()), tells_(found.tells) {
     cuda::reset_peak_allocated_bytes();
     clear_marks(2);
   }
@@ -92,9 +102,10 @@ class CudaDeviceClock : public DeviceClock {
 
   std::int64_t peak_bytes() override { return cuda::peak_allocated_bytes(); }
 
+  DeviceTells tells() const override { return tells_; }
+
   DeviceReading reading() noexcept override {
-    if (!nvml_) return {};
-    return {nvml_->sm_clock_hz(), nvml_->power_w(), nvml_->temperature_c(), nvml_->slowdowns()};
+    return nvml_ != nullptr ? reading_of(*nvml_) : DeviceReading();
   }
 
   std::optional<double> energy_j() noexcept override {
@@ -132,6 +143,7 @@ class CudaDeviceClock : public DeviceClock {
   cudaError_t error_ = cudaSuccess;
   const char* failed_call_ = "";
   Nvml* nvml_;  // null: the machine has none
+  const DeviceTells tells_;
 };
 
 }  // namespace

@@ -22,6 +22,12 @@ struct DeviceReading {
   bool empty() const { return !sm_clock_hz && !power_w && !temperature_c; }
 };
 
+// Which questions the driver answers at all.
+struct DeviceTells {
+  bool readings = false;
+  bool energy = false;
+};
+
 class DeviceClock {
  public:
   virtual ~DeviceClock() = default;
@@ -55,6 +61,8 @@ class DeviceClock {
   virtual std::int64_t peak_bytes() = 0;  // of this case, without the context
 
   // By NVML. Any thread may ask for a reading; it never throws and waits for no work of the device.
+  // The driver takes milliseconds for an answer, so what it tells at all is found once a process.
+  virtual DeviceTells tells() const = 0;
   virtual DeviceReading reading() noexcept = 0;
   virtual std::optional<double> energy_j() noexcept = 0;  // since the driver was loaded
   // Other processes that computed on the device since this clock was made; nothing where the driver

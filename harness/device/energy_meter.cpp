@@ -14,7 +14,7 @@ constexpr double kLeastAlone = 0.2;
 
 EnergyMeter::EnergyMeter(Read read, double pace_s, Now now)
     : read_(std::move(read)), pace_s_(pace_s), now_(std::move(now)) {
-  if (read_()) joules_ = 0;
+  if (read_) joules_ = 0;
 }
 
 bool EnergyMeter::is_due() const { return joules_ && (!read_at_ || now_() - *read_at_ >= pace_s_); }
@@ -62,7 +62,7 @@ void EnergyMeter::end_group(double seconds) {
 }
 
 void EnergyMeter::finish() {
-  if (joules_ && pending_s_ > 0) read();
+  if (pending_s_ > 0 && is_due()) read();
 }
 
 // Training has its share, by time, of what was taken since the last reading.

@@ -10,10 +10,11 @@ namespace mf {
 
 class EnergyMeter {
  public:
-  using Read = std::function<std::optional<double>()>;  // joules so far; nothing: not told
+  using Read = std::function<std::optional<double>()>;  // joules so far; nothing: no answer now
   using Now = std::function<double()>;                  // seconds
 
-  // `pace`: seconds between two readings at least; 0: around every group of epochs.
+  // An empty `read`: the device has no counter. `pace`: seconds between two readings at least; 0:
+  // around every group of epochs.
   EnergyMeter(Read read, double pace_s, Now now);
 
   // Around each group of epochs, which took `seconds` of the training clock.
@@ -27,7 +28,8 @@ class EnergyMeter {
   // reading is taken to be at the power of before, or at `watts` where there was none.
   std::optional<double> joules(const std::optional<double>& watts) const;
 
-  // Reads the counter for what it was not read for yet.
+  // Reads the counter for what it was not read for yet, unless it is too early for that: a few steps
+  // of the counter say less than the power.
   void finish();
 
  private:

@@ -28,6 +28,8 @@ TEST(DeviceClock, SeesTheClockAndTheMemory) {
   EXPECT_GT(nvml->power_limit_w().value_or(0), 10);
   EXPECT_NE(nvml->driver_version().value_or("").find('.'), std::string::npos);
   const DeviceReading reading = clock->reading();
+  EXPECT_TRUE(clock->tells().readings);
+  EXPECT_EQ(clock->tells().energy, clock->energy_j().has_value());
   ASSERT_TRUE(reading.sm_clock_hz && reading.power_w && reading.temperature_c);
   EXPECT_GT(*reading.sm_clock_hz, 50e6);
   EXPECT_LE(*reading.sm_clock_hz, static_cast<double>(device->clock_hz));

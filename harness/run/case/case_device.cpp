@@ -16,16 +16,16 @@ std::optional<std::string> CaseDevice::why_not_opened(const Case& item, std::int
   }
   clock_->expect_upload(8 * ratings);
   ranges_.set_device(clock_.get());
-  if (!clock_->reading().empty()) watch();
+  if (clock_->tells().readings) watch();
   return std::nullopt;
 }
 
 void CaseDevice::watch() {
   sampler_ = std::make_unique<DeviceSampler>([this] { return clock_->reading(); });
-  const PhaseScope range(&ranges_, kWatchRange);
-  energy_ =
-      std::make_unique<EnergyMeter>([this] { return clock_->energy_j(); }, options_.watch_pace_s,
-                                    [this] { return seconds_since(start_); });
+  EnergyMeter::Read energy;
+  if (clock_->tells().energy) energy = [this] { return clock_->energy_j(); };
+  energy_ = std::make_unique<EnergyMeter>(std::move(energy), options_.watch_pace_s,
+                                          [this] { return seconds_since(start_); });
 }
 
 void CaseDevice::watch_group(const TrainingClock& clock, const std::function<void()>& run) {
