@@ -28,8 +28,8 @@ class EnergyMeter {
   // reading is taken to be at the power of before, or at `watts` where there was none.
   std::optional<double> joules(const std::optional<double>& watts) const;
 
-  // Reads the counter for what it was not read for yet, unless it is too early for that: a few steps
-  // of the counter say less than the power.
+  // Reads the counter for what it was not read for yet, unless it is too early for that: a few
+  // steps of the counter say less than the power.
   void finish();
 
  private:
