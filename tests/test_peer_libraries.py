@@ -466,8 +466,14 @@ def test_the_memory_of_a_process_is_foreseen(mfbench, tmp_path, library, algorit
     done = mfbench("plan", "spec.json", "--no-measure", "--json", cwd=tmp_path, spec=spec)
     planned = json.loads(done.stdout)["cases"]
     mfbench("run", "spec.json", "--out", "out", "--quiet", cwd=tmp_path, timeout=600, code=0)
+    confined = json.loads(mfbench("doctor", "--json", cwd=tmp_path).stdout)["peers_confined"]
     for case in planned:
-        peer = json.loads((tmp_path / "out" / f"{case['case_id']}.jsonl").read_text().splitlines()[-1])["peer"]
+        path = tmp_path / "out" / f"{case['case_id']}.jsonl"
+        header, *_, footer = map(json.loads, path.read_text().splitlines())
+        assert header["facts"]["confined"] == confined
+        printed = path.with_suffix(".stderr")
+        assert not printed.exists() or "denied" not in printed.read_text()
+        peer = footer["peer"]
         assert peer["planned_bytes"] == pytest.approx(case["process_bytes"], rel=0.01)
         assert case["process_bytes"] == pytest.approx(peer["peak_bytes"], rel=SHARES.get(library, 0.1), abs=16e6), case
 

@@ -158,6 +158,17 @@ def test_a_peer_is_confined_to_its_folder_and_its_processes(mfbench, fakes, mode
     assert header["facts"]["confined"] == confined
 
 
+def test_what_libraries_do_beside_training_is_not_kept_from_them(mfbench, fakes):
+    """Caches, temporary files, shared memory, sockets and processes of their own."""
+    adapter = fakes / "scripts" / "libmf" / "adapter.py"
+    adapter.write_text((ROOT / "tests" / "as_libraries_do.py").read_text() + FAKE.read_text())
+    ((header, _, footer, path),) = run(mfbench, fakes, spec([fake("well", timeout_s=60)]))
+    assert footer["status"] == "completed", path.with_suffix(".stderr").read_text()
+    assert "what_it_reads" in path.with_suffix(".stderr").read_text()
+    confined = json.loads(mfbench("doctor", "--json", cwd=fakes).stdout)["peers_confined"]
+    assert header["facts"]["confined"] == confined
+
+
 def test_a_peer_may_go_in_each_state_of_the_protocol(mfbench, fakes):
     """A case that lacks an answer says how the peer went; one that lacks only its farewell stands."""
     going = [mode for mode in MODES if mode.startswith("leaves_") and mode[7].isdigit()]

@@ -5,6 +5,7 @@ logs, cut), so that what is tested is our side of it."""
 import json
 import pathlib
 import re
+import shutil
 import stat
 import sys
 
@@ -261,6 +262,17 @@ def test_qmf_leaves_factors_which_mfbench_evaluates(mfbench, places):
     users = {int(row[0]) for row in got["train"]}
     for row in range(5):
         assert p[row] == pytest.approx([0.5 + row / 100] * 2 if row in users else [0, 0])
+
+
+def test_no_bytecode_is_left_beside_the_adapters(mfbench, places, monkeypatch):
+    """Adapters of programs may write there: no kernel confines them."""
+    scripts = places / "scripts"
+    shutil.copytree(ROOT / "peers", scripts, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setenv("MFBENCH_PEER_SCRIPTS", str(scripts))
+    put(places, "sgd", PROGRAMS["cumf_sgd"])
+    _, _, footer = run(mfbench, places, {"library": "cumf_sgd", "program": "sgd", "factors": 2})
+    assert footer["status"] == "completed"
+    assert not list(scripts.rglob("__pycache__"))
 
 
 @pytest.mark.parametrize("row", [-1, 5])

@@ -291,7 +291,9 @@ LEARNING = SPEC | {"seeds": [1], "algorithms": [
      "tune": LEARNED | {"over": {"reg": [0.5, 0.9, "log"], "solver": {"choices": ["cholesky", "cg"]}}}}]}
 # In its place: one step from the best on each axis, and the process dies without one.
 STEPPING = """
-import json, math, socket
+import json, math, pathlib, socket, tempfile
+(pathlib.Path.home() / "cache").write_text("what a library keeps")  # both are its own folder
+assert tempfile.gettempdir() == str(pathlib.Path.home()) == str(pathlib.Path.cwd())
 channel = socket.socket(fileno=3).makefile("rwb")
 for line in channel:
     asked, answer = json.loads(line), {}

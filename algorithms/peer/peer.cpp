@@ -234,11 +234,8 @@ class Peer : public Algorithm, public Foreign {
   }
 
   // What libraries need of ours; proxies and credentials are not among it.
-  std::vector<std::string> variables(const Context& context) const {
-    const std::string& folder = scratch_->path();
-    std::vector<std::string> all = {"HOME=" + folder, "TMPDIR=" + folder, "LC_ALL=C.UTF-8",
-                                    "PYTHONDONTWRITEBYTECODE=1",
-                                    fmt::format("OMP_NUM_THREADS={}", context.team->size()),
+  static std::vector<std::string> variables(const Context& context) {
+    std::vector<std::string> all = {fmt::format("OMP_NUM_THREADS={}", context.team->size()),
                                     // Threads of BLAS within threads of a library slow both.
                                     "OPENBLAS_NUM_THREADS=1", "MKL_NUM_THREADS=1"};
     for (const char* name : {"PATH", "LD_LIBRARY_PATH", "JAVA_HOME", "CUDA_VISIBLE_DEVICES",

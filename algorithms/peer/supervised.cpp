@@ -46,6 +46,14 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return all;
 }
 
+// Caches and temporary files go to the folder that it may write to.
+std::vector<std::string> environment_of(const Order& order) {
+  std::vector<std::string> all = {"HOME=" + order.folder, "TMPDIR=" + order.folder,
+                                  "LC_ALL=C.UTF-8"};
+  all.insert(all.end(), order.variables.begin(), order.variables.end());
+  return all;
+}
+
 // A copy whose number is above those that the new process uses.
 FileHandle above_channel(int file) {
   FileHandle copy(::fcntl(file, F_DUPFD_CLOEXEC, kChannel + 1));
@@ -58,8 +66,9 @@ void check(int error) {
 }
 
 // Isolated: neither the folder that it runs in nor PYTHON* of the user's decide what is imported.
+// That hides PYTHONDONTWRITEBYTECODE, too, which -B stands for: bytecode stays out of the sources.
 pid_t start(const Order& order, int log, int channel) {
-  const std::vector<std::string> words = {order.python, "-I", supervisor_script()};
+  const std::vector<std::string> words = {order.python, "-I", "-B", supervisor_script()};
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   check(posix_spawn_file_actions_adddup2(&actions, channel, kChannel));
@@ -78,7 +87,7 @@ pid_t start(const Order& order, int log, int channel) {
       &attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
   pid_t pid = -1;
   const int error = posix_spawn(&pid, words[0].c_str(), &actions, &attributes,
-                                pointers(words).data(), pointers(order.variables).data());
+                                pointers(words).data(), pointers(environment_of(order)).data());
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   if (error == 0) return pid;

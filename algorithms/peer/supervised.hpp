@@ -20,7 +20,7 @@ struct Order {
   std::string python;                               // that runs both
   std::string adapter;                              // a file
   std::string folder;                               // where it runs; its argument
-  std::vector<std::string> variables;               // its environment, all of it: "NAME=value"
+  std::vector<std::string> variables;               // beside HOME, TMPDIR and LC_ALL: "NAME=value"
   std::string log;                                  // what it prints (LogFile); empty: dropped
   int answers = 0;                                  // that it gives before the first question
   double timeout_s = 0;                             // for each

@@ -20,8 +20,7 @@ peer::Order order_of(const std::string& folder, const std::string& log) {
   order.python = peer::python_of(kSampler);
   order.adapter = sampler_folder() + "/adapter.py";
   order.folder = folder;
-  order.variables = {"LC_ALL=C.UTF-8", "PYTHONDONTWRITEBYTECODE=1", "OMP_NUM_THREADS=1",
-                     "OPENBLAS_NUM_THREADS=1"};
+  order.variables = {"OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1"};
   order.log = log;
   order.timeout_s = kLongestWait_s;
   order.confined = peer::confinements();
