@@ -54,7 +54,7 @@ double row_cost(const Common& common, Solver solver);
 // An exact solver without a regularizer: A_u of a row with fewer ratings than factors is singular.
 std::optional<std::string> why_singular(const Params& params);
 
-// Compulsory work of an iteration (X, then Theta); NOTES.md derives it. Each half-step visits
+// Compulsory work of an iteration (X, then Theta); README.md derives it. Each half-step visits
 // every rating, so `updates` is twice their number.
 // `rated_rows`: users and items with at least one of the nnz ratings.
 Work iteration_work(const Common& common, Solver solver, std::int64_t nnz, std::int64_t rated_rows);

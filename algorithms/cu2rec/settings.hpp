@@ -53,7 +53,7 @@ constexpr int kStateBytes = 48;
 
 Settings read_settings(ItemRule rule, const Params& params);
 
-// Compulsory work of an iteration; NOTES.md derives it.
+// Compulsory work of an iteration; README.md derives it.
 Work iteration_work(const Settings& settings, std::int64_t rating_users, std::int64_t rated_items);
 
 }  // namespace mf::cu2rec

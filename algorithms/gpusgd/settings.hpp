@@ -38,7 +38,7 @@ struct Settings {
 
 Settings read_settings(Scheme scheme, const Params& params);
 
-// Compulsory work of an epoch; NOTES.md derives it.
+// Compulsory work of an epoch; README.md derives it.
 Work epoch_work(const Settings& settings, const RatedShape& rated);
 
 }  // namespace mf::gpusgd

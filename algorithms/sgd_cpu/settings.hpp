@@ -22,7 +22,7 @@ struct Settings {
 // Throws Error(unsupported) where the CPU lacks the instruction set asked for.
 Settings read_settings(const Params& params);
 
-// Compulsory work of an epoch; NOTES.md derives it.
+// Compulsory work of an epoch; README.md derives it.
 Work epoch_work(const Settings& settings, const RatedShape& shape);
 
 }  // namespace mf::sgd_cpu

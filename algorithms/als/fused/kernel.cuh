@@ -13,8 +13,8 @@
 // A row of n ratings, f factors, NT block rows of 16, w words (1: fp16, 2: fp16x2): read 8 n bytes
 // of ratings, 2 w f n of gathered rows (mostly from the L2 cache), 4 f of x; written 4 f + 2 w f.
 // FLOPs as done: 4,096 for each product of 16 x 8 x 16, NT (NT + 1) of them (three times as many
-// with two words) for 16 ratings, where n (f (f + 1) + 2 f) are needed. NOTES.md derives floors
-// and layout.
+// with two words) for 16 ratings, where n (f (f + 1) + 2 f) are needed. NOTES.md derives the
+// floors.
 #pragma once
 
 #include "algorithms/als/fused/cg.cuh"

@@ -2,7 +2,7 @@
 //
 // The iterations run as the harness runs them: replayed graphs of 64, on the train part of the
 // Netflix look-alike (480,189 users, 17,770 items) and of ml-100k's. Counters: updates a second,
-// and the compulsory bytes a second (NOTES.md derives them).
+// and the compulsory bytes a second (README.md derives them).
 #include <curand_kernel.h>
 
 #include "algorithms/core/cuda/memory.hpp"

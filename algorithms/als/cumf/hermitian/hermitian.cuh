@@ -9,8 +9,7 @@
 // A row of n ratings, f factors, A stored in values of s bytes: n f (f + 1) FLOPs (the lower half,
 // 2 a multiply-add); read 4 n bytes of indices and 4 f n of rows (mostly from the L2 cache),
 // written s f^2. A rating costs a thread 2 T reads from shared memory for T^2 multiply-adds; for f
-// = 100, T = 10, 79 % of those that the threads do are of the lower half. NOTES.md has layouts and
-// times.
+// = 100, T = 10, 79 % of those that the threads do are of the lower half. NOTES.md has times.
 #pragma once
 
 #include <cuda_fp16.h>
