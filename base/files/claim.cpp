@@ -30,9 +30,8 @@ constexpr double kNanos = 1e-9;
 constexpr std::size_t kTokenDigits = 16;
 
 // No other claim, of whichever machine, has it.
-std::string new_token() {
+std::string new_token(const ProcessId& own) {
   static std::atomic<std::int64_t> count = 0;
-  const ProcessId own = own_process();
   const auto now = std::chrono::system_clock::now().time_since_epoch().count();
   return sha256(fmt::format("{} {} {} {} {} {} {}", own.host, own.boot, own.space, own.pid,
                             own.begin, now, ++count))
@@ -198,12 +197,12 @@ std::unique_ptr<Claim> ClaimFolder::take_file(const std::string& name) const {
 // Null where there is one. It is written under a name of its own and then linked, so that no
 // process that ends between the two leaves a claim without its holder.
 std::unique_ptr<Claim> ClaimFolder::make(const std::string& name) const {
-  const std::string token = new_token();
+  const std::string token = new_token(own_);
   const std::string draft = ".new-" + token;
   FileHandle file(::openat(folder_.fd(), draft.c_str(),
                            O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
   if (!file) fail_at(name, "cannot be written");
-  Json json = to_json(own_process());
+  Json json = to_json(own_);
   json["token"] = token;
   json["lease_s"] = lease_s_;
   json["about"] = about_;
@@ -234,14 +233,14 @@ std::optional<ClaimHolder> ClaimFolder::read(const std::string& name) const {
 }
 
 void ClaimFolder::judge(ClaimHolder& holder, double lease_s) const {
-  holder.here = holder.process.on_same_host(own_process());
+  holder.here = holder.process.on_same_host(own_);
   holder.runs = is_running(holder.process);
   holder.ended = holder.runs ? !*holder.runs
                              : kNanos * static_cast<double>(now_ns() - holder.touched_ns) > lease_s;
 }
 
 std::int64_t ClaimFolder::now_ns() const {
-  const std::string name = ".now-" + new_token();
+  const std::string name = ".now-" + new_token(own_);
   const FileHandle file(::openat(folder_.fd(), name.c_str(),
                                  O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
   if (!file) fail_at(name, "cannot be written");
@@ -257,7 +256,6 @@ std::optional<ClaimHolder> ClaimFolder::holder(const std::string& key) const {
 
 std::vector<ClaimHolder> ClaimFolder::holders() const {
   std::vector<ClaimHolder> found;
-  const ProcessId own = own_process();
   std::error_code error;
   for (std::filesystem::directory_iterator at(path_, error), end; !error && at != end;
        at.increment(error)) {
@@ -265,7 +263,7 @@ std::vector<ClaimHolder> ClaimFolder::holders() const {
     if (!name.starts_with(kClaimPrefix)) continue;
     const auto holder = read(name);
     if (!holder || holder->ended) continue;
-    if (holder->here && holder->process.pid == own.pid && holder->process.space == own.space) {
+    if (holder->here && holder->process.pid == own_.pid && holder->process.space == own_.space) {
       continue;
     }
     found.push_back(*holder);

@@ -101,6 +101,7 @@ class ClaimFolder {
 
   std::string path_, about_;
   double lease_s_;
+  const ProcessId own_ = own_process();
   FileHandle folder_;
   // One thread touches all claims that are held: to start one for each takes longer than a small
   // case.

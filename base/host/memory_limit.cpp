@@ -23,16 +23,15 @@ std::optional<std::int64_t> limit_in(const std::string& path) {
   return found && *found < kNoLimit ? found : std::nullopt;
 }
 
-// For a line "key value" or "key: value kB"; 0 without one.
-std::int64_t value_of(const std::string& path, const std::string& key) {
-  std::int64_t value = 0;
-  for_system_lines(path, [&](std::string_view line) {
-    if (!line.starts_with(key)) return;
+// For a line "key value" or "key: value kB" of a file's text; 0 without one.
+std::int64_t value_of(std::string_view text, const std::string& key) {
+  for (const auto line : lines_in(text)) {
+    if (!line.starts_with(key)) continue;
     const auto words = words_in(line);
-    if (words.size() < 2 || (words[0] != key && words[0] != key + ":")) return;
-    value = bytes_in(words[1]).value_or(0) * (words.back() == "kB" ? 1024 : 1);
-  });
-  return value;
+    if (words.size() < 2 || (words[0] != key && words[0] != key + ":")) continue;
+    return bytes_in(words[1]).value_or(0) * (words.back() == "kB" ? 1024 : 1);
+  }
+  return 0;
 }
 
 class Least {
@@ -53,10 +52,10 @@ class Least {
 // ---- the machine ----
 
 void add_machine(const std::string& root, Least& least) {
-  const std::string file = root + "/proc/meminfo";
-  if (const auto all = value_of(file, "MemTotal"); all > 0) {
+  const std::string text = system_text(root + "/proc/meminfo");
+  if (const auto all = value_of(text, "MemTotal"); all > 0) {
     least.total(all, "MemTotal");
-    const auto free = value_of(file, "MemAvailable");  // Linux before 3.14 does not have it
+    const auto free = value_of(text, "MemAvailable");  // Linux before 3.14 does not have it
     if (free > 0) least.available(free, "MemAvailable");
   }
 }
@@ -64,12 +63,11 @@ void add_machine(const std::string& root, Least& least) {
 // ---- limits of the process ----
 
 // "Max address space         unlimited            unlimited            bytes"
-std::optional<std::int64_t> soft_limit(const std::string& root, const std::string& name) {
-  std::optional<std::int64_t> found;
-  for_system_lines(root + "/proc/self/limits", [&](std::string_view line) {
-    if (line.starts_with(name)) found = bytes_in(line.substr(name.size()));
-  });
-  return found;
+std::optional<std::int64_t> soft_limit(std::string_view text, std::string_view name) {
+  for (const auto line : lines_in(text)) {
+    if (line.starts_with(name)) return bytes_in(line.substr(name.size()));
+  }
+  return std::nullopt;
 }
 
 void add_process(const std::string& root, Least& least) {
@@ -77,11 +75,12 @@ void add_process(const std::string& root, Least& least) {
     const char *limit, *used, *by;
   } all[] = {{"Max address space", "VmSize", "ulimit -v"},
              {"Max data size", "VmData", "ulimit -d"}};
+  const std::string limits = system_text(root + "/proc/self/limits");
   for (const auto& one : all) {
-    const auto limit = soft_limit(root, one.limit);
+    const auto limit = soft_limit(limits, one.limit);
     if (!limit) continue;
     least.total(*limit, one.by);
-    least.available(*limit - value_of(root + "/proc/self/status", one.used), one.by);
+    least.available(*limit - value_of(system_text(root + "/proc/self/status"), one.used), one.by);
   }
 }
 
@@ -106,9 +105,9 @@ const GroupFiles& files_of(int version) {
   return version == 1 ? first : second;
 }
 
-std::int64_t sum_of(const std::string& path, const std::vector<const char*>& keys) {
+std::int64_t sum_of(std::string_view text, const std::vector<const char*>& keys) {
   std::int64_t sum = 0;
-  for (const char* key : keys) sum += value_of(path, key);
+  for (const char* key : keys) sum += value_of(text, key);
   return sum;
 }
 
@@ -118,7 +117,7 @@ void add_group(const std::string& root, const std::string& folder, int version, 
   if (!limit) return;
   const std::string by = folder + "/" + names.limit;
   least.total(*limit, by);
-  const std::string counts = root + folder + "/memory.stat";
+  const std::string counts = system_text(root + folder + "/memory.stat");
   const std::int64_t used = limit_in(root + folder + "/" + names.used).value_or(0);
   const std::int64_t cache = sum_of(counts, names.dropped) - sum_of(counts, names.kept);
   least.available(*limit - std::clamp<std::int64_t>(used - cache, 0, used), by);
