@@ -4,7 +4,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cstdint>
+#include <algorithm>
+
+#include "base/host/huge_pages.hpp"
 
 namespace mf {
 
@@ -30,6 +32,41 @@ void give_back_pages(void* begin, std::size_t bytes, ThreadTeam& team) {
       static_cast<std::int64_t>(bytes), kPiece, [&](std::int64_t from, std::int64_t to) {
         give_back_pages(static_cast<char*>(begin) + from, static_cast<std::size_t>(to - from));
       });
+}
+
+UsedColumn::UsedColumn(std::uintptr_t begin, std::size_t element, std::size_t bytes)
+    : begin_(begin),
+      element_(element),
+      end_(begin + bytes),
+      left_(bytes > 0 ? page_of(end_ - 1) + 1 : 0) {
+  for (std::size_t page = 0; page < left_.size(); ++page)
+    left_[page] = static_cast<std::int64_t>(page_end(page) - page_begin(page));
+}
+
+void UsedColumn::used(std::int64_t first, std::int64_t last) {
+  std::uintptr_t from = begin_ + static_cast<std::size_t>(first) * element_;
+  const std::uintptr_t to = begin_ + static_cast<std::size_t>(last) * element_;
+  while (from < to) {
+    const std::size_t page = page_of(from);
+    const std::uintptr_t stop = std::min(page_end(page), to);
+    const auto bytes = static_cast<std::int64_t>(stop - from);
+    if (left_[page].fetch_sub(bytes) == bytes) {
+      give_back_pages(reinterpret_cast<void*>(page_begin(page)), page_end(page) - page_begin(page));
+    }
+    from = stop;
+  }
+}
+
+std::size_t UsedColumn::page_of(std::uintptr_t address) const {
+  return address / kHugePage - begin_ / kHugePage;
+}
+
+std::uintptr_t UsedColumn::page_begin(std::size_t page) const {
+  return std::max(begin_, (begin_ / kHugePage + page) * kHugePage);
+}
+
+std::uintptr_t UsedColumn::page_end(std::size_t page) const {
+  return std::min(end_, (begin_ / kHugePage + page + 1) * kHugePage);
 }
 
 }  // namespace mf

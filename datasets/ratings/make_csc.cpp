@@ -17,9 +17,9 @@ Csc make_csc(View<const std::int32_t> users, View<const std::int32_t> of_items,
   csc.item_offsets = key_offsets(of_items, n_items, team);
   csc.users.resize(nnz);
   csc.values.resize(nnz);
-  AlignedVector<std::int32_t> items(nnz);  // sorted, and not needed
-  sort_by_key({of_items.data(), users.data(), values.data()}, csc.item_offsets,
-              {items.data(), csc.users.data(), csc.values.data()}, team);
+  const std::int64_t n_users = nnz > 0 ? std::int64_t{users.back()} + 1 : 0;
+  sort_rows({of_items.data(), users.data(), values.data()}, csc.item_offsets, n_users,
+            {nullptr, csc.users.data(), csc.values.data()}, team);
   return csc;
 }
 

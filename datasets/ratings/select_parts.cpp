@@ -14,7 +14,6 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/host/huge_pages.hpp"
 #include "base/host/pages.hpp"
 #include "base/threads.hpp"
 #include "datasets/ratings/sort/bucket_sort.hpp"
@@ -161,50 +160,6 @@ class RunCopy {
   const RatingRuns& runs_;
   std::vector<GrowingPart>& parts_;
   mutable LabelBlock scratch_;
-};
-
-// Memory of a column that is not needed any more, as soon as all of a huge page is not: a part of
-// one that went back would leave the rest in small pages, and stay taken itself.
-class UsedColumn {
- public:
-  template <class T>
-  explicit UsedColumn(View<const T> column)
-      : begin_(reinterpret_cast<std::uintptr_t>(column.data())),
-        element_(sizeof(T)),
-        end_(begin_ + column.size_bytes()),
-        left_(end_ > begin_ ? page_of(end_ - 1) + 1 : 0) {
-    for (std::size_t page = 0; page < left_.size(); ++page)
-      left_[page] = static_cast<std::int64_t>(page_end(page) - page_begin(page));
-  }
-
-  void used(std::int64_t first, std::int64_t last) {
-    std::uintptr_t from = begin_ + static_cast<std::size_t>(first) * element_;
-    const std::uintptr_t to = begin_ + static_cast<std::size_t>(last) * element_;
-    while (from < to) {
-      const std::size_t page = page_of(from);
-      const std::uintptr_t stop = std::min(page_end(page), to);
-      const auto bytes = static_cast<std::int64_t>(stop - from);
-      if (left_[page].fetch_sub(bytes) == bytes)
-        give_back_pages(reinterpret_cast<void*>(page_begin(page)),
-                        page_end(page) - page_begin(page));
-      from = stop;
-    }
-  }
-
- private:
-  std::uintptr_t first_page() const { return begin_ / kHugePage; }
-  std::size_t page_of(std::uintptr_t address) const { return address / kHugePage - first_page(); }
-  std::uintptr_t page_begin(std::size_t page) const {
-    return std::max(begin_, (first_page() + page) * kHugePage);
-  }
-  std::uintptr_t page_end(std::size_t page) const {
-    return std::min(end_, (first_page() + page + 1) * kHugePage);
-  }
-
-  std::uintptr_t begin_;
-  std::size_t element_;
-  std::uintptr_t end_;
-  std::vector<std::atomic<std::int64_t>> left_;  // bytes of each page that are needed yet
 };
 
 void cut(const Ratings& all, const LabelsOf& labels, std::vector<GrowingPart>& parts,

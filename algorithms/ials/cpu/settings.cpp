@@ -29,7 +29,7 @@ MemoryNeed cpu_memory(const Params& params, const ProblemShape& shape) {
         std::clamp<std::int64_t>(std::max(shape.n_users, shape.n_items), 16, 1024);
     bytes += static_cast<double>(threads * 4 * most) * stride * 4;
   }
-  return {std::max(bytes, nnz * 12), {}};  // the columns are made by way of 4 bytes a rating more
+  return {std::max(bytes, nnz * 12), {}};  // the columns are made of entries of 8 or 12 bytes
 }
 
 }  // namespace

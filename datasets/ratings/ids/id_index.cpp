@@ -24,9 +24,12 @@ Range range_of(View<const std::int32_t> ids, ThreadTeam& team) {
   std::mutex mutex;
   Range all;
   team.for_chunks(ids.size(), kChunk, [&](std::int64_t begin, std::int64_t end) {
-    const auto [min, max] = std::minmax_element(ids.begin() + begin, ids.begin() + end);
+    Range range;
+    for (const std::int32_t id : ids.part(begin, end)) {
+      range = {std::min(range.min, id), std::max(range.max, id)};
+    }
     const std::lock_guard lock(mutex);
-    all = {std::min(all.min, *min), std::max(all.max, *max)};
+    all = {std::min(all.min, range.min), std::max(all.max, range.max)};
   });
   return all;
 }

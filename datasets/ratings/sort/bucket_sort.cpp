@@ -3,17 +3,20 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstring>
 #include <limits>
 #include <numeric>
 #include <utility>
 #include <vector>
 
+#include "base/host/pages.hpp"
+
 namespace mf {
 namespace {
 
 constexpr std::int64_t kMaxBuckets = 1024;          // more thrash the TLB while scattering
-constexpr std::int64_t kBucketRatings = 32 * 1024;  // twice 12 bytes each: within an L2 cache
+constexpr std::int64_t kBucketRatings = 32 * 1024;  // twice 8 bytes each: within an L2 cache
 constexpr std::int64_t kRatingsPerThread = 1024;
 
 // A table a thread: popular keys are not waited for.
@@ -39,70 +42,6 @@ void count_shared(View<const std::int32_t> keys, View<std::int64_t> counts, Thre
     }
   });
 }
-
-// Writes ratings to their buckets by whole cache lines, which are filled beside each other first: a
-// line of each column of a thousand buckets is a thousand pages each, more than a TLB holds.
-class Scatter {
- public:
-  // cursors[b]: where the next rating of bucket b goes.
-  Scatter(std::vector<std::int64_t>& cursors, MutableColumns target)
-      : cursors_(cursors), first_(cursors), lines_(std::ssize(cursors)), target_(target) {}
-
-  void operator()(ConstColumns source, std::int64_t begin, std::int64_t end,
-                  const AlignedVector<std::uint16_t>& bucket_of) {
-    for (std::int64_t i = begin; i < end; ++i) {
-      const std::int32_t key = source.key[i];
-      const std::uint16_t bucket = bucket_of[key];
-      const std::int64_t to = cursors_[bucket]++;
-      Line& line = lines_[bucket];
-      line.key[to % kLine] = key;
-      line.other[to % kLine] = source.other[i];
-      line.value[to % kLine] = source.value[i];
-      if (to % kLine == kLine - 1) flush(bucket);
-    }
-    for (std::size_t b = 0; b < cursors_.size(); ++b) {
-      if (cursors_[b] % kLine != 0) flush(b);
-    }
-  }
-
- private:
-  static constexpr std::int64_t kLine = 16;  // ratings: 64 bytes of a column
-  struct alignas(64) Line {
-    std::array<std::int32_t, kLine> key, other;
-    std::array<float, kLine> value;
-  };
-
-  // Copies what the line of the last rating holds, or as much of it as is this object's.
-  void flush(std::size_t bucket) {
-    const std::int64_t end = cursors_[bucket];
-    const std::int64_t line_begin = (end - 1) / kLine * kLine;
-    const Line& line = lines_[static_cast<std::int64_t>(bucket)];
-    if (end - line_begin == kLine && first_[bucket] <= line_begin) {
-      copy_whole(line, line_begin);
-    } else {
-      const std::int64_t begin = std::max(line_begin, first_[bucket]);
-      if (begin < end) copy(line, begin - line_begin, end - begin, begin);
-    }
-  }
-
-  // For a size that the compiler knows: no call.
-  void copy_whole(const Line& line, std::int64_t to) {
-    std::memcpy(target_.key + to, line.key.data(), sizeof line.key);
-    std::memcpy(target_.other + to, line.other.data(), sizeof line.other);
-    std::memcpy(target_.value + to, line.value.data(), sizeof line.value);
-  }
-
-  void copy(const Line& line, std::int64_t from, std::int64_t count, std::int64_t to) {
-    std::copy_n(line.key.data() + from, count, target_.key + to);
-    std::copy_n(line.other.data() + from, count, target_.other + to);
-    std::copy_n(line.value.data() + from, count, target_.value + to);
-  }
-
-  std::vector<std::int64_t>& cursors_;
-  std::vector<std::int64_t> first_;
-  AlignedVector<Line> lines_;
-  MutableColumns target_;
-};
 
 }  // namespace
 
@@ -142,10 +81,18 @@ std::vector<std::int32_t> cut_rows(View<const std::int64_t> offsets, std::int64_
 
 namespace {
 
+int bits_below(std::int64_t count) {
+  const std::int64_t most = std::max<std::int64_t>(count, 1) - 1;
+  return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(most)));
+}
+
+enum class RowOrder { by_column, of_source };
+
 struct Buckets {
-  std::vector<std::int32_t> first_key;  // B + 1: bucket b holds keys first_key[b] .. [b + 1] - 1
-  AlignedVector<std::uint16_t> of_key;  // n_keys
-  std::int64_t count() const { return std::ssize(first_key) - 1; }
+  std::vector<std::int32_t> first_row;  // B + 1: bucket b holds rows first_row[b] .. [b + 1] - 1
+  AlignedVector<std::uint16_t> of_row;  // n_rows
+  int row_bits = 0;                     // of a row from the first of its bucket, at most
+  std::int64_t count() const { return std::ssize(first_row) - 1; }
 };
 
 Buckets make_buckets(View<const std::int64_t> offsets) {
@@ -154,67 +101,213 @@ Buckets make_buckets(View<const std::int64_t> offsets) {
   // there are at most 2 * count / target + 1 runs.
   const std::int64_t target = std::max(kBucketRatings, 2 * count / (kMaxBuckets - 1) + 1);
   Buckets buckets;
-  buckets.first_key = cut_rows(offsets, target);
-  buckets.of_key.resize(offsets.size() - 1);
+  buckets.first_row = cut_rows(offsets, target);
+  buckets.of_row.resize(offsets.size() - 1);
   for (std::int64_t b = 0; b < buckets.count(); ++b) {
-    std::fill(buckets.of_key.begin() + buckets.first_key[b],
-              buckets.of_key.begin() + buckets.first_key[b + 1], static_cast<std::uint16_t>(b));
+    const std::int32_t begin = buckets.first_row[b];
+    const std::int32_t end = buckets.first_row[b + 1];
+    std::fill(buckets.of_row.begin() + begin, buckets.of_row.begin() + end,
+              static_cast<std::uint16_t>(b));
+    buckets.row_bits = std::max(buckets.row_bits, bits_below(end - begin));
   }
   return buckets;
 }
 
-// Moves all ratings into their buckets, keeping the order inside each bucket.
-void scatter_to_buckets(ConstColumns source, const Buckets& buckets,
-                        View<const std::int64_t> offsets, MutableColumns target, ThreadTeam& team) {
-  const std::int64_t count = offsets.back();
-  // Chunk c writes bucket b from cursors[c][b] on: after the chunks before it.
-  const std::int64_t chunk = std::max<std::int64_t>(count / (4 * team.size()) + 1, 1 << 14);
-  std::vector<std::vector<std::int64_t>> cursors((count + chunk - 1) / chunk);
-  team.for_chunks(count, chunk, [&](std::int64_t begin, std::int64_t end) {
-    std::vector<std::int64_t> counts(buckets.count(), 0);
-    for (std::int64_t i = begin; i < end; ++i) {
-      ++counts[buckets.of_key[source.key[i]]];
-    }
-    cursors[begin / chunk] = std::move(counts);
-  });
-  for (std::int64_t b = 0; b < buckets.count(); ++b) {
-    std::int64_t at = offsets[buckets.first_key[b]];
-    for (auto& cursor : cursors) at += std::exchange(cursor[b], at);
+// A rating on its way. The key is its row, from the first of its bucket, and its column in one
+// number: nearly always of 32 bits.
+template <class Key>
+struct [[gnu::packed]] Entry {
+  Key key;
+  float value;
+};
+
+// Writes the entries of one chunk of ratings to their buckets by whole cache lines, which are
+// filled beside each other first: the lines of a thousand buckets are in a thousand pages, more
+// than a TLB holds.
+template <class Key>
+class EntryWriter {
+ public:
+  // cursors[b]: where the next entry of bucket b goes.
+  EntryWriter(std::vector<std::int64_t> cursors, Entry<Key>* target)
+      : cursors_(std::move(cursors)),
+        first_(cursors_),
+        lines_(std::ssize(first_)),
+        target_(target) {}
+
+  [[gnu::always_inline]] void add(std::size_t bucket, Entry<Key> entry) {
+    const std::int64_t to = cursors_[bucket]++;
+    const std::size_t in_line = static_cast<std::size_t>(to) % kLine;
+    lines_[static_cast<std::int64_t>(bucket)].entries[in_line] = entry;
+    if (in_line == kLine - 1) flush(bucket);
   }
-  team.for_chunks(count, chunk, [&](std::int64_t begin, std::int64_t end) {
-    Scatter(cursors[begin / chunk], target)(source, begin, end, buckets.of_key);
-  });
+
+  void finish() {
+    for (std::size_t b = 0; b < cursors_.size(); ++b) {
+      if (cursors_[b] % kLine != 0) flush(b);
+    }
+  }
+
+ private:
+  static constexpr std::int64_t kLine = 8;
+  struct alignas(64) Line {
+    std::array<Entry<Key>, kLine> entries;
+  };
+
+  // Copies what the line of the last entry holds, or as much of it as is this object's.
+  [[gnu::always_inline]] void flush(std::size_t bucket) {
+    const std::int64_t end = cursors_[bucket];
+    const std::int64_t line_begin = (end - 1) / kLine * kLine;
+    const auto& line = lines_[static_cast<std::int64_t>(bucket)].entries;
+    if (end - line_begin == kLine && first_[bucket] <= line_begin) {
+      std::memcpy(target_ + line_begin, line.data(), sizeof line);  // of a known size: no call
+    } else {
+      const std::int64_t begin = std::max(line_begin, first_[bucket]);
+      if (begin < end) std::copy_n(&line[begin - line_begin], end - begin, target_ + begin);
+    }
+  }
+
+  std::vector<std::int64_t> cursors_;
+  std::vector<std::int64_t> first_;
+  AlignedVector<Line> lines_;
+  Entry<Key>* target_;
+};
+
+// Sorts by the bits [from, to) of the keys, digit by digit, from one array to the other and back.
+// Returns the array that is sorted.
+template <class Key>
+const Entry<Key>* sort_entries(Entry<Key>* entries, Entry<Key>* others, std::int64_t count,
+                               int from, int to) {
+  constexpr int kDigit = 11;
+  std::array<std::int64_t, 1 << kDigit> next;
+  for (int digits = (to - from + kDigit - 1) / kDigit; digits > 0; --digits) {
+    const int width = (to - from) / digits;
+    const Key mask = (Key{1} << width) - 1;
+    std::fill_n(next.begin(), mask + 1, 0);
+    for (std::int64_t i = 0; i < count; ++i) ++next[entries[i].key >> from & mask];
+    std::exclusive_scan(next.begin(), next.begin() + mask + 1, next.begin(), std::int64_t{0});
+    for (std::int64_t i = 0; i < count; ++i)
+      others[next[entries[i].key >> from & mask]++] = entries[i];
+    std::swap(entries, others);
+    from += width;
+  }
+  return entries;
 }
 
-// One bucket by its keys, in place, through a copy that stays in a cache.
-void sort_bucket(std::int32_t first_key, std::int32_t end_key, View<const std::int64_t> offsets,
-                 MutableColumns all) {
-  if (end_key - first_key < 2) return;  // one key, of any size, is in order already
-  const std::int64_t begin = offsets[first_key];
-  const std::int64_t end = offsets[end_key];
-  const AlignedVector<std::int32_t> others(all.other + begin, all.other + end);
-  const AlignedVector<float> values(all.value + begin, all.value + end);
-  std::vector<std::int64_t> next(offsets.begin() + first_key, offsets.begin() + end_key);
-  for (std::int64_t i = begin; i < end; ++i) {
-    const std::int64_t to = next[static_cast<std::size_t>(all.key[i] - first_key)]++;
-    all.other[to] = others[i - begin];
-    all.value[to] = values[i - begin];
+template <class Key>
+class RowSort {
+ public:
+  RowSort(const Buckets& buckets, View<const std::int64_t> offsets, int column_bits)
+      : buckets_(buckets), offsets_(offsets), column_bits_(column_bits), entries_(offsets.back()) {}
+
+  // Moves all ratings into their buckets, keeping the order inside each bucket.
+  template <class Dense>
+  void scatter(ConstColumns source, const Dense& dense, ThreadTeam& team) {
+    const std::int64_t count = offsets_.back();
+    // Chunk c writes bucket b from cursors[c][b] on: after the chunks before it.
+    const std::int64_t chunk = std::max<std::int64_t>(count / (4 * team.size()) + 1, 1 << 14);
+    std::vector<std::vector<std::int64_t>> cursors((count + chunk - 1) / chunk);
+    team.for_chunks(count, chunk, [&](std::int64_t begin, std::int64_t end) {
+      std::vector<std::int64_t> counts(buckets_.count(), 0);
+      for (std::int64_t i = begin; i < end; ++i) ++counts[buckets_.of_row[source.row[i]]];
+      cursors[begin / chunk] = std::move(counts);
+    });
+    for (std::int64_t b = 0; b < buckets_.count(); ++b) {
+      std::int64_t at = offsets_[buckets_.first_row[b]];
+      for (auto& cursor : cursors) at += std::exchange(cursor[b], at);
+    }
+    team.for_chunks(count, chunk, [&](std::int64_t begin, std::int64_t end) {
+      EntryWriter<Key> writer(std::move(cursors[begin / chunk]), entries_.data());
+      // Copies: the compiler cannot tell that no entry is written over what is behind a reference.
+      const auto [rows, columns, values] = source;
+      const std::uint16_t* const of_row = buckets_.of_row.data();
+      const std::int32_t* const first_row = buckets_.first_row.data();
+      const int column_bits = column_bits_;
+      const Dense column_of = dense;
+      for (std::int64_t i = begin; i < end; ++i) {
+        const std::uint16_t b = of_row[rows[i]];
+        const auto row = static_cast<Key>(rows[i] - first_row[b]);
+        const auto column = static_cast<Key>(column_of(columns[i]));
+        writer.add(b, {row << column_bits | column, values[i]});
+      }
+      writer.finish();
+    });
   }
-  for (std::int32_t key = first_key; key < end_key; ++key) {
-    std::fill(all.key + offsets[key], all.key + offsets[key + 1], key);
+
+  // Sorts each bucket, in copies that stay in a cache, and gives back the entries.
+  bool sort(RowOrder order, MutableColumns target, ThreadTeam& team) {
+    std::atomic<bool> distinct{true};
+    UsedColumn entries{View<const Entry<Key>>(entries_)};
+    team.for_chunks(buckets_.count(), 1, [&](std::int64_t bucket, std::int64_t) {
+      const auto b = static_cast<std::size_t>(bucket);
+      const std::int32_t first = buckets_.first_row[b];
+      const int row_bits = bits_below(buckets_.first_row[b + 1] - first);
+      const std::int64_t begin = offsets_[first];
+      const std::int64_t end = offsets_[buckets_.first_row[b + 1]];
+      AlignedVector<Entry<Key>> others(end - begin);
+      const Entry<Key>* const sorted =
+          sort_entries(entries_.data() + begin, others.data(), end - begin,
+                       order == RowOrder::by_column ? 0 : column_bits_, column_bits_ + row_bits);
+      if (!write(sorted, first, begin, end, target)) distinct = false;
+      entries.used(begin, end);
+    });
+    return distinct;
   }
+
+ private:
+  // The entries of a bucket as the ratings [begin, end). Returns whether no neighbours are equal.
+  bool write(const Entry<Key>* sorted, std::int32_t first_row, std::int64_t begin, std::int64_t end,
+             MutableColumns target) const {
+    const Key columns = (Key{1} << column_bits_) - 1;
+    std::uint32_t equal = 0;
+    for (std::int64_t i = 0; i < end - begin; ++i) {
+      target.column[begin + i] = static_cast<std::int32_t>(sorted[i].key & columns);
+      target.value[begin + i] = sorted[i].value;
+    }
+    for (std::int64_t i = 1; i < end - begin; ++i) equal |= sorted[i].key == sorted[i - 1].key;
+    for (std::int64_t i = 0; target.row != nullptr && i < end - begin; ++i)
+      target.row[begin + i] = first_row + static_cast<std::int32_t>(sorted[i].key >> column_bits_);
+    return equal == 0;
+  }
+
+  const Buckets& buckets_;
+  View<const std::int64_t> offsets_;
+  int column_bits_;
+  AlignedVector<Entry<Key>> entries_;
+};
+
+// `dense` makes columns of source.column, below n_columns.
+template <class Dense>
+bool sort_ratings(ConstColumns source, View<const std::int64_t> offsets, RowOrder order,
+                  std::int64_t n_columns, const Dense& dense, MutableColumns target,
+                  ThreadTeam& team) {
+  const Buckets buckets = make_buckets(offsets);
+  const int column_bits = bits_below(n_columns);
+  const auto sorted = [&](auto sort) {
+    sort.scatter(source, dense, team);
+    return sort.sort(order, target, team);
+  };
+  if (buckets.row_bits + column_bits <= 32) {
+    return sorted(RowSort<std::uint32_t>(buckets, offsets, column_bits));
+  }
+  return sorted(RowSort<std::uint64_t>(buckets, offsets, column_bits));
 }
 
 }  // namespace
 
-void sort_by_key(ConstColumns source, View<const std::int64_t> offsets, MutableColumns target,
-                 ThreadTeam& team) {
-  const Buckets buckets = make_buckets(offsets);
-  scatter_to_buckets(source, buckets, offsets, target, team);
-  team.for_chunks(buckets.count(), 1, [&](std::int64_t b, std::int64_t) {
-    const auto at = static_cast<std::size_t>(b);
-    sort_bucket(buckets.first_key[at], buckets.first_key[at + 1], offsets, target);
+bool sort_pairs(ConstColumns source, View<const std::int64_t> offsets, const IdIndex& columns,
+                MutableColumns target, ThreadTeam& team) {
+  bool distinct = true;
+  columns.with([&](const auto& dense) {
+    distinct =
+        sort_ratings(source, offsets, RowOrder::by_column, columns.size(), dense, target, team);
   });
+  return distinct;
+}
+
+void sort_rows(ConstColumns source, View<const std::int64_t> offsets, std::int64_t n_columns,
+               MutableColumns target, ThreadTeam& team) {
+  const auto same = [](std::int32_t column) { return column; };
+  sort_ratings(source, offsets, RowOrder::of_source, n_columns, same, target, team);
 }
 
 }  // namespace mf
