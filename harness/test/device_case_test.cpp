@@ -55,7 +55,10 @@ class FakeDevice : public DeviceClock {
   void clear_marks(std::int64_t) override { marks_.clear(); }
   void expect_memory(std::int64_t bytes) override { expected = bytes; }
   bool begins_cold() const override { return cold; }
-  std::int64_t free_bytes() override { return free; }
+  std::int64_t free_bytes() override {
+    ++asked_for_memory;
+    return free;
+  }
   std::int64_t peak_bytes() override { return 12345; }
   DeviceTells tells() const override { return {has_nvml, has_nvml}; }
   DeviceReading reading() noexcept override {
@@ -82,6 +85,7 @@ class FakeDevice : public DeviceClock {
   std::int64_t waits = 0;
   std::int64_t expected = 0;
   std::int64_t free = std::int64_t{1} << 40;
+  static inline int asked_for_memory = 0;
 
  private:
   std::vector<double> marks_;
@@ -224,6 +228,12 @@ TEST(DeviceCase, TheDeviceKnowsWhatMemoryIsToComeBeforeTheCaseIsPrepared) {
   const double planned = number(done.file.footer, "planned_device_bytes");
   EXPECT_GT(planned, 1e6);
   EXPECT_EQ(expected_memory, static_cast<std::int64_t>(planned));
+}
+
+TEST(DeviceCase, AsksTheDriverOnceForFreeMemory) {
+  FakeDevice::asked_for_memory = 0;
+  EXPECT_EQ(run({}).result.status, Status::completed);
+  EXPECT_EQ(FakeDevice::asked_for_memory, 1);
 }
 
 // What is called first pays for the kernels that it loads.

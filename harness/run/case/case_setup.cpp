@@ -58,6 +58,7 @@ std::optional<Refusal> CaseSetup::open(CaseMeasures& measures) {
   const PartSizes sizes = evaluation_.sizes();
   const std::int64_t others = sizes.all() - sizes.train;
   std::int64_t expected_bytes = 0;
+  std::optional<double> free_bytes;
   measures.planned_host_bytes = host_need(item_, store_.host_data()).peak();
   if (DeviceClock* const device = device_.get()) {
     SharedRatings& left = store_.on_device();
@@ -65,21 +66,22 @@ std::optional<Refusal> CaseSetup::open(CaseMeasures& measures) {
     const DevicePlace place = share_device(item_, shape_, others, wanted, left, *device);
     shares_ratings_ = place.keeps_ratings;
     measures.planned_device_bytes = device_bytes(item_, shape_, others, place);
-    expected_bytes = bytes_to_come(place, *device);
+    expected_bytes = bytes_to_come(place);
+    free_bytes = *place.free_bytes - place.held_bytes;
   }
-  auto refusal = refuse(item_, shape_, others, device_.get(), store_.training_files_bytes());
+  auto refusal =
+      refuse(item_, shape_, others, device_.get(), store_.training_files_bytes(), free_bytes);
   if (!refusal && device_.get() != nullptr) device_.get()->expect_memory(expected_bytes);
   return refusal;
 }
 
 // On the device, beside the ratings that stay there from the case before. What takes as much as
 // there is counts with its least.
-std::int64_t CaseSetup::bytes_to_come(const DevicePlace& place, DeviceClock& device) const {
+std::int64_t CaseSetup::bytes_to_come(const DevicePlace& place) const {
   const PartSizes sizes = evaluation_.sizes();
   const DevicePlace least = {place.keeps_ratings, place.has_columns, std::nullopt};
-  const double held = place.free_bytes.value_or(0) - static_cast<double>(device.free_bytes());
   return static_cast<std::int64_t>(device_bytes(item_, shape_, sizes.all() - sizes.train, least) -
-                                   held);
+                                   place.held_bytes);
 }
 
 void CaseSetup::prepare(const std::function<bool()>& stop_requested, HostWatch& watch,

@@ -54,7 +54,7 @@ class CaseSetup {
 
  private:
   std::optional<Refusal> open(CaseMeasures& measures);
-  std::int64_t bytes_to_come(const DevicePlace& place, DeviceClock& device) const;
+  std::int64_t bytes_to_come(const DevicePlace& place) const;
   ForeignLoan foreign_loan(CaseMeasures& measures);
 
   const CaseTask& task_;

@@ -284,14 +284,18 @@ DevicePlace share_device(const Case& item, const ProblemShape& shape, std::int64
     if (!left.holds()) return 0.0;
     return row_ratings_bytes(shape) + (left.has_columns() ? column_ratings_bytes(shape) : 0);
   };
-  const auto free = [&] { return static_cast<double>(device.free_bytes()); };
-  const bool shares = wanted && leaves_room_for_ratings(item, shape, other_ratings, held(), free());
-  if (!shares) left.drop();
-  return {shares, left.has_columns(), free() + held()};
+  auto free = static_cast<double>(device.free_bytes());
+  const bool shares = wanted && leaves_room_for_ratings(item, shape, other_ratings, held(), free);
+  if (!shares && left.holds()) {
+    left.drop();
+    free = static_cast<double>(device.free_bytes());
+  }
+  return {shares, left.has_columns(), free + held(), held()};
 }
 
 std::optional<Refusal> refuse(const Case& item, const ProblemShape& shape,
-                              std::int64_t other_ratings, DeviceClock* device, double held_bytes) {
+                              std::int64_t other_ratings, DeviceClock* device, double held_bytes,
+                              std::optional<double> free_bytes) {
   const AlgorithmInfo& info = find_algorithm(item.algorithm);
   if (info.supports) {
     if (const auto reason = info.supports(item.params, shape))
@@ -311,8 +315,8 @@ std::optional<Refusal> refuse(const Case& item, const ProblemShape& shape,
     return Refusal{Status::oom, *why};
   }
   if (device == nullptr) return std::nullopt;
-  const auto reason = why_not_on_device(least_device_bytes(item, shape, other_ratings),
-                                        static_cast<double>(device->free_bytes()));
+  if (!free_bytes) free_bytes = static_cast<double>(device->free_bytes());
+  const auto reason = why_not_on_device(least_device_bytes(item, shape, other_ratings), free_bytes);
   if (reason) return Refusal{Status::oom, *reason};
   return std::nullopt;
 }

@@ -48,6 +48,7 @@ struct DevicePlace {
   // Without what is kept; nothing: not known, and an algorithm that takes as much as there is
   // counts with the least it works with.
   std::optional<double> free_bytes;
+  double held_bytes = 0;  // of what is kept, which are there already
 };
 
 // The most of the device's memory that the case takes; 0 for an algorithm of the CPU. What comes
@@ -114,9 +115,10 @@ DevicePlace share_device(const Case& item, const ProblemShape& shape, std::int64
                          bool wanted, SharedRatings& left, DeviceClock& device);
 
 // `other_ratings` are those of the test and validation parts; `device` is null for the CPU. For the
-// memory, `held_bytes` are there already: files for its process.
+// memory, `held_bytes` are there already: files for its process. `free_bytes` of the device where
+// it has been asked for them, which takes the driver its time.
 std::optional<Refusal> refuse(const Case& item, const ProblemShape& shape,
                               std::int64_t other_ratings, DeviceClock* device,
-                              double held_bytes = 0);
+                              double held_bytes = 0, std::optional<double> free_bytes = {});
 
 }  // namespace mf
