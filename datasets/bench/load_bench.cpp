@@ -1,5 +1,8 @@
 // A data set from its files and from the cache, beside what bounds each: only the reader, a copy
-// of the same bytes. Counters: seconds of each stage (LoadSeconds), ratings or bytes a second.
+// of the same bytes. Counters: seconds of each stage (LoadSeconds), ratings or bytes a second. Of a
+// first load, but for the cache file, also what part of the reader's rate it has, by the clock
+// (of_reader) and by processor time of all threads (of_reader_cpu, for a busy machine); the reader
+// runs before each load.
 //
 // $MFBENCH_BENCH_RATINGS (default 1 M; 100000000 for the size of Netflix): 12 bytes a rating for
 // each binary file, about 17 for each text. $TMPDIR is where they are.
@@ -8,12 +11,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <numeric>
 #include <stdexcept>
 #include <string>
 
+#include "base/clock.hpp"
 #include "base/files/npy.hpp"
 #include "base/threads.hpp"
 #include "datasets/cache.hpp"
@@ -98,25 +103,51 @@ void set_mean(benchmark::State& state, const char* name, double sum) {
   state.counters[name] = sum / static_cast<double>(state.iterations());
 }
 
-void reader(benchmark::State& state, const std::string& format) {
+ReadOptions read_options(const benchmark::State& state, const std::string& format) {
   ReadOptions options;
   options.format = format;
   options.threads = static_cast<int>(state.range(0));
+  return options;
+}
+
+void reader(benchmark::State& state, const std::string& format) {
+  const ReadOptions options = read_options(state, format);
   const std::string path = source_path(format);
   for (auto _ : state) benchmark::DoNotOptimize(read_ratings(path, options).values.data());
   set_ratings(state);
 }
 
+// Seconds by the clock and of processors.
+struct Spent {
+  double wall = 0, cpu = 0;
+
+  template <class Make>
+  auto add(const Make& make) {
+    const auto start = Clock::now();
+    const std::clock_t cpu_start = std::clock();
+    auto made = make();
+    wall += seconds_since(start);
+    cpu += static_cast<double>(std::clock() - cpu_start) / CLOCKS_PER_SEC;
+    return made;
+  }
+};
+
 void first(benchmark::State& state, const std::string& format) {
+  const ReadOptions options = read_options(state, format);
+  const int threads = options.threads;
+  const std::string from = source_path(format);
   Source source;
   source.kind = "file";
-  source.files = {{source_path(format), "file", format, "", kTrain}};
-  const auto threads = static_cast<int>(state.range(0));
+  source.files = {{from, "file", format, "", kTrain}};
   LoadSeconds sum;
+  Spent alone, load;
   const std::string path = folder() / "first.mfc";
   for (auto _ : state) {
+    state.PauseTiming();
+    alone.add([&] { return read_ratings(from, options); });
+    state.ResumeTiming();
     const Dataset data = cached(
-        path, "k", [&] { return read_source(source, threads); }, threads);
+        path, "k", [&] { return load.add([&] { return read_source(source, threads); }); }, threads);
     sum.read += data.load.read;
     sum.matrix += data.load.matrix;
     sum.hash += data.load.hash;
@@ -126,6 +157,8 @@ void first(benchmark::State& state, const std::string& format) {
     state.ResumeTiming();
   }
   set_ratings(state);
+  state.counters["of_reader"] = alone.wall / load.wall;
+  state.counters["of_reader_cpu"] = alone.cpu / load.cpu;
   set_mean(state, "read_s", sum.read);
   set_mean(state, "matrix_s", sum.matrix);
   set_mean(state, "hash_s", sum.hash);
