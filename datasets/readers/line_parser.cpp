@@ -62,16 +62,21 @@ std::int64_t count_lines(const char* begin, const char* end) {
   return lines;
 }
 
-ChunkScan scan_chunk(const TextChunk& chunk, char header_mark) {
+ChunkScan scan_chunk(const TextChunk& chunk, char header_mark, bool (*is_header)(const char*)) {
   ChunkScan scan;
   scan.lines = count_lines(chunk.begin, chunk.end);
   if (header_mark == '\0') return scan;
-  const std::string_view text(chunk.begin, chunk.end);
-  const std::size_t mark = text.rfind(header_mark);
-  if (mark == std::string_view::npos) return scan;
-  const std::size_t before = text.substr(0, mark).rfind('\n');
-  scan.header = chunk.begin + (before == std::string_view::npos ? 0 : before + 1);
-  scan.lines_after_header = count_lines(chunk.begin + mark, chunk.end) - 1;
+  std::string_view text(chunk.begin, chunk.end);
+  for (std::size_t mark = text.rfind(header_mark); mark != text.npos;
+       mark = text.rfind(header_mark)) {
+    const std::size_t line = text.rfind('\n', mark) + 1;  // 0 where there is none
+    if (is_header(chunk.begin + line)) {
+      scan.header = chunk.begin + line;
+      scan.lines_after_header = count_lines(chunk.begin + mark, chunk.end) - 1;
+      return scan;
+    }
+    text = text.substr(0, line);
+  }
   return scan;
 }
 

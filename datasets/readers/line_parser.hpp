@@ -11,8 +11,9 @@
 //                            parses one line, '\n' included, or throws LineError
 //   void finish(const State&, const char* end) const     called after the last line
 //   State next(State, const ChunkScan&) const            the state after a chunk, from its scan
-//   static constexpr char kHeaderMark                    a byte of only header lines, 0: no
-//   headers
+//   static constexpr char kHeaderMark                    a byte of every group header; 0: the
+//                                                        lines stand by themselves
+//   static bool is_header(const char* line)              tells one from other lines with that byte
 //   NamedColumns named() const                           which columns of ids are names; with
 //   static constexpr bool kNames                         true; their numbers go to RatingSink
 #pragma once
@@ -72,7 +73,7 @@ struct TextChunk {
 
 struct ChunkScan {
   std::int64_t lines = 0;
-  const char* header = nullptr;  // the last line with the header mark
+  const char* header = nullptr;  // the last one
   std::int64_t lines_after_header = 0;
 };
 
@@ -95,7 +96,7 @@ class ChunkedText {
 };
 
 std::int64_t count_lines(const char* begin, const char* end);
-ChunkScan scan_chunk(const TextChunk& chunk, char header_mark);
+ChunkScan scan_chunk(const TextChunk& chunk, char header_mark, bool (*is_header)(const char*));
 
 // Throws LineError: the text has changed since its lines were counted.
 [[noreturn]] void fail_more_lines(const char* p);
@@ -110,6 +111,7 @@ struct LineFormat {
   static constexpr char kHeaderMark = '\0';
   static constexpr bool kNames = false;
   struct State {};
+  static bool is_header(const char*) { return true; }
   State next(State state, const ChunkScan&) const { return state; }
   template <class AnyState>
   void finish(const AnyState&, const char*) const {}
@@ -158,7 +160,8 @@ std::optional<LineError> line_if_it_fits(const Format& format, const char*& p, S
 }
 
 // Parses the text from offset `begin` on. Throws Error(data) for the first line in file order that
-// does not fit, unless such lines are left out.
+// does not fit, unless such lines are left out. In groups none is: it may be the header of what
+// follows.
 template <class Format>
 RawRatings parse_lines(const Text& text, std::size_t begin, const Format& format,
                        const ParseOptions& options, typename Format::State state = {}) {
@@ -171,7 +174,9 @@ RawRatings parse_lines(const Text& text, std::size_t begin, const Format& format
   };
 
   std::vector<ChunkScan> scans(n);
-  for_each_chunk([&](std::int64_t c) { scans[c] = scan_chunk(chunks[c], Format::kHeaderMark); });
+  for_each_chunk([&](std::int64_t c) {
+    scans[c] = scan_chunk(chunks[c], Format::kHeaderMark, Format::is_header);
+  });
   std::vector<std::int64_t> first(n + 1, 0);
   std::vector<typename Format::State> states(n);
   for (std::int64_t c = 0; c < n; ++c) {
@@ -190,6 +195,7 @@ RawRatings parse_lines(const Text& text, std::size_t begin, const Format& format
   std::vector<ChunkNames> names(Format::kNames ? static_cast<std::size_t>(n) : 0);
   std::vector<ChunkPadding> padding(n);
   std::vector<ChunkTimes> times(n);
+  const bool leaves_out = options.leave_out_damaged && Format::kHeaderMark == '\0';
   FirstError errors(n), damaged(n);
   std::vector<std::int64_t> left_out(n, 0);
   for_each_chunk([&](std::int64_t c) {
@@ -211,7 +217,7 @@ RawRatings parse_lines(const Text& text, std::size_t begin, const Format& format
       while (p < chunks[c].end) {
         if (sink.value == room) [[unlikely]]
           fail_more_lines(p);
-        if (!options.leave_out_damaged) {
+        if (!leaves_out) {
           format.line(p, own, sink);
         } else if (auto error = line_if_it_fits(format, p, own, sink)) {
           if (left_out[c]++ == 0) damaged.note(c, std::move(*error));

@@ -28,6 +28,12 @@ class MovieGroups : public LineFormat {
   };
   explicit MovieGroups(const Entry& entry) : entry_(entry) {}
 
+  // A time of the day has the mark, too.
+  static bool is_header(const char* line) {
+    skip_digits<>(line);
+    return *line == ':' && at_line_end(line + 1);
+  }
+
   // A header that is no number ends the parse where it stands, so what follows does not matter.
   State next(State state, const ChunkScan& scan) const {
     if (scan.header == nullptr) return state;

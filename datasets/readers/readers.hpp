@@ -24,7 +24,7 @@ struct ReadOptions {
   IdKind ids = IdKind::automatic;  // text: for formats that may have names (docs/spec.md)
   bool times = false;              // of the ratings; Error(data) where the file has none
   // Lines of a text that are no ratings are left out, and counted in a warning: of a file that is
-  // known to have some.
+  // known to have some, and has no groups as those of netflix and kddcup.
   bool leave_out_damaged = false;
   // Where given, it gets the whole content of a compressed text before it is parsed.
   std::function<void(const Bytes&)> unpacked = nullptr;

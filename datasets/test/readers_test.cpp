@@ -234,6 +234,38 @@ TEST_F(Readers, NetflixFolderOfManyOrFewFiles) {
                     {{9, 6, 1}, {8, 7, 2}});
 }
 
+TEST_F(Readers, ATimeOfTheDayIsNoMovie) {
+  const std::string text =
+      "1:\n1,4,2005-09-06 12:30:00\n2,5,2005-09-06 12:30:00\n3,5,2005-09-06 12:30:00\n"
+      "7:\r\n1,4,2005-09-06 12:30:00\n3,2,2005-09-06 12:30:00\n";
+  const test::RatingList expected = {{1, 1, 4}, {2, 1, 5}, {3, 1, 5}, {1, 7, 4}, {3, 7, 2}};
+  test::write_file(folder_ / "r.txt", text);
+  for (const bool times : {false, true}) {
+    ReadOptions options = test::options_of("netflix", 2);
+    options.times = times;
+    for (std::size_t chunk = 1; chunk < text.size() + 2; ++chunk) {
+      test::expect_same(test::list_of(read_ratings_chunked(folder_ / "r.txt", options, chunk)),
+                        expected);
+    }
+  }
+}
+
+// Left out, a header that is damaged would give its ratings to the movie or user before it.
+TEST_F(Readers, NoLineOfGroupsIsLeftOut) {
+  for (const auto& [format, text] :
+       {std::pair("netflix", "1:\n1,4,2005-09-06\n2x:\n2,5,2005-09-06\n"),
+        std::pair("kddcup", "1|1\n1\t90\n2|-1\n1\t80\n")}) {
+    ReadOptions options = test::options_of(format, 2);
+    options.leave_out_damaged = true;
+    test::write_file(folder_ / "r.txt", text);
+    for (const std::size_t chunk : {std::size_t{1}, std::size_t{7}, std::size_t{1} << 22}) {
+      const Error error =
+          test::error_of([&] { read_ratings_chunked(folder_ / "r.txt", options, chunk); });
+      EXPECT_HAS(error.what(), "r.txt:3:");
+    }
+  }
+}
+
 TEST_F(Readers, NetflixProbeLabelsTheRatingsItLists) {
   const auto raw =
       read("1:\n10,1,2005-01-01\n20,2,2005-01-01\n2:\n10,3,2005-01-01\n30,4,2005-01-01\n");
