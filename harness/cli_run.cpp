@@ -189,8 +189,8 @@ int run_spec(const Spec& spec, const RunOptions& options, ProgressMode mode, Spe
   return code;
 }
 
-// Of a rank for the others, beside what rank 0 does within a case: after a signal rank 0 may have an
-// epoch to end and to evaluate, and then says so.
+// Of a rank for the others, beside what rank 0 does within a case: after a signal rank 0 may have
+// an epoch to end and to evaluate, and then says so.
 class WaitOfRank {
  public:
   void operator()(const std::string& what, double) {
@@ -316,7 +316,7 @@ int run_command(const std::string& path, RunOptions options, ProgressMode mode, 
   if (options.only) end_with_starter(kReportFile);
   const bool joins = launched_count() == 1 || !mpi_version().empty();
   if (!joins && launched_rank() > 0) return 0;  // rank 0 says why
-  const WaitScope waits{WaitOfRank()};  // also while the ranks part
+  const WaitScope waits{WaitOfRank()};          // also while the ranks part
   RankWorld world;
   int code = 0;
   try {
