@@ -73,6 +73,7 @@ class Soak:
         finished, met, pause = {}, 0, duration / kills
         for _ in range(10 * kills):
             process = self.start(out)
+            process.stdout.readline()  # it has read the spec, and its first case begins
             try:
                 process.communicate(timeout=rng.uniform(0, 2 * pause))
             except subprocess.TimeoutExpired:
