@@ -1,6 +1,7 @@
 """The doors beside the front door: paths that are no UTF-8, files without an end, pipes that no one
 writes to. Each ends with a message and a documented exit code, in time and in little memory."""
 
+import contextlib
 import gzip
 import hashlib
 import json
@@ -182,6 +183,49 @@ def test_no_name_in_a_folder_of_results_leads_out_of_it(bounded, tuned, tmp_path
             assert "json.exception" not in done.text and "filesystem" not in done.text, (name, command, done.text)
             assert [(one.name, one.read_text()) for one in outside.iterdir()] == [("mine", "what the user keeps\n")], \
                 (name, command, done.text)
+
+
+LONGER = {"stop": {"epochs": 10**6, "train_seconds": 1.5}, "evaluate": {"every": 1000}}
+
+
+@contextlib.contextmanager
+def run_in_training(mfbench, folder, spec, place):
+    """A run, and its result below `place` that it has begun to write."""
+    (folder / "s.json").write_text(json.dumps({**spec, **LONGER}))
+    process = subprocess.Popen([mfbench.program, "run", "s.json", "--out", "r", "--quiet"], cwd=folder,
+                               env=mfbench.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    try:
+        yield process, wait_for(lambda: next((one for one in folder.glob(f"r/{place}") if '"trace"' in one.read_text()), None))
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def lead_out(folder, outside):
+    outside.mkdir(exist_ok=True)
+    folder.rename(folder.with_name("aside"))
+    folder.symlink_to(outside)
+
+
+def test_a_link_that_takes_the_place_of_models_in_training_leads_no_model_out(mfbench, tmp_path):
+    with run_in_training(mfbench, tmp_path, SPEC, "*.jsonl") as (process, result):
+        lead_out(tmp_path / "r/models", tmp_path / "outside")
+        assert process.wait(30) == 1
+    assert list((tmp_path / "outside").iterdir()) == []
+    footer = json.loads(result.read_text().splitlines()[-1])
+    assert "one of its folders is a file or a link" in footer["stop_reason"]
+
+
+def test_a_link_that_takes_the_place_of_a_study_leads_no_trial_out(mfbench, tmp_path):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    with run_in_training(mfbench, tmp_path, TUNED, "tune/*/e*.jsonl") as (process, trial):
+        for name in ("study.json", trial.name):  # so that the trial is found when it has ended
+            os.link(trial.with_name(name), outside / name)
+        lead_out(trial.parent, outside)
+        _, stderr = process.communicate(timeout=30)
+    assert process.returncode == 4 and "one of its folders is a file or a link" in stderr
+    assert sorted(one.name for one in outside.iterdir()) == sorted(["study.json", trial.name])
 
 
 # ---- a cache that another process writes, and never ends to --------------------------------------

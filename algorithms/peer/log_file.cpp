@@ -15,19 +15,23 @@
 namespace mf::peer {
 namespace {
 
-constexpr int kNew = O_CREAT | O_EXCL | O_NOFOLLOW;
+constexpr int kFlags = O_RDWR | O_APPEND;
 
 }  // namespace
 
-LogFile::LogFile(const std::string& path) : path_(path) {
-  if (!path.empty()) ::unlink(path.c_str());
-  file_ = FileHandle(::open(path.empty() ? "/dev/null" : path.c_str(),
-                            O_RDWR | O_APPEND | O_CLOEXEC | (path.empty() ? 0 : kNew), 0644));
+LogFile::LogFile(const std::string& path) {
+  if (!path.empty()) {
+    place_.emplace(path, Origin::found);
+    place_->remove();
+    file_ = place_->make_file(kFlags);
+  } else {
+    file_ = FileHandle(::open("/dev/null", kFlags | O_CLOEXEC));
+  }
   if (!file_) fail(ErrorKind::io, "{}: cannot be written: {}", path, last_cause());
 }
 
 LogFile::~LogFile() {
-  if (!path_.empty() && size_of(file_) == 0) ::unlink(path_.c_str());
+  if (place_ && size_of(file_) == 0) place_->remove();
 }
 
 std::string LogFile::last_line() const {

@@ -1,8 +1,10 @@
 // A new file for what a process prints, never one that stood there.
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "base/files/file_place.hpp"
 #include "base/files/files.hpp"
 
 namespace mf::peer {
@@ -21,7 +23,7 @@ class LogFile {
   std::string last_line() const;
 
  private:
-  std::string path_;
+  std::optional<FilePlace> place_;
   FileHandle file_;
 };
 

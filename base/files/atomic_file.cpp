@@ -1,7 +1,7 @@
 #include "base/files/atomic_file.hpp"
 
 #include <fcntl.h>
-#include <sys/stat.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -13,89 +13,87 @@ namespace {
 
 namespace fs = std::filesystem;
 
+std::string name_of(const std::string& path) { return fs::path(path).filename().string(); }
+
 [[noreturn]] void fail_to_write(const std::string& path) {
   fail(ErrorKind::io, "{}: cannot be written: {}", path, last_cause());
 }
 
-// What a killed run has left goes first: of a link, only the link.
-FileHandle new_file(const std::string& path) {
-  ::unlink(path.c_str());
-  return FileHandle(
-      ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+// What a killed run has left goes first.
+FileHandle new_file(const FilePlace& place) {
+  place.remove();
+  return place.make_file(O_WRONLY);
 }
 
-// Whoever took over the writing has put another file under the name.
-bool is_still(const FileHandle& file, const std::string& path) {
-  struct stat own {
-  }, there{};
-  return ::fstat(file.fd(), &own) == 0 && ::lstat(path.c_str(), &there) == 0 &&
-         own.st_dev == there.st_dev && own.st_ino == there.st_ino;
-}
-
-// Makes a rename last over a power cut; a file system that cannot is no reason to fail.
-void sync_folder_of(const std::string& path) {
-  const fs::path folder = fs::path(path).parent_path();
-  const FileHandle handle(
-      ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (handle) ::fsync(handle.fd());
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (auto at = text.find(from); at != text.npos; at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
 }
 
 }  // namespace
 
-AtomicFile::AtomicFile(const std::string& path)
-    : path_(path), temporary_(path + ".tmp"), file_(new_file(temporary_)) {
-  if (!file_) fail_to_write(temporary_);
-  remove_.add(temporary_);
+AtomicFile::AtomicFile(const std::string& path, Origin origin)
+    : name_(name_of(path)), temporary_(path + ".tmp", origin), file_(new_file(temporary_)) {
+  if (!file_) fail_to_write(temporary_.path());
 }
 
 // The file of whoever took over the writing stays.
 AtomicFile::~AtomicFile() {
-  if (file_ && !is_still(file_, temporary_)) remove_.keep();
+  if (!done_ && (!file_ || temporary_.holds(file_))) temporary_.remove();
 }
 
 void AtomicFile::write(std::span<const std::byte> bytes) {
-  if (!write_all(file_, bytes)) fail_to_write(temporary_);
+  if (!write_all(file_, bytes)) fail_to_write(temporary_.path());
 }
 
 void AtomicFile::write(std::string_view text) { write(std::as_bytes(std::span(text))); }
 
 void AtomicFile::commit(Flush flush) {
   const bool now = flush == Flush::to_disk;
-  if (!is_still(file_, temporary_)) {
+  if (!temporary_.holds(file_)) {
     fail(ErrorKind::io, "{}: was replaced while it was written; run the same command again",
-         temporary_);
+         temporary_.path());
   }
-  if ((now && ::fsync(file_.fd()) != 0) || !file_.close()) fail_to_write(temporary_);
-  move_file(temporary_, path_);
-  remove_.keep();
-  if (now) sync_folder_of(path_);
+  if ((now && ::fsync(file_.fd()) != 0) || !file_.close()) fail_to_write(temporary_.path());
+  temporary_.move_to(name_);
+  done_ = true;
+  if (now) temporary_.sync();
 }
 
-void write_atomically(const std::string& path, std::string_view text) {
-  AtomicFile file(path);
+void write_atomically(const std::string& path, std::string_view text, Origin origin) {
+  AtomicFile file(path, origin);
   file.write(text);
   file.commit();
 }
 
 AtomicFolder::AtomicFolder(const std::string& folder)
-    : folder_(folder), temporary_(folder + ".tmp") {
-  std::error_code ignored;
-  fs::remove_all(temporary_, ignored);  // of a run that was killed
-  make_parent_folder(temporary_);
-  if (::mkdir(temporary_.c_str(), 0777) == 0) return;  // never by way of a link
-  fail(ErrorKind::io, "{}: the folder cannot be created: {}", temporary_, last_cause());
+    : own_(folder, Origin::found), temporary_(folder + ".tmp", Origin::found) {
+  temporary_.remove_tree();  // of a run that was killed
+  if (temporary_.make_folder()) filled_ = reach_folder(temporary_.path(), Origin::found);
+  if (filled_) return;
+  fail(ErrorKind::io, "{}: the folder cannot be created: {}", temporary_.path(), last_cause());
 }
 
 AtomicFolder::~AtomicFolder() {
-  std::error_code ignored;
-  fs::remove_all(temporary_, ignored);
+  if (!done_) temporary_.remove_tree();
+}
+
+void AtomicFolder::fill(const std::function<void(const std::string& path)>& write) {
+  const std::string path = fmt::format("/proc/self/fd/{}", filled_.fd());
+  try {
+    write(path);
+  } catch (const Error& error) {
+    throw Error(error.kind(), replaced(error.what(), path + "/", temporary_.path() + "/"));
+  }
 }
 
 void AtomicFolder::commit() {
-  std::error_code error;
-  fs::remove_all(folder_, error);
-  if (error) fail(ErrorKind::io, "{}: cannot be replaced: {}", folder_, cause_of(error.value()));
-  move_file(temporary_, folder_);
+  if (!own_.remove_tree())
+    fail(ErrorKind::io, "{}: cannot be replaced: {}", own_.path(), last_cause());
+  temporary_.move_to(own_.name());
+  done_ = true;
 }
 
 }  // namespace mf

@@ -3,11 +3,14 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "base/files/file_place.hpp"
 #include "base/files/files.hpp"
+#include "base/files/open_file.hpp"
 
 namespace mf {
 
@@ -17,10 +20,11 @@ enum class Flush {
 };
 
 // <path>.tmp until commit; removed where that does not come. Two writers of one path need a claim.
+// In the folder that the path led to as it began, by way of links for a path that the user named.
 // Throws Error(io) naming the file and the cause.
 class AtomicFile {
  public:
-  explicit AtomicFile(const std::string& path);
+  explicit AtomicFile(const std::string& path, Origin origin = Origin::named);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
@@ -29,25 +33,32 @@ class AtomicFile {
   void commit(Flush flush = Flush::to_disk);
 
  private:
-  std::string path_, temporary_;
-  TemporaryFiles remove_;
+  std::string name_;
+  FilePlace temporary_;
   FileHandle file_;
+  bool done_ = false;
 };
 
-void write_atomically(const std::string& path, std::string_view text);
+void write_atomically(const std::string& path, std::string_view text,
+                      Origin origin = Origin::named);
 
-// A folder to be filled at path(), which is <folder>.tmp; commit replaces what was there before.
+// A folder in one that is there, whose path has no links (Origin::found): to be filled as
+// <folder>.tmp; commit replaces what was there before.
 class AtomicFolder {
  public:
   explicit AtomicFolder(const std::string& folder);
   ~AtomicFolder();
   AtomicFolder(const AtomicFolder&) = delete;
   AtomicFolder& operator=(const AtomicFolder&) = delete;
-  const std::string& path() const { return temporary_; }
+  // `write` makes files below the path that it is given, which leads to this folder whatever takes
+  // its name. Errors name the folder.
+  void fill(const std::function<void(const std::string& path)>& write);
   void commit();
 
  private:
-  std::string folder_, temporary_;
+  FilePlace own_, temporary_;
+  FileHandle filled_;
+  bool done_ = false;
 };
 
 }  // namespace mf

@@ -36,6 +36,8 @@ std::string advice_on(int error) {
       return "look at the owner and the permissions of the file and its folders";
     case EROFS:
       return "choose a folder on another file system";
+    case ENOTDIR:
+      return "one of its folders is a file or a link";
     case ENAMETOOLONG:
       return "choose a shorter name";
     case EIO:
@@ -103,11 +105,6 @@ void move_file(const std::string& from, const std::string& to) {
   fs::rename(from, to, error);
   if (error)
     fail(ErrorKind::io, "{}: cannot be renamed to {}: {}", from, to, cause_of(error.value()));
-}
-
-TemporaryFiles::~TemporaryFiles() {
-  std::error_code ignored;
-  for (const auto& path : paths_) fs::remove(path, ignored);
 }
 
 }  // namespace mf

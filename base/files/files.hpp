@@ -7,7 +7,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace mf {
 
@@ -53,19 +52,5 @@ std::int64_t changed_ns(const FileHandle& file);
 
 // Renames a file, replacing what has that name. Throws Error(io) naming both and the cause.
 void move_file(const std::string& from, const std::string& to);
-
-// Files that are removed at the end, unless they are kept.
-class TemporaryFiles {
- public:
-  TemporaryFiles() = default;
-  ~TemporaryFiles();
-  TemporaryFiles(const TemporaryFiles&) = delete;
-  TemporaryFiles& operator=(const TemporaryFiles&) = delete;
-  void add(const std::string& path) { paths_.push_back(path); }
-  void keep() { paths_.clear(); }
-
- private:
-  std::vector<std::string> paths_;
-};
 
 }  // namespace mf

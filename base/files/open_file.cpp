@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/files/file_place.hpp"
 
 namespace mf {
 namespace {
@@ -115,7 +116,7 @@ namespace {
 // Each within the one above as it was opened, whatever has taken its name meanwhile.
 std::string make_folder_in(const std::string& top, const std::string& name) {
   constexpr int kFlags = O_PATH | O_DIRECTORY | O_CLOEXEC;
-  FileHandle folder(::open(top.c_str(), kFlags));
+  FileHandle folder = reach_folder(top, Origin::named);
   if (!folder) fail(ErrorKind::io, "{}: cannot be opened: {}", top, last_cause());
   std::string path = top;
   for (const auto& part : fs::path(name)) {

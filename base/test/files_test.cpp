@@ -125,16 +125,47 @@ TEST(Cause, TooManyOpenFilesIsNoFullDiskAndNoBadData) {
   }
 }
 
+TEST(AtomicFile, StaysInTheFolderThatItWasBegunIn) {
+  const TempFolder folder;
+  for (const char* name : {"a", "outside"}) fs::create_directory(folder / name);
+  AtomicFile file(folder / "a/x", Origin::found);
+  fs::rename(folder / "a", folder / "b");
+  fs::create_directory_symlink(folder / "outside", folder / "a");
+  file.write("text");
+  file.commit();
+  EXPECT_EQ(read_file(folder / "b/x"), "text");
+  EXPECT_HAS(error_of([&] { write_atomically(folder / "a/x", "", Origin::found); }).what(),
+             "a/x.tmp: cannot be written: Not a directory; one of its folders is a file or a link");
+  EXPECT_TRUE(fs::is_empty(folder / "outside"));
+  write_atomically(folder / "a/x", "of a user who has named the link");
+  EXPECT_TRUE(fs::exists(folder / "outside/x"));
+  EXPECT_EQ(without_links(folder / "a"), folder / "outside");
+  EXPECT_EQ(without_links(folder / "b"), folder / "b");
+}
+
+TEST(AtomicFolder, IsFilledWhateverTakesItsName) {
+  const TempFolder folder;
+  fs::create_directory(folder / "outside");
+  AtomicFolder fresh(folder / "m");
+  fs::rename(folder / "m.tmp", folder / "moved");
+  fs::create_directory_symlink(folder / "outside", folder / "m.tmp");
+  fresh.fill([](const std::string& path) { write_atomically(path + "/x", "text"); });
+  EXPECT_EQ(read_file(folder / "moved/x"), "text");
+  EXPECT_TRUE(fs::is_empty(folder / "outside"));
+  const auto fails = [](const std::string& path) { write_atomically(path + "/none/x", ""); };
+  EXPECT_HAS(error_of([&] { fresh.fill(fails); }).what(), "/m.tmp/none/x.tmp: cannot be written");
+}
+
 TEST(AtomicFolder, IsMadeAndNotFound) {
   const TempFolder folder;
   const AtomicFolder first(folder / "m");
-  write_file(first.path() + "/file", "of a run that was killed");
+  write_file(folder / "m.tmp/file", "of a run that was killed");
   const AtomicFolder again(folder / "m");
-  EXPECT_TRUE(fs::is_empty(again.path()));
+  EXPECT_TRUE(fs::is_empty(folder / "m.tmp"));
   fs::create_directory(folder / "elsewhere");
   fs::create_directory_symlink(folder / "elsewhere", folder / "n.tmp");
   const AtomicFolder fresh(folder / "n");
-  EXPECT_FALSE(fs::is_symlink(fresh.path()));
+  EXPECT_FALSE(fs::is_symlink(folder / "n.tmp"));
 }
 
 TEST(AtomicFolder, ReplacesTheOldOneAsAWhole) {
@@ -143,11 +174,11 @@ TEST(AtomicFolder, ReplacesTheOldOneAsAWhole) {
   write_file(folder / "m.tmp/of a killed run", "");
   {
     AtomicFolder fresh(folder / "m");
-    write_file(fresh.path() + "/new", "not finished");
+    write_file(folder / "m.tmp/new", "not finished");
   }
   EXPECT_EQ(read_file(folder / "m/old"), "old");
   AtomicFolder fresh(folder / "m");
-  write_file(fresh.path() + "/new", "new");
+  fresh.fill([](const std::string& path) { write_file(path + "/new", "new"); });
   fresh.commit();
   EXPECT_FALSE(fs::exists(folder / "m/old"));
   EXPECT_EQ(std::distance(fs::directory_iterator(folder / "m"), {}), 1);

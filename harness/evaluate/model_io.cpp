@@ -57,10 +57,6 @@ void write_names(const std::string& path, const IdNames& names) {
 
 void save_model(const std::string& folder, const FactorView& factors, const Ratings& train,
                 const Predictor& predictor, const FoldInLoss& loss, const Json& resolved_case) {
-  AtomicFolder fresh(folder);
-  write_arrays(fresh.path(), factors, train, predictor);
-  write_names(fresh.path() + "/user_names.txt", train.user_names());
-  write_names(fresh.path() + "/item_names.txt", train.item_names());
   const bool named = !train.user_names().empty() || !train.item_names().empty();
   Json info = {{"mfbench_model", named ? kNamedVersion : kPlainVersion},
                {"kind", factors.user_bias != nullptr ? "biased" : "plain"},
@@ -77,7 +73,13 @@ void save_model(const std::string& folder, const FactorView& factors, const Rati
     info["item_names"] = !train.item_names().empty();
   }
   if (const auto& clip = predictor.clip()) info["clip"] = {{"min", clip->min}, {"max", clip->max}};
-  write_atomically(fresh.path() + "/model.json", info.dump(2) + "\n");
+  AtomicFolder fresh(folder);
+  fresh.fill([&](const std::string& path) {
+    write_arrays(path, factors, train, predictor);
+    write_names(path + "/user_names.txt", train.user_names());
+    write_names(path + "/item_names.txt", train.item_names());
+    write_atomically(path + "/model.json", info.dump(2) + "\n");
+  });
   fresh.commit();
 }
 

@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "base/files/atomic_file.hpp"
 #include "base/files/claim.hpp"
+#include "base/files/file_place.hpp"
 #include "base/files/mapped_file.hpp"
 #include "base/json/json_values.hpp"
 #include "base/text.hpp"
@@ -127,7 +128,8 @@ class Merge {
   // spec.json first: what is killed here goes on by the same command.
   Merged write() {
     make_folder(out_);
-    if (!is_taken(out_ + kSpec)) copy(sources_.front().folder + kSpec, out_ + kSpec);
+    to_ = without_links(out_);
+    if (!is_taken(out_ + kSpec)) copy(sources_.front().folder + kSpec, to_ + kSpec);
     copy_trials();
     Merged merged;
     merged.cases = sources_.front().cases.size();
@@ -180,26 +182,29 @@ class Merge {
     return folder + "/" + id + ".jsonl";
   }
 
-  static void copy(const std::string& from, const std::string& to) {
-    AtomicFile file(to);
+  static void copy(const std::string& from, const std::string& to, Origin origin = Origin::found) {
+    AtomicFile file(to, origin);
     file.write(bytes_of(from).view);
     file.commit();
   }
 
   void copy_case(const std::string& id, const std::string& folder) const {
     const std::string model = folder + "/" + kModels + "/" + id;
-    if (is_own_folder(model)) copy_tree(model, make_folder_in(out_, kModels) + "/" + id);
-    const std::string path = file_of(out_, id);
+    if (is_own_folder(model)) copy_tree(model, make_folder_in(to_, kModels) + "/" + id);
+    const std::string path = file_of(to_, id);
     if (is_taken(path)) set_aside(path);
     copy(file_of(folder, id), path);
   }
 
   static void copy_tree(const std::string& from, const std::string& to) {
     AtomicFolder fresh(to);
-    for (const auto& entry : fs::directory_iterator(from)) {
-      const std::string path = entry.path().string();
-      if (is_file(path)) copy(path, fresh.path() + "/" + entry.path().filename().string());
-    }
+    fresh.fill([&](const std::string& folder) {
+      for (const auto& entry : fs::directory_iterator(from)) {
+        const std::string path = entry.path().string();
+        if (is_file(path))
+          copy(path, folder + "/" + entry.path().filename().string(), Origin::named);
+      }
+    });
     fresh.commit();
   }
 
@@ -210,13 +215,14 @@ class Merge {
       if (!is_own_folder(studies)) continue;
       for (const auto& study : fs::directory_iterator(studies)) {
         const std::string to =
-            make_folder_in(out_, kStudies) + "/" + study.path().filename().string();
+            make_folder_in(to_, kStudies) + "/" + study.path().filename().string();
         if (is_own_folder(study.path()) && !is_taken(to)) copy_tree(study.path().string(), to);
       }
     }
   }
 
   const std::string out_;
+  std::string to_;  // where that leads
   std::vector<Source> sources_;
   std::map<std::string, Choice> choices_;
   std::vector<std::string> differing_;

@@ -1,8 +1,7 @@
 #include "harness/run/one_case.hpp"
 
-#include <filesystem>
-
 #include "base/error.hpp"
+#include "base/files/file_place.hpp"
 #include "base/files/files.hpp"
 #include "base/json/json_values.hpp"
 #include "base/log.hpp"
@@ -52,7 +51,7 @@ void make_room(const std::string& path) {
   if (!is_taken(path)) return;
   const auto file = read_result_file(path);
   if (file && holds_nothing(*file)) {
-    std::filesystem::remove(path);
+    FilePlace(path, Origin::found).remove();
     return;
   }
   const std::string aside = set_aside(path);

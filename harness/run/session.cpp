@@ -57,7 +57,7 @@ void write_spec_file(const Spec& spec, const RunContext& context) {
     if (standing_text(path) == text) return Turn::over;
     const auto claim = take_claim(key, context);
     if (!claim) return Turn::held;
-    write_atomically(path, text);
+    write_atomically(path, text, Origin::found);
     return Turn::over;
   };
   const auto await = [&](const std::vector<HeldWork>& held) {
@@ -87,9 +87,10 @@ void refuse_to_mix(const Spec& spec, const std::string& folder, bool profile) {
 }
 
 // Before hours of training, not after.
-void probe_model_folder(const RunOptions& options) {
+void probe_model_folder(RunOptions& options) {
   if (!options.model_folder || options.profile) return;
   make_folder(*options.model_folder);
+  options.model_folder = without_links(*options.model_folder);
   const AtomicFolder probe(*options.model_folder + "/.mfbench-probe-" + process_name());
 }
 
@@ -159,6 +160,7 @@ SessionSummary run_session(const Spec& given, const RunOptions& asked, Progress&
   SessionSummary summary;
   summary.folder = folder_of(given, asked);
   make_usable(summary.folder);
+  summary.folder = without_links(summary.folder);
   const ClaimFolder claims(summary.folder, given.hash);
   Neighbours neighbours(claims, !asked.only);
   if (options.began_ns == 0) options.began_ns = claims.now_ns();

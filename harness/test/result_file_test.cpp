@@ -5,7 +5,9 @@
 #include <sys/wait.h>
 
 #include <csignal>
+#include <filesystem>
 #include <fstream>
+#include <string>
 
 #include "base/json/json_values.hpp"
 #include "harness/test/testing.hpp"
@@ -147,6 +149,15 @@ TEST(ResultFile, AFullDiskIsAnErrorAndKeepsTheEarlierLines) {
   EXPECT_GT(read_result_file(path)->trace.size(), 3u);
 }
 
+int descriptor_of(const std::string& path) {
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code none;
+    if (std::filesystem::equivalent(entry.path(), path, none))
+      return std::stoi(entry.path().filename().string());
+  }
+  return -1;
+}
+
 // A network file system says so only when the file is closed. A descriptor that is gone stands in.
 TEST(ResultFile, WhatTheSystemCouldNotKeepIsAnErrorAtItsEnd) {
   const TempFolder folder;
@@ -155,10 +166,8 @@ TEST(ResultFile, WhatTheSystemCouldNotKeepIsAnErrorAtItsEnd) {
     ResultWriter whole(path);
     whole.append({{"type", "header"}});
     whole.end(on_disk);
-    const int next = ::dup(STDIN_FILENO);
-    ::close(next);
     ResultWriter lost(path + "2");
-    ::close(next);
+    ::close(descriptor_of(path + "2"));
     EXPECT_TRUE(
         contains(message_of([&] { lost.end(on_disk); }), "2: cannot be written to the disk"));
   }

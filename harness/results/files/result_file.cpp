@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/files/file_place.hpp"
 #include "base/files/open_file.hpp"
 #include "base/json/json_values.hpp"
 #include "base/log.hpp"
@@ -18,9 +19,7 @@ constexpr std::size_t kExcerpt = 60;                         // of a damaged lin
 constexpr std::int64_t kMostResult = std::int64_t{1} << 30;  // a line a point: a few MiB
 
 ResultWriter::ResultWriter(const std::string& path)
-    : path_(path),
-      file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC,
-                   0644)) {
+    : path_(path), file_(FilePlace(path, Origin::found).make_file(O_WRONLY | O_APPEND)) {
   if (!file_) {
     fail(ErrorKind::io, "{}: cannot be written: {}", path, last_cause());
   }
@@ -151,11 +150,12 @@ void warn_of_damage(const ResultFile& file, const std::string& consequence) {
 }
 
 std::string set_aside(const std::string& path) {
+  const FilePlace place(path, Origin::found);
   for (int n = 1;; ++n) {
-    const std::string aside = path + ".partial-" + std::to_string(n);
-    if (is_taken(aside)) continue;
-    move_file(path, aside);
-    return aside;
+    const FilePlace aside(path + ".partial-" + std::to_string(n), Origin::found);
+    if (aside.is_taken()) continue;
+    place.move_to(aside.name());
+    return aside.path();
   }
 }
 

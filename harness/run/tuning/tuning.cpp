@@ -58,7 +58,8 @@ class StudyRun {
 
  private:
   void write_plan() const {
-    write_atomically(folder_ + "/" + kStudyFile, json_text(to_json(study_), 2) + "\n");
+    write_atomically(folder_ + "/" + kStudyFile, json_text(to_json(study_), 2) + "\n",
+                     Origin::found);
   }
 
   // For all that were drawn, the first few, or those that this search has suggested already. The

@@ -1,0 +1,50 @@
+// A name in a folder that is held open: what is made, replaced or removed under it stays within
+// that folder, whatever takes the folder's own name meanwhile.
+#pragma once
+
+#include <string>
+
+#include "base/files/files.hpp"
+#include "base/files/open_file.hpp"
+
+namespace mf {
+
+// Opened to reach names within it. Origin::found: no name of the path may be a link. None where
+// that fails: errno says why.
+FileHandle reach_folder(const std::string& path, Origin origin);
+
+// The path of a folder that the user named, or where links in it lead: it is a path for
+// Origin::found. Throws Error(io).
+std::string without_links(const std::string& folder);
+
+class FilePlace {
+ public:
+  // The folder is reached as above; where that fails, so does all below, with that cause.
+  FilePlace(const std::string& path, Origin origin);
+
+  // A new file, with `flags` beside those that make it; none: errno says why.
+  FileHandle make_file(int flags) const;
+  bool make_folder() const;
+  bool is_taken() const;
+  // Whether it is still this file.
+  bool holds(const FileHandle& file) const;
+  void remove() const;       // a file; of a link, only the link
+  bool remove_tree() const;  // also a folder with all that is in it; false: errno says why
+  // Renames it to another name in the folder, replacing what has that. Throws Error(io).
+  void move_to(const std::string& name) const;
+  // Makes what was done to names last over a power cut; a file system that cannot is no reason to
+  // fail.
+  void sync() const;
+
+  const std::string& path() const { return path_; }
+  const std::string& name() const { return name_; }
+
+ private:
+  bool is_reached() const;
+
+  std::string path_, name_;
+  FileHandle folder_;
+  int why_not_;  // the errno of that
+};
+
+}  // namespace mf
