@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,13 +11,11 @@ import pandas as pd
 from mfplots.load import PENDING
 from mfplots.recipes import Recipe
 from mfplots.series import Panel, Series
+from mfplots.traces import Numbers, Trace
 
 QUARTILES = (0.25, 0.75)
 OF_A_RUN = ("train_s", "train_device_s", "answer_s")  # times of the run that gave a point
 LOG_FROM = 20  # x_scale auto: log where the longest series is over this many times the shortest
-
-
-Numbers = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)
@@ -48,25 +45,26 @@ def panel_curves(panel: Panel, recipe: Recipe, x: str, y: str = "test_rmse") -> 
     return [curve for curve in curves if len(curve.points)]
 
 
-def aggregate(traces: Sequence[pd.DataFrame], x: str, band: str,
-              y: str = "test_rmse") -> pd.DataFrame:
+def aggregate(traces: Sequence[Trace | pd.DataFrame], x: str, band: str, y: str = "test_rmse") -> pd.DataFrame:
+    """The frame of what medians() has."""
+    return pd.DataFrame(medians(traces, x, band, y))
+
+
+def medians(traces: Sequence[Trace | pd.DataFrame], x: str, band: str, y: str) -> dict[str, Numbers]:
     """Median x and y by epoch over the seeds, as far as more than half of them go.
 
     Seeds are matched by epoch, not by time, so that no number is interpolated.
     """
-    columns = ["epoch", "x", "y", "low", "high", "seeds"]
-    if not traces:
-        return pd.DataFrame(columns=columns)
     if all(y not in trace for trace in traces):
-        return pd.DataFrame(columns=columns)
+        return {name: np.array([]) for name in ("epoch", "x", "y", "low", "high", "seeds")}
     epochs, values = _matrices(traces, (x, y))
     xs, ys = np.sort(np.where(np.isfinite(values).all(axis=0), values, np.nan), axis=1)  # a point has both; NaN last
     seeds = np.isfinite(ys).sum(axis=0)
     keep = (seeds * 2 > len(traces)) & (seeds > 0)
     xs, ys, seeds = xs[:, keep], ys[:, keep], seeds[keep]
     low, high = (_quantile(ys, seeds, q) for q in (QUARTILES if band == "iqr" else (0.0, 1.0)))
-    return pd.DataFrame({"epoch": epochs[keep], "x": _quantile(xs, seeds, 0.5), "y": _quantile(ys, seeds, 0.5), "low": low,
-                         "high": high, "seeds": seeds})
+    return {"epoch": epochs[keep], "x": _quantile(xs, seeds, 0.5), "y": _quantile(ys, seeds, 0.5), "low": low, "high": high,
+            "seeds": seeds}
 
 
 def _quantile(rising: Numbers, counts: Numbers, q: float) -> Numbers:
@@ -77,16 +75,16 @@ def _quantile(rising: Numbers, counts: Numbers, q: float) -> Numbers:
     return less + (more - less) * (place - below)
 
 
-def _matrices(traces: Sequence[pd.DataFrame], names: Sequence[str]) -> tuple[Numbers, Numbers]:
+def _matrices(traces: Sequence[Trace | pd.DataFrame], names: Sequence[str]) -> tuple[Numbers, Numbers]:
     """All epochs, and for each name a matrix: one row a trace, one column an epoch. NaN: the trace lacks that value.
     The last line counts if a trace has an epoch twice."""
-    own = [trace["epoch"].to_numpy(float) for trace in traces]
+    own = [np.asarray(trace["epoch"], float) for trace in traces]
     epochs = np.unique(np.concatenate(own))
     values = np.full((len(names), len(traces), len(epochs)), np.nan)
     for i, (trace, at) in enumerate(zip(traces, own)):
         for k, name in enumerate(names):
             if name in trace:
-                values[k, i, np.searchsorted(epochs, at)] = trace[name].to_numpy(float)
+                values[k, i, np.searchsorted(epochs, at)] = np.asarray(trace[name], float)
     return epochs, values
 
 

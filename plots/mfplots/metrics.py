@@ -113,7 +113,7 @@ NO_INTERVAL = Interval(math.nan, math.nan, math.nan)
 
 def first_at(target: Target, traces: Sequence[Mapping[str, Sequence[float]]]) -> list[int | None]:
     """The place of the first evaluated point at or beyond the target in each trace; None if none is."""
-    runs = [_plain(trace.get(target.metric, [])) for trace in traces]
+    runs = [_plain(trace[target.metric] if target.metric in trace else []) for trace in traces]
     return program.ask("first at target", metric=target.metric, target=float(target), runs=runs)
 
 

@@ -18,6 +18,7 @@ from mfplots.errors import NotDrawable, PlotError, hint
 from mfplots.files import read_json
 from mfplots.load import NOT_RUN, Results
 from mfplots.metrics import Target, first_at
+from mfplots.traces import Trace, empty, split
 
 LOOK_ALIKE_MARK = "look-alike, synthetic"
 EXPANDED_MARK = "enlarged, ratings drawn anew"
@@ -74,7 +75,7 @@ class Series:
     algorithm: str
     facets: Facets
     cases: pd.DataFrame
-    traces: dict[int, pd.DataFrame]  # by index of `cases`; empty frames for cases without a trace
+    traces: dict[int, Trace]  # by index of `cases`; an empty one for cases without a trace
     _places: dict[tuple[str, float], list[int | None]] = field(default_factory=dict)
 
     @property
@@ -82,7 +83,7 @@ class Series:
         """The label, with the marks of its cases."""
         return self.label + marks(self.cases)
 
-    @property
+    @cached_property
     def restarts(self) -> bool:
         return bool(restarted(self.cases).any())
 
@@ -91,20 +92,35 @@ class Series:
         """The cases that have run, to whatever end."""
         return self.cases[~self.cases["status"].isin(NOT_RUN)]
 
+    @cached_property
+    def finished_traces(self) -> list[Trace]:
+        return [self.traces[i] for i in self.finished.index]
+
+    @cached_property
+    def completed(self) -> list[bool]:
+        """Of each finished case."""
+        return [status == "completed" for status in self.finished["status"]]
+
     def at_target(self, target: Target, column: str) -> list[float]:
         """For each finished case, the column at its first evaluated point at the target; NaN where it
         never got there."""
-        traces = [self.traces[i] for i in self.finished.index]
-        key = (target.metric, float(target))
-        if key not in self._places:
-            self._places[key] = first_at(target, traces)
-        return [math.nan if place is None else float(trace[column].iloc[place])
-                for trace, place in zip(traces, self._places[key])]
+        find_places([self], target)
+        return [math.nan if place is None else float(trace[column][place])
+                for trace, place in zip(self.finished_traces, self._places[target.metric, float(target)])]
 
     @property
     def method(self) -> str:
         """What its updates are: rates of different methods never stand on one axis."""
         return str(self.cases["method"].iloc[0])
+
+
+def find_places(found: Iterable[Series], target: Target) -> None:
+    """Where each meets the target, all in one question to mfbench: it is the waiting that takes time."""
+    key = (target.metric, float(target))
+    asked = [series for series in found if key not in series._places]
+    places = iter(first_at(target, [trace for series in asked for trace in series.finished_traces]) if asked else ())
+    for series in asked:
+        series._places[key] = [next(places) for _ in series.finished_traces]
 
 
 @dataclass
@@ -178,9 +194,7 @@ def make_view(results: Results, wanted: Mapping[str, Any] | None = None) -> View
     labels = make_labels([(cases.at[i, "algorithm"], facets[i]) for i in cases.index],
                          _panel_keys(cases))
     label_of = dict(zip(cases.index, labels))
-    empty = results.trace.iloc[:0].reset_index(drop=True)
-    traces = dict.fromkeys(cases.index, empty) | {index: trace.reset_index(drop=True)
-                                                  for index, trace in results.trace.groupby("case")}
+    traces = dict.fromkeys(cases.index, empty(results.trace)) | split(results.trace)
     panels = [
         Panel(first["dataset"], pd.notna(first["look_alike"]) and bool(first["look_alike"]), detail,
               _series_of(group, facets, label_of, traces),
@@ -194,7 +208,7 @@ _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 
 def canonical(value: Any) -> str:
-    return _ENCODER.encode(value)
+    return repr(value) if type(value) is int else _ENCODER.encode(value)  # what most are
 
 
 def flatten(value: Mapping[str, Any] | None, prefix: str = "") -> Facets:
@@ -395,7 +409,7 @@ def _plain(value: Any) -> str:
 
 
 def _series_of(cases: pd.DataFrame, facets: Mapping[int, Facets], label_of: Mapping[int, str],
-               traces: Mapping[int, pd.DataFrame]) -> list[Series]:
+               traces: Mapping[int, Trace]) -> list[Series]:
     by_label: dict[str, list[int]] = {}
     for index in cases.index:
         by_label.setdefault(label_of[index], []).append(index)

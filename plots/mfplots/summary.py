@@ -16,6 +16,7 @@ from mfplots.errors import PlotError
 from mfplots.metrics import NO_INTERVAL, Interval, Spread, Target
 from mfplots.series import Panel, Series, View, canonical, clocks_moved, contended, facet_text, one_machine
 from mfplots.style import duration
+from mfplots.traces import Trace
 
 ANSWER = "answer_s"
 CLOCK_NAMES = {"train_s": "training time", "train_device_s": "training time (device events)",
@@ -84,8 +85,7 @@ def summarise(view: View, question: Question) -> list[Row]:
 def to_the_end(series: Series, numbers: Sequence[float]) -> list[float]:
     """One a finished case; NaN for who did not complete: what a diverged run took is no time of the
     algorithm's."""
-    completed = series.finished["status"] == "completed"
-    return [value if done else math.nan for value, done in zip(numbers, completed)]
+    return [value if done else math.nan for value, done in zip(numbers, series.completed)]
 
 
 def end_times(series: Series, clock: str) -> list[float]:
@@ -168,7 +168,7 @@ def _has_trace(series: Series) -> bool:
 
 
 def _has(series: Series, metric: str) -> bool:
-    return any(metric in trace and trace[metric].notna().any() for trace in series.traces.values())
+    return any(trace.knows(metric) for trace in series.traces.values())
 
 
 def baseline_name(panel: Panel, question: Question) -> str | None:
@@ -264,8 +264,7 @@ def declared_rates(series: Series, amount: str, clock: str) -> list[float]:
 
 def last(series: Series, column: str) -> list[float]:
     """For each finished case, at its last evaluated point."""
-    traces = [series.traces[i] for i in series.finished.index]
-    return [float(t[column].iloc[-1]) if len(t) and column in t else math.nan for t in traces]
+    return [float(t[column][-1]) if len(t) and column in t else math.nan for t in series.finished_traces]
 
 
 def headlines(series: Series, metric: str) -> list[float]:
@@ -273,18 +272,17 @@ def headlines(series: Series, metric: str) -> list[float]:
     return [_at_epoch(series.traces[i], metric, epoch) for i, epoch in series.finished["headline_epoch"].items()]
 
 
-def _at_epoch(trace: pd.DataFrame, metric: str, epoch: float) -> float:
+def _at_epoch(trace: Trace, metric: str, epoch: float) -> float:
     if metric not in trace:
         return math.nan
-    there = np.flatnonzero(trace["epoch"].to_numpy() == epoch)
-    return float(trace[metric].to_numpy()[there[0]]) if len(there) else math.nan
+    there = np.flatnonzero(trace["epoch"] == epoch)
+    return float(trace[metric][there[0]]) if len(there) else math.nan
 
 
 def bests(series: Series, metric: str) -> list[float]:
     """For each finished case, of all its epochs: of the test part, chosen on what it is measured on. The initial model
     is not one of them."""
-    traces = [series.traces[i] for i in series.finished.index]
-    return [metrics.best_of(t[metric].to_numpy()[t["epoch"].to_numpy() > 0] if metric in t else [], metric) for t in traces]
+    return [metrics.best_of(t[metric][t["epoch"] > 0] if metric in t else [], metric) for t in series.finished_traces]
 
 
 def on_test(cases: pd.DataFrame) -> int:
@@ -435,7 +433,7 @@ def _of_itself(values: list[float]) -> Interval:
 
 def _problem(series: Series, base: Series | str, target: Target | None, clock: str,
              times: list[float]) -> str:
-    if not any(len(series.traces[i]) for i in series.finished.index):
+    if not any(map(len, series.finished_traces)):
         return status_text(series.cases)
     if target is None:
         return "no target"

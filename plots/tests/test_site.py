@@ -28,6 +28,7 @@ from mfplots.site.groups import Met, group_data, make_groups
 from mfplots.site.pairs import compare, pair_data, shared_pairs
 from mfplots.summary import Question, summarise
 from mfplots.table import table_text
+from mfplots.traces import split
 from test_style import luminance
 from synthetic import Made, descent, header, lines, rich_cases, write as write_cases, write_lines
 
@@ -45,7 +46,7 @@ def two_runs(folder: Path) -> Path:
 def shown_case(folder: Path, experiments: dict[str, str] | None = None) -> dict:
     """The page of the only case."""
     (run,), _ = gather([folder])
-    return case_data(run.view.cases.iloc[0], run.results.trace, "k", run.name, experiments or {})
+    return case_data(run.view.cases.iloc[0], split(run.results.trace)[0], "k", run.name, experiments or {})
 
 
 # ---- what is read ---------------------------------------------------------------------------------

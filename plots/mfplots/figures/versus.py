@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pandas as pd
 
 from mfplots.curve_page import curve_sheet, draw_panel, draw_points, finish_x, finish_y, names_of, numbers, \
@@ -17,6 +19,7 @@ from mfplots.series import Panel, View, canonical, panel_title
 from mfplots.smallprint import provenance
 from mfplots.style import looks
 from mfplots.summary import CLOCK_NAMES
+from mfplots.traces import Trace
 
 MATCHED_BY = ("algorithm", "params", "schedule", "init", "dataset", "split", "content_hash", "seed")
 
@@ -73,8 +76,8 @@ def _key(row: pd.Series) -> str:
                       None if pd.isna(row[name]) else float(row[name]) for name in MATCHED_BY])
 
 
-def _by_key(view: View) -> dict[str, pd.DataFrame]:
-    found: dict[str, pd.DataFrame] = {}
+def _by_key(view: View) -> dict[str, Trace]:
+    found: dict[str, Trace] = {}
     for panel in view.panels:
         for series in panel.series:
             for index, row in series.finished.iterrows():
@@ -83,7 +86,7 @@ def _by_key(view: View) -> dict[str, pd.DataFrame]:
     return found
 
 
-def _curves(panel: Panel, rivals: dict[str, pd.DataFrame], recipe: Recipe,
+def _curves(panel: Panel, rivals: Mapping[str, Trace], recipe: Recipe,
             x: str) -> list[Curve]:
     curves = []
     for series in panel.series:
@@ -96,14 +99,14 @@ def _curves(panel: Panel, rivals: dict[str, pd.DataFrame], recipe: Recipe,
     return curves
 
 
-def _ratio(ours: pd.DataFrame, theirs: pd.DataFrame, clock: str) -> pd.DataFrame:
+def _ratio(ours: Trace, theirs: Trace, clock: str) -> pd.DataFrame:
     """Epochs that both evaluated; the clock of epoch 0 is zero on both sides."""
-    both = ours.merge(theirs[["epoch", clock]], on="epoch", suffixes=("", "_theirs"))
+    both = ours.frame().merge(theirs.frame()[["epoch", clock]], on="epoch", suffixes=("", "_theirs"))
     both = both[(both["epoch"] > 0) & (both[clock] > 0)]
     return both.assign(speedup=both[f"{clock}_theirs"] / both[clock])
 
 
-def _matched_note(view: View, versus: View, rivals: dict[str, pd.DataFrame]) -> str:
+def _matched_note(view: View, versus: View, rivals: Mapping[str, Trace]) -> str:
     keys = {_key(row) for _, row in view.cases.iterrows()}
     return (f"{len(keys & rivals.keys())} of {len(view.cases)} and {len(versus.cases)} cases have "
             f"a partner with a trace: equal {', '.join(MATCHED_BY)}.")

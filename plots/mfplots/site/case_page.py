@@ -9,13 +9,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from mfplots import metrics
 from mfplots.command_line import options_of
 from mfplots.palette import of_algorithm, on_dark
 from mfplots.series import canonical, hardware
 from mfplots.site.groups import plain
+from mfplots.traces import Trace
 
 Json = dict[str, Any]
 PROVENANCE = "Provenance"
@@ -33,7 +32,7 @@ _REVISION = re.compile(r"[0-9a-f]{7,40}")
 OF_A_CASE = ("case_id", "file", "lines", "status", "stop_reason")  # what is read of it beside its file's lines
 
 
-def case_data(case: Mapping[str, Any], trace: pd.DataFrame, key: str, run: str, experiments: Mapping[str, str]) -> Json:
+def case_data(case: Mapping[str, Any], trace: Trace, key: str, run: str, experiments: Mapping[str, str]) -> Json:
     """`case`: with the lines of its file; `experiments`: the file of each spec's name."""
     lines = case["lines"].splitlines()
     header, last = json.loads(lines[0]), json.loads(lines[-1])
@@ -62,10 +61,10 @@ def stack(clocks: Mapping[str, Any]) -> list[list[Any]]:
     return [[name, plain(clocks.get(name))] for name in STACK]
 
 
-def _trace(trace: pd.DataFrame) -> Json:
+def _trace(trace: Trace) -> Json:
     """By column, those without a value left out."""
-    found = {name: [plain(value) for value in trace[name].tolist()] for name in trace if name != "case"}
-    return {name: values for name, values in found.items() if any(v is not None for v in values)}
+    known = {name: [plain(value) for value in trace[name].tolist()] for name in trace if name != "case" and trace.knows(name)}
+    return {name: values for name, values in known.items() if any(v is not None for v in values)}
 
 
 def _metrics(trace: Json) -> list[str]:

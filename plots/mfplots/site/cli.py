@@ -24,6 +24,7 @@ from mfplots.site.groups import Group, group_data, make_groups
 from mfplots.site.pairs import pair_data
 from mfplots.site.tuning import studies
 from mfplots.smallprint import machines, revisions
+from mfplots.traces import empty, split
 
 ROOT = Path(__file__).resolve().parents[3]
 MEASURED = Path("results/published/measured")
@@ -96,11 +97,12 @@ def _cases(out: Path, runs: Sequence[Run]) -> list[Damaged]:
     """A file for each case that has begun; what cannot be shown is returned."""
     experiments, damaged = experiment_files(ROOT), []
     for run in runs:
-        traces = dict(list(run.results.trace.groupby("case")))
+        none = empty(run.results.trace)
+        traces = split(run.results.trace)
         asked = run.view.cases[list(OF_A_CASE)]
         for index, case in zip(asked.index, asked.to_dict("records")):
             key = case_key(run.name, case["case_id"])
-            trace = traces.get(index, run.results.trace.iloc[:0])
+            trace = traces.get(index, none)
             try:
                 shown = case_data(case, trace, key, run.name, experiments)
             except (AttributeError, LookupError, OSError, PlotError, TypeError, ValueError) as error:

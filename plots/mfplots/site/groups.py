@@ -12,15 +12,16 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from mfplots import metrics
-from mfplots.curves import aggregate
+from mfplots.curves import medians
 from mfplots.errors import PlotError
 from mfplots.metrics import Target
 from mfplots.names import display_name, kind_of
 from mfplots.palette import of_algorithm, on_dark
-from mfplots.series import (CONTRIBUTOR, SIZE_FACET, Facets, Panel, Series, canonical, cores_text, facet_text, gpus,
+from mfplots.series import (CONTRIBUTOR, SIZE_FACET, Facets, Panel, Series, canonical, cores_text, facet_text, find_places, gpus,
                             hardware, machine, marks, panel_title, short_key, split_text)
 from mfplots.site.gather import Run, case_key
 from mfplots.summary import ANSWER, Question, headlines, metric_of, target_of, times_to_target
+from mfplots.traces import Trace
 
 CLOCKS = ("train_s", ANSWER, "wall_s")
 PRECISIONS = ("precision", "storage", "a_storage")
@@ -147,7 +148,10 @@ class Group:
 
     @cached_property
     def target(self) -> tuple[Target | None, bool]:
-        return default_target(self)
+        target, named = default_target(self)
+        if target is not None:
+            find_places((member.series for member in self.members), target)
+        return target, named
 
 
 def make_groups(runs: Iterable[Run]) -> list[Group]:
@@ -270,9 +274,8 @@ def met(series: Series, target: Target | None) -> Met | None:
     """Of the median seed among those that got there."""
     if target is None:
         return None
-    done = [series.traces[i] for i in series.finished.index]
-    found = sorted(Met(epoch, max((e for e in trace["epoch"] if e < epoch), default=0))
-                   for trace, epoch in zip(done, series.at_target(target, "epoch"))
+    found = sorted(Met(epoch, max((e for e in trace["epoch"].tolist() if e < epoch), default=0))
+                   for trace, epoch in zip(series.finished_traces, series.at_target(target, "epoch"))
                    if math.isfinite(epoch))
     return found[(len(found) - 1) // 2] if found else None
 
@@ -282,8 +285,7 @@ def group_data(group: Group, index: int) -> Json:
     target, named = group.target
     asked = [m.target.metric for m in group.members if m.target is not None]
     known = [name for name in dict.fromkeys([*metrics.main(), *asked])
-             if any(name in t and t[name].notna().any() for m in group.members
-                    for t in m.series.traces.values())]
+             if any(t.knows(name) for m in group.members for t in m.series.traces.values())]
     members = sorted(group.members, key=lambda m: _rank(m.series, target))
     variants: Counter[str] = Counter()
     series = []
@@ -328,14 +330,14 @@ def _series_data(member: Member, known: Sequence[str], variant: int) -> Json:
 def _seed_data(member: Member, index: int, known: Sequence[str]) -> Json:
     trace, case = member.series.traces[index], member.series.cases.loc[index]
     return {"case": case_key(member.run.name, case["case_id"]), "seed": plain(case["seed"]),
-            "status": case["status"], **{name: list(map(plain, trace[name])) for name in ("epoch", *CLOCKS, *known)}}
+            "status": case["status"], **{name: list(map(plain, trace[name].tolist())) for name in ("epoch", *CLOCKS, *known)}}
 
 
-def _curve(traces: Sequence[pd.DataFrame], metric: str) -> Json:
+def _curve(traces: Sequence[Trace], metric: str) -> Json:
     """Medians over the seeds by epoch, as in the figures of mfplots, on each clock."""
     found: Json = {}
     for clock in CLOCKS:
-        points = aggregate(traces, clock, "minmax", metric)
+        points = medians(traces, clock, "minmax", metric)
         found[clock] = [round_to(points[name].tolist()) for name in ("x", "y", "low", "high")]
         if clock == "train_s":  # which is known wherever there is a point
             found["epoch"] = [round_to(points["epoch"].tolist()), *found[clock][1:]]

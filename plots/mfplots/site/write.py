@@ -46,12 +46,12 @@ def data(path: Path, name: str, value: Any) -> None:
 def clean(value: Any) -> Any:
     """By the rule for a terminal: no control character, none that turns text. `raw` stays as it is,
     since it is shown nowhere."""
+    if isinstance(value, float):  # what most values are
+        return value if math.isfinite(value) else None
     if isinstance(value, str):
-        return value if value.isprintable() else one_line(value)  # what most are
+        return value if value.isprintable() else one_line(value)  # what most text is
     if isinstance(value, dict):
         return {clean(str(k)): v if k == "raw" else clean(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
         return [clean(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
     return value
