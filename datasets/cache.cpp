@@ -527,13 +527,14 @@ void read_ratings(const std::string& path, const FixedHeader& header, const Sect
   const std::int64_t begin = own[ranks.rank()];
   const std::int64_t end = own[ranks.rank() + 1];
   std::atomic<std::int64_t> wrong{end};
+  const auto note = [&](std::int64_t at) {
+    for (std::int64_t seen = wrong; at < seen && !wrong.compare_exchange_weak(seen, at);) {
+    }
+  };
   const auto look = [&](std::int64_t piece) {
     const std::int64_t from = std::clamp(piece * kPieceRatings, begin, end);
     const std::int64_t to = std::clamp((piece + 1) * kPieceRatings, begin, end);
-    const std::int64_t first = first_wrong(ratings, from, to);
-    if (first == to) return;
-    for (std::int64_t seen = wrong; first < seen && !wrong.compare_exchange_weak(seen, first);) {
-    }
+    if (const std::int64_t first = first_wrong(ratings, from, to); first < to) note(first);
   };
   ranks.agree([&] {
     const PieceRange pieces = sums.front().own(ranks.rank());
@@ -541,6 +542,8 @@ void read_ratings(const std::string& path, const FixedHeader& header, const Sect
       for (SharedSection& sum : sums) sum.read(file, pieces.begin + number);
       look(pieces.begin + number);
     });
+    for (std::int64_t at = (pieces.begin + 1) * kPieceRatings; at < end; at += kPieceRatings)
+      if (!ascends(ratings, at)) note(at);
   });
   for (SharedSection& sum : sums) sum.check(path, header, ranks);
   ranks.agree([&] {

@@ -66,12 +66,13 @@ std::int64_t row_of(const Ratings& ratings, std::int64_t at) {
   return std::upper_bound(offsets.begin(), offsets.end(), at) - offsets.begin() - 1;
 }
 
-// Why a rating of `user` cannot be there, or nothing.
-const char* wrong_with(const Ratings& ratings, std::int64_t user, std::int64_t at) {
+// Why a rating of `user` cannot be there, or nothing; those before `first` are not looked at.
+const char* wrong_with(const Ratings& ratings, std::int64_t user, std::int64_t at,
+                       std::int64_t first) {
   const Rating rating = ratings[at];
   if (rating.user != user) return "a user that is not that of its row";
   if (rating.item < 0 || rating.item >= ratings.n_items()) return "an item that there is not";
-  if (at > ratings.user_offsets()[user] && ratings.items()[at - 1] >= rating.item) {
+  if (at > first && !ascends(ratings, at)) {
     return "an item that does not come after the one before it";
   }
   return std::isfinite(rating.value) ? nullptr : "a value that is not finite";
@@ -95,7 +96,6 @@ bool any_wrong(const Ratings& ratings, std::int64_t user, std::int64_t begin, st
   const std::int32_t* const users = ratings.users().data();
   const std::int32_t* const items = ratings.items().data();
   std::uint32_t wrong = 0;
-  if (begin > ratings.user_offsets()[user]) wrong |= items[begin - 1] >= items[begin] ? 1 : 0;
   for (std::int64_t i = begin; i < end; ++i) wrong |= users[i] != user ? 1 : 0;
   return wrong != 0 ||
          any_wrong(items + begin, ratings.values().data() + begin, end - begin, ratings.n_items());
@@ -118,12 +118,19 @@ std::int64_t first_wrong(const Ratings& ratings, std::int64_t begin, std::int64_
     if (user < 0 || user == ratings.n_users()) return at;
     const std::int64_t row_end = std::min(offsets[user + 1], end);
     if (any_wrong(ratings, user, at, row_end)) {
-      while (at + 1 < row_end && wrong_with(ratings, user, at) == nullptr) ++at;
+      const std::int64_t first = at;
+      while (at + 1 < row_end && wrong_with(ratings, user, at, first) == nullptr) ++at;
       return at;
     }
     at = row_end;
   }
   return end;
+}
+
+bool ascends(const Ratings& ratings, std::int64_t at) {
+  const auto offsets = ratings.user_offsets();
+  return std::binary_search(offsets.begin(), offsets.end(), at) ||
+         ratings.items()[at - 1] < ratings.items()[at];
 }
 
 bool are_sound(const Ratings& heads, const std::int32_t* items, const float* values,
@@ -140,7 +147,7 @@ bool are_sound(const Ratings& heads, const std::int32_t* items, const float* val
 }
 
 void fail_wrong(const Ratings& ratings, std::int64_t at, const std::string& name) {
-  const char* wrong = wrong_with(ratings, row_of(ratings, at), at);
+  const char* wrong = wrong_with(ratings, row_of(ratings, at), at, 0);
   fail(ErrorKind::data, "{}: rating {} (user {}, item {}, value {}) has {}", name, at,
        ratings[at].user, ratings[at].item, ratings[at].value,
        wrong != nullptr ? wrong : "changed while it was read");

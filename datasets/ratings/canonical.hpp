@@ -14,11 +14,13 @@ namespace mf {
 // names, which ascend. Throws Error(data) that begins with `name` and says what was found where.
 void check_heads(const Ratings& ratings, ThreadTeam& team, const std::string& name);
 // The first of the ratings [begin, end) that cannot be there, or `end`: users are those of their
-// rows, items of a row ascend and are within n, values are finite. The heads must be right.
+// rows, items of a row ascend and are within n, values are finite. The heads must be right. Nothing
+// before `begin` is looked at, which another thread may be reading: ascends() is for that.
 std::int64_t first_wrong(const Ratings& ratings, std::int64_t begin, std::int64_t end);
-// Whether the ratings [begin, end) are right, where their items and values lie elsewhere: `items`
-// and `values` begin with those of rating `begin`. Whether the first item comes after the one
-// before it is not looked at.
+// Whether rating `at` begins a row, or its item comes after the one before it.
+bool ascends(const Ratings& ratings, std::int64_t at);
+// Whether first_wrong() would give `end`, where items and values lie elsewhere: `items` and
+// `values` begin with those of rating `begin`.
 bool are_sound(const Ratings& heads, const std::int32_t* items, const float* values,
                std::int64_t begin, std::int64_t end);
 // Throws for the rating that first_wrong gave.

@@ -1,5 +1,6 @@
 #include "datasets/cache.hpp"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -21,6 +22,7 @@
 
 #include "base/files/file_claim.hpp"
 #include "base/hash.hpp"
+#include "datasets/ratings/canonical.hpp"
 #include "testing/test_support.hpp"
 #include "testing/triples.hpp"
 
@@ -413,6 +415,30 @@ TEST(Cache, LargeFilesAreCheckedPieceByPiece) {
       EXPECT_HAS(error_of([&] { read_cache(path, threads); }).what(),
                  "rating " + std::to_string(wrong) + " ");
     }
+  }
+}
+
+// Another thread may be reading the piece before: it is looked at when all are there.
+TEST(Cache, ItemsAscendOverPieces) {
+  constexpr std::int64_t kBegin = PieceHash::kPieceBytes / 4;
+  const TempFolder folder;
+  const std::string path = folder / "set.mfc";
+  Dataset data = sample(1200);
+  Ratings::Views views = data.ratings.views();
+  ASSERT_FALSE(std::ranges::binary_search(views.user_offsets, kBegin));
+  AlignedVector<std::int32_t> items(views.items.begin(), views.items.end());
+  items[kBegin - 1] = items[kBegin];
+  views.items = items;
+  data.ratings = Ratings(views, std::make_shared<Dataset>(data));
+  EXPECT_EQ(first_wrong(data.ratings, kBegin, data.ratings.nnz()), data.ratings.nnz());
+  EXPECT_EQ(first_wrong(data.ratings, 0, data.ratings.nnz()), kBegin);
+  write_cache(path, data, 2);
+  for (const int threads : {1, 3}) {
+    EXPECT_HAS(
+        error_of([&] { read_cache(path, threads); }).what(),
+        fmt::format("rating {} (user 723, item 418, value 4.5) has an item that does not come "
+                    "after the one before it",
+                    kBegin));
   }
 }
 
