@@ -46,7 +46,7 @@ std::string verified(const SourceFile& file, std::string found) {
 }
 
 // Beside the reading. SHA-256 is a chain, one thread a file; where none is published, all threads
-// hash pieces. A compressed text is hashed from where it was unpacked to be read.
+// hash pieces. A file is hashed from where it was mapped or unpacked to be read.
 class HashesBeside {
  public:
   HashesBeside(std::vector<SourceFile> files, const std::optional<SourceFile>& probe, bool own,
@@ -55,18 +55,20 @@ class HashesBeside {
     for (std::size_t i = 0; i < files_.size(); ++i) {
       const SourceFile& file = files_[i];
       const bool is_probe = probe && file.path == probe->path;
-      if (!is_probe && is_compressed(file.path)) continue;  // comes by unpacked()
+      if (!is_probe && std::filesystem::is_regular_file(file.path)) continue;  // on_content()
       hashes_[i] = in_thread([path = file.path, own, threads] {
         return own ? own_source_hash(path, threads) : uncompressed_sha256(path, threads);
       });
     }
   }
 
-  void unpacked(const std::string& path, const Bytes& content) {
+  void on_content(const std::string& path, const Bytes& content) {
     for (std::size_t i = 0; i < files_.size(); ++i) {
       if (files_[i].path != path || hashes_[i].valid()) continue;
       hashes_[i] = in_thread([content, own = own_, threads = threads_] {
-        return own ? own_content_hash(content.view, threads) : sha256(content.view);
+        auto hash = own ? own_content_hash(content.view, threads) : sha256(content.view);
+        fail_if_cut();
+        return hash;
       });
     }
   }
@@ -172,7 +174,7 @@ class SourceReader {
     ReadOptions options = read_options(source_, file);
     options.threads = threads_;
     options.times = source_.times && times != nullptr;
-    options.unpacked = [&](const Bytes& content) { hashes_.unpacked(file.path, content); };
+    options.on_content = [&](const Bytes& content) { hashes_.on_content(file.path, content); };
     const auto policy = parse_duplicate_policy(source_.duplicates);
     const auto start = Clock::now();
     RawRatings raw = read_ratings(file.path, options);

@@ -95,10 +95,6 @@ struct Change {
 
 }  // namespace
 
-bool is_compressed(const std::string& path) {
-  return fs::is_regular_file(path) && is_packed(detect_compression(map_file(path).view));
-}
-
 std::string uncompressed_sha256(const std::string& path, int threads) {
   return hash_of(path, threads, chain_hash);
 }

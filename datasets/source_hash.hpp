@@ -25,10 +25,6 @@ std::string own_source_hash(const std::string& path, int threads = 1);
 // The same of what has been uncompressed already.
 std::string own_content_hash(std::string_view content, int threads = 1);
 
-// Whether the content of the file has to be uncompressed for its SHA-256. A zip archive (.npz) is a
-// format of its own, not one compressed file.
-bool is_compressed(const std::string& path);
-
 // The hash of several files: of the lines "<sha256>  <name>" in the given order, as sha256sum
 // prints them. A single file keeps its own hash; empty where one of the hashes is.
 std::string combined_sha256(

@@ -173,16 +173,17 @@ std::string file_format(const std::string& path, const Bytes& bytes, const std::
 }
 
 RawRatings read_any(const std::string& path, const std::string& format, const ScaleCheck& scale,
-                    const ParseOptions& options, const Unpacked& unpacked) {
+                    const ParseOptions& options, const OnContent& on_content) {
   std::error_code error;
   const bool folder = std::filesystem::is_directory(path, error);
   if (folder) return read_folder(path, format, scale, options);
   const Bytes bytes = map_file(path);
   if (file_format(path, bytes, format) == "npz") {
     refuse_columns(options.columns, path, "npz");
+    if (on_content) on_content(bytes);
     return read_npz(path, bytes, scale, options);
   }
-  return read_text(make_text(path, bytes, unpacked), format, scale, options);
+  return read_text(make_text(path, bytes, on_content), format, scale, options);
 }
 
 }  // namespace
@@ -200,8 +201,8 @@ RawRatings read_ratings_chunked(const std::string& path, const ReadOptions& opti
                                 std::size_t chunk_bytes) {
   check_format(options.format);
   const ScaleCheck scale(options.scale);
-  RawRatings raw =
-      read_any(path, options.format, scale, parse_options(options, chunk_bytes), options.unpacked);
+  RawRatings raw = read_any(path, options.format, scale, parse_options(options, chunk_bytes),
+                            options.on_content);
   if (raw.values.empty()) fail_in_file(path, "no ratings", "at least one");
   return raw;
 }

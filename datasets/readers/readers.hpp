@@ -26,8 +26,9 @@ struct ReadOptions {
   // Lines of a text that are no ratings are left out, and counted in a warning: of a file that is
   // known to have some, and has no groups as those of netflix and kddcup.
   bool leave_out_damaged = false;
-  // Where given, it gets the whole content of a compressed text before it is parsed.
-  std::function<void(const Bytes&)> unpacked = nullptr;
+  // Where given, it gets the content of a file (no folder) before it is parsed: decompressed, of a
+  // zip archive the archive.
+  std::function<void(const Bytes&)> on_content = nullptr;
 };
 
 struct ReaderFormat {

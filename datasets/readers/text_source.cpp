@@ -2,13 +2,11 @@
 
 namespace mf {
 
-Text make_text(const std::string& path, const Bytes& file, const Unpacked& unpacked) {
+Text make_text(const std::string& path, const Bytes& file, const OnContent& on_content) {
   Text text{path, file};
   const Compression compression = detect_compression(text.view());
-  if (compression != Compression::none) {
-    text.bytes = decompress(path, file, compression);
-    if (unpacked) unpacked(text.bytes);
-  }
+  text.bytes = decompress(path, file, compression);
+  if (on_content) on_content(compression == Compression::zip ? file : text.bytes);
   if (text.view().starts_with("\xef\xbb\xbf")) text.bytes.view.remove_prefix(3);
   return text;
 }

@@ -22,9 +22,10 @@ struct Text {
   Bytes bytes;
   std::string_view view() const { return bytes.view; }
 };
-// `unpacked`, where given, gets the whole content of a compressed file before it is looked at.
-using Unpacked = std::function<void(const Bytes&)>;
-Text make_text(const std::string& path, const Bytes& file, const Unpacked& unpacked = nullptr);
+// `on_content`, where given, gets what is hashed of the file before it is looked at: all of it,
+// decompressed, or a zip archive as it is.
+using OnContent = std::function<void(const Bytes&)>;
+Text make_text(const std::string& path, const Bytes& file, const OnContent& on_content = nullptr);
 Text open_text(const std::string& path);  // make_text of map_file
 
 }  // namespace mf

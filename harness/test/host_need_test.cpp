@@ -106,7 +106,7 @@ TEST(HostNeed, SortsWhatFilesHaveBesideIt) {
   EXPECT_DOUBLE_EQ(host_need(case_of(), data).load, 24 * kNnz + kOffsets + kIds);
   EXPECT_DOUBLE_EQ(host_need(case_of(), data).surely, 20 * kNnz);
   data.source_bytes = 17e9;  // read and hashed beside 12 bytes a rating
-  EXPECT_DOUBLE_EQ(host_need(case_of(), data).load, 34e9 + 12 * kNnz);
+  EXPECT_DOUBLE_EQ(host_need(case_of(), data).load, 17e9 + 12 * kNnz);
 }
 
 TEST(HostNeed, LoadsNothingWhereTheSplitIsThere) {

@@ -59,9 +59,8 @@ double read_bytes(const HostData& data, const Sizes& sizes) {
     case DataFrom::split_at_hand:
       return 0;
     case DataFrom::files:
-      // A text is mapped twice: to be read, and to be hashed.
       return std::max(
-          2 * data.source_bytes + kRatingBytes * sizes.nnz,
+          data.source_bytes + kRatingBytes * sizes.nnz,
           (data.times ? kTimedBytes : kSortedBytes) * sizes.nnz + sizes.offsets() + sizes.ids());
     default:
       return sizes.whole() + data.making_bytes;
