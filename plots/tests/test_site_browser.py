@@ -321,6 +321,19 @@ def test_switches_choose_target_and_clock_and_stand_in_the_address(browser):
     assert browser.errors() == []
 
 
+def test_ratios_are_over_the_first_with_seeds_enough(browser):
+    browser.open("index.html")
+    first, second = browser.js("""const panel = mf.results.shown()[0];
+        const at = (row) => row.at.named.answer, s = (row) => (at(row) ? at(row).s : Infinity);
+        const order = [...panel.rows].sort((a, b) => s(a) - s(b));
+        at(order[0]).seeds = 2;
+        panel.first.named.answer.all = panel.rows.indexOf(order[1]);
+        document.querySelector('[data-value=named]').click();
+        return [s(order[0]), s(order[1])];""")
+    rows = [value for _, value in shown_rows(browser)]
+    assert rows[0] == f"{brief(first)} n = 2" and rows[1] == brief(second)
+
+
 # ---- the target -----------------------------------------------------------------------------------
 
 def test_a_target_that_moves_gives_what_python_computes(browser, groups):

@@ -82,7 +82,7 @@
       showlegend: true,
       legend,
       xaxis: mf.axis("operations a byte, as declared", { type: "log" }),
-      yaxis: mf.axis(known.some((row) => row.gpus > 1) ? "FLOP/s a device" : "FLOP/s", { type: "log", tickformat: "~s" })
+      yaxis: mf.axis(known.some((row) => row.gpus > 1) ? "FLOP/s a device" : "FLOP/s", { type: "log", dtick: 1, tickformat: "~s" })
     }));
   }
 

@@ -132,9 +132,9 @@ mf.results = (() => {
 
   function panelOf(panel) {
     const range = decades(panel);
-    const first = leaders(panel);
     const rows = inOrder(panel);
-    const fastest = rows.length ? timeOf(rows[0], panel) : null;
+    const first = leaders(panel).all;
+    const fastest = first === null ? null : seconds(panel, first);
     const target = panel.targets[state.target];
     const about = [count(panel.ratings), MADE[panel.made], goal(panel, target) + (panel.frozen ? "" : " (chosen here)"),
       panel.factors === null ? "" : `f = ${panel.factors}`, panel.gpu ? short(panel) : panel.machine,
@@ -170,8 +170,9 @@ mf.results = (() => {
         (loss.few ? `, or ${said(loss.few)}` : "");
     }
     const said = (who) => `${who.name} after ${brief(who.s)}${seeds(who)}`;
-    const ours = [loss.ours, loss.few].filter(Boolean).map(said).join(", or ");
-    return `${goal(loss, loss.target)} is reached by ${said(loss.by)}, ${ours ? `of ours by ${ours}` : "no algorithm of ours reaches it"}`;
+    const few = loss.few ? `${said(loss.few)}, too few seeds to count` : "";
+    const ours = loss.ours ? ["of ours by", said(loss.ours), few && `or ${few}`] : few ? ["of ours only by", few] : ["no algorithm of ours reaches it"];
+    return `${goal(loss, loss.target)} is reached by ${said(loss.by)}, ${ours.filter(Boolean).join(" ")}`;
   }
 
   function papersOf() {
