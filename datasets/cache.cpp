@@ -359,8 +359,8 @@ FixedHeader checked_header(const std::string& path, const Bytes& mapped) {
 // Its header is read, to be checked in the copy: before there is one, it is looked at in the file,
 // so that no memory is asked for what is no cache.
 FileCopy copy_with_head(const std::string& path) {
-  const auto head =
-      static_cast<std::size_t>(checked_header(path, map_file(path, Origin::found)).header_bytes);
+  const auto head = static_cast<std::size_t>(of_whole_files(
+      [&] { return checked_header(path, map_file(path, Origin::found)).header_bytes; }));
   FileCopy copy(path);
   copy.read(0, std::min(head, copy.bytes().size()));
   return copy;
@@ -740,8 +740,10 @@ std::string cache_folder() {
 }
 
 CacheHead read_cache_head(const std::string& path) {
-  const Bytes mapped = map_file(path, Origin::found);
-  return head_of(path, checked_header(path, mapped), bytes_of(mapped));
+  return of_whole_files([&] {
+    const Bytes mapped = map_file(path, Origin::found);
+    return head_of(path, checked_header(path, mapped), bytes_of(mapped));
+  });
 }
 
 void write_cache(const std::string& path, const Dataset& data, int threads, const std::string& key,

@@ -54,12 +54,12 @@ std::string hash_folder(const std::string& folder, int threads, HashText hash) {
 
 std::string hash_of(const std::string& path, int threads, HashText hash) {
   if (fs::is_directory(path)) return hash_folder(path, threads, hash);
-  const Bytes file = map_file(path);
-  const Compression compression = detect_compression(file.view);
-  std::string found =
-      hash(is_packed(compression) ? decompress(path, file, compression).view : file.view, threads);
-  fail_if_cut();
-  return found;
+  return of_whole_files([&] {
+    const Bytes file = map_file(path);
+    const Compression compression = detect_compression(file.view);
+    return hash(is_packed(compression) ? decompress(path, file, compression).view : file.view,
+                threads);
+  });
 }
 
 std::string chain_hash(std::string_view text, int) { return sha256(text); }

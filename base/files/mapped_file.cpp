@@ -15,7 +15,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.hpp"
 #include "base/files/files.hpp"
 
 namespace mf {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/aligned.hpp"
+#include "base/error.hpp"
 #include "base/files/open_file.hpp"
 
 namespace mf {
@@ -29,5 +30,19 @@ Bytes map_file(const std::string& path, Origin origin = Origin::named);
 // Throws Error(data) if a file was cut short while it was mapped since the last call that threw. To
 // be called when what was read of mapped files is to be relied on.
 void fail_if_cut();
+
+// What `read` finds in mapped files. That one was cut short says more than what is wrong with what
+// is left of it, and is not left for whoever reads another file.
+template <class Read>
+auto of_whole_files(const Read& read) {
+  try {
+    auto found = read();
+    fail_if_cut();
+    return found;
+  } catch (const Error&) {
+    fail_if_cut();
+    throw;
+  }
+}
 
 }  // namespace mf

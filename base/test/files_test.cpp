@@ -319,6 +319,20 @@ TEST(MapFile, AFileThatIsCutReadsAsZerosAndIsTold) {
   EXPECT_HAS(error_of(fail_if_cut).what(), "cut short") << "also when it is not mapped any more";
 }
 
+TEST(MapFile, ThatAFileWasCutIsToldOfItAndOfNoOther) {
+  const TempFolder folder;
+  const std::string path = folder / "a";
+  write_file(path, std::string(5 * 4096, 'x'));
+  const auto read = [&]() -> int {
+    const Bytes bytes = map_file(path);
+    fs::resize_file(path, 4096);
+    if (bytes.view[3 * 4096] == '\0') fail(ErrorKind::data, "a zero");
+    return 0;
+  };
+  EXPECT_HAS(error_of([&] { of_whole_files(read); }).what(), path + ": the file was cut short");
+  EXPECT_NO_THROW(fail_if_cut());
+}
+
 // What looks for the end of a line finds one, whether the last page is full or not.
 TEST(MapFile, ANewlineFollowsTheLastPage) {
   const TempFolder folder;

@@ -207,19 +207,6 @@ RawRatings read_ratings_chunked(const std::string& path, const ReadOptions& opti
   return raw;
 }
 
-// That a file was cut short says more than what is wrong with what is left of it.
-template <class Read>
-auto of_whole_files(const Read& read) {
-  try {
-    auto found = read();
-    fail_if_cut();
-    return found;
-  } catch (const Error&) {
-    fail_if_cut();
-    throw;
-  }
-}
-
 FirstLook look_at_ratings(const std::string& path, const ReadOptions& options) {
   check_format(options.format);
   std::error_code error;
