@@ -82,7 +82,8 @@ TEST(Cause, EveryErrnoHasItsOwnAdvice) {
   EXPECT_HAS(cause_of(EACCES), "Permission denied; look at the owner");
   EXPECT_HAS(cause_of(EMFILE), "Too many open files; this process may open ");
   EXPECT_HAS(cause_of(ENFILE), "fs.file-max");
-  EXPECT_EQ(cause_of(ENOTDIR), "Not a directory");
+  EXPECT_HAS(cause_of(ENOTDIR), "one of its folders is a file or a link");
+  EXPECT_EQ(cause_of(ESRCH), "No such process");
   for (const int error : {EMFILE, ENFILE, EACCES, EROFS, EFBIG, EIO}) {
     EXPECT_EQ(cause_of(error).find("full"), std::string::npos) << cause_of(error);
   }
