@@ -443,7 +443,9 @@ def test_a_whole_batch_of_torch_is_the_gradient(mfbench, tmp_path, ratings, mode
 
 # ---- memory --------------------------------------------------------------------------------------
 
-SIZES = ["ml-100k", "ml-1m"]
+# Surprise takes a minute an epoch of all of ml-1m.
+SIZES = [{"like": "ml-100k"}, {"like": "ml-1m"}]
+SIZES_OF = {"surprise": [{"like": "ml-100k"}, {"like": "ml-1m", "scale": 0.3}]}
 # PyTorch's libraries are files of which the system keeps more or less, Java's heap has garbage.
 SHARES = {"torch": 0.25, "lenskit": 0.25, "spark": 0.5}
 
@@ -461,7 +463,7 @@ def test_the_memory_of_a_process_is_foreseen(mfbench, tmp_path, library, algorit
              **({"batch": 65536} if library == "torch" else {}),
              # Two of its threads have been seen to wait for each other for ever on a busy machine.
              **({"threads": 1} if library == "libmf" else {})}
-    spec = {"name": "peaks", "datasets": [{"like": name} for name in SIZES], "split": {"holdout": 0.1, "seed": 1},
+    spec = {"name": "peaks", "datasets": SIZES_OF.get(library, SIZES), "split": {"holdout": 0.1, "seed": 1},
             "stop": {"epochs": points}, "algorithms": [entry]}
     done = mfbench("plan", "spec.json", "--no-measure", "--json", cwd=tmp_path, spec=spec)
     planned = json.loads(done.stdout)["cases"]

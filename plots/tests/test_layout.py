@@ -120,7 +120,7 @@ def distance(box, point):
 
 def test_more_rows_than_have_room_are_refused_with_what_to_do(tmp_path):
     with pytest.raises(NotDrawable, match="no room for its rows on 3.3 x 4.95 inches; narrow the results by a filter"):
-        drawn(view_of(tmp_path, crowd(100)), Recipe("metric-bars"), "column")
+        drawn(view_of(tmp_path, crowd(50)), Recipe("metric-bars"), "column")
 
 
 def test_the_caption_stands_in_a_file_and_not_in_the_picture(tmp_path):
