@@ -189,8 +189,8 @@ int run_spec(const Spec& spec, const RunOptions& options, ProgressMode mode, Spe
   return code;
 }
 
-// Of a rank for the others, beside what rank 0 does within a case: after a signal rank 0 may have
-// an epoch to end and to evaluate, and then says so.
+// How a rank waits for the next order of rank 0: after a signal, rank 0 may still have to end and
+// evaluate an epoch.
 class WaitOfRank {
  public:
   void operator()(const std::string& what, double) {

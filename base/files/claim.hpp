@@ -80,7 +80,7 @@ class ClaimFolder {
   std::unique_ptr<Claim> take(const std::string& key) const;
   // Nothing where no process holds it.
   std::optional<ClaimHolder> holder(const std::string& key) const;
-  // Of all claims that another process holds.
+  // All claims that other processes hold.
   std::vector<ClaimHolder> holders() const;
   // What the clock of the file system says: file times of later are of what happened since.
   std::int64_t now_ns() const;
@@ -123,7 +123,7 @@ class ClaimWatch {
     unsure,  // one may have ended: its claim was not touched since
   };
   Seen look();
-  // Of the last look: one of those that the answer is about.
+  // One of the claims that the last answer of look() is about.
   const ClaimHolder& holder() const { return last_; }
   const std::string& key() const { return key_; }
 

@@ -140,11 +140,11 @@ void first(benchmark::State& state, const std::string& format) {
   source.kind = "file";
   source.files = {{from, "file", format, "", kTrain}};
   LoadSeconds sum;
-  Spent alone, load;
+  Spent reader, load;
   const std::string path = folder() / "first.mfc";
   for (auto _ : state) {
     state.PauseTiming();
-    alone.add([&] { return read_ratings(from, options); });
+    reader.add([&] { return read_ratings(from, options); });
     state.ResumeTiming();
     const Dataset data = cached(
         path, "k", [&] { return load.add([&] { return read_source(source, threads); }); }, threads);
@@ -157,8 +157,8 @@ void first(benchmark::State& state, const std::string& format) {
     state.ResumeTiming();
   }
   set_ratings(state);
-  state.counters["of_reader"] = alone.wall / load.wall;
-  state.counters["of_reader_cpu"] = alone.cpu / load.cpu;
+  state.counters["of_reader"] = reader.wall / load.wall;
+  state.counters["of_reader_cpu"] = reader.cpu / load.cpu;
   set_mean(state, "read_s", sum.read);
   set_mean(state, "matrix_s", sum.matrix);
   set_mean(state, "hash_s", sum.hash);

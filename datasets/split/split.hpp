@@ -28,8 +28,8 @@ struct SplitSpec {
   double before_cut = 0.8;
   int leave_last = 1;  // leave_last: the k last ratings of each user with more than k
   // users (strong generalization): exactly round(fraction * n) of the n users with two or more
-  // ratings are held out whole. Of a held-out user's ratings, round(fold_in * count), at least
-  // one and not all, are the history; the rest is the test part.
+  // ratings are held out whole. The history is round(fold_in * count) of a held-out user's ratings,
+  // at least one and not all; the rest is the test part.
   double user_fraction = 0.1;
   double fold_in = 0.8;
   // A share of what is left for training; for `by_time`, the latest of it; for `users`, a share of

@@ -13,7 +13,7 @@ int distinct_cpus(ThreadTeam& team) {
   return std::min(static_cast<int>(distinct.size()), hardware_threads());
 }
 
-// Of the process: its CPUs and the machine's files stay what they are.
+// One a process: neither its CPUs nor the machine's files change.
 const HostProbe& probe() {
   static const HostProbe found(usable_cpus());
   return found;
