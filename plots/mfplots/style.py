@@ -1,7 +1,7 @@
 """Looks that survive black-and-white print and colour blindness.
 
-An algorithm has the colour and marker of palette.py in every figure; its variants in one figure
-differ by line style and by how much of the marker is filled.
+An algorithm has the colour and marker of palette.py in every figure; what has one colour in a panel
+differs by line style and by how much of the marker is filled.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ PAGE = WIDTHS["page"]
 
 @dataclass(frozen=True)
 class Look:
-    """`order`: of the series on its page; `variant`: among those of its algorithm, from 0."""
+    """`order`: of the series on its page; `variant`: among those of its colour, from 0."""
 
     colour: str
     line: Any
@@ -104,15 +104,15 @@ def variant_look(algorithm: str, variant: int, order: int = 0) -> Look:
 def looks(labels: Sequence[str], baseline: str | None,
           panels: Sequence[Sequence[str]] = ()) -> Mapping[str, Look]:
     """By label, whose first word is the algorithm. The baseline comes first, so that it is the
-    solid one of its algorithm; the others in their order. `panels`: the labels of each; those that
+    solid one of its colour; the others in their order. `panels`: the labels of each; those that
     never meet may look alike."""
     first = [label for label in labels if label == baseline]
     ordered = first + [label for label in labels if label != baseline]
     found: dict[str, Look] = {}
     for order, label in enumerate(ordered):
         near = {other for panel in panels or [labels] if label in panel for other in panel}
-        taken = {found[other].variant for other in near & found.keys()
-                 if other.split()[0] == label.split()[0]}
+        colour, _ = of_algorithm(label.split()[0])
+        taken = {found[other].variant for other in near & found.keys() if found[other].colour == colour}
         variant = next(i for i in range(len(taken) + 1) if i not in taken)
         found[label] = variant_look(label.split()[0], variant, order)
     return found

@@ -113,6 +113,13 @@ def test_variants_share_the_colour_and_marker_and_differ_in_line_and_filling():
                 (variant_look("als", i) for i in range(36))}) == 36
 
 
+def test_two_algorithms_of_one_colour_differ_in_line_and_filling():
+    found = looks(["batch_hogwild", "als", "ccd++"], None)
+    assert found["batch_hogwild"].colour == found["ccd++"].colour
+    assert found["batch_hogwild"].line != found["ccd++"].line and found["batch_hogwild"].fill != found["ccd++"].fill
+    assert found["als"].line == found["batch_hogwild"].line
+
+
 def test_an_algorithm_looks_the_same_whatever_else_is_there():
     assert looks(["als"], None)["als"].colour == looks(["fpsgd", "x", "als"], "x")["als"].colour
 
