@@ -48,7 +48,7 @@ ALGORITHMS = {
     "peer:surprise:svdpp": (INDIGO, "h"), "peer:torch:sgd": (SKY, "*"),
 }
 # On a dark page those that would drown in it, a shade of the same hue instead.
-ON_DARK = {BLACK: "#F2F2F2", INDIGO: "#9A8CF0", WINE: "#C03A70", GREY: "#A6A6A6"}
+ON_DARK = {BLACK: "#F2F2F2", BLUE: "#2486CC", INDIGO: "#9A8CF0", WINE: "#D65A92", GREY: "#A6A6A6"}
 # By the name before its sizes: "cu2rec f=50" is cu2rec.
 SYSTEMS = {
     "cu2rec": (VERMILLION, "*"), "cu2rec sequential": (BLACK, "*"), "Surprise SVD": (BLUE, "p"),

@@ -17,6 +17,7 @@ from mfplots.errors import PlotError
 from mfplots.load import load
 from mfplots.metrics import Target
 from mfplots.palette import COLOURS, BLACK, on_dark
+from mfplots.recipes import read_recipes
 from mfplots.series import make_view
 from mfplots.site import assets, cli, figures, pages, write
 from mfplots.site.board import board, case_rows, failures, with_ceilings
@@ -374,6 +375,25 @@ def test_a_claim_has_the_picture_of_its_exhibit(tmp_path):
     assert f'<img src="{picture.file}"' in pages._figure(picture)
     claims = cli.claims_of(found, runs)
     assert claims and all("cumf_als/fig6" in claim.exhibits for claim in claims)
+
+
+def test_the_picture_is_that_of_the_documents(tmp_path, monkeypatch):
+    for place in ("old/cumf_als/table4", "old/cumf_als/table4.cpu", "new/cumf_als/table4"):
+        write_cases(tmp_path / place, [Made("fpsgd", {"factors": 100}, "netflix look-alike", seed=len(place))])
+    recipes = read_recipes(figures.RECIPES / "cumf_als/table4.json")
+    shown = recipes[-1].file_name
+    monkeypatch.setattr(figures, "DOCUMENTED", tmp_path / "pictures.json")
+    figures.DOCUMENTED.write_text(json.dumps({"a.png": {"recipe": "plots/recipes/cumf_als/table4.json", "figure": shown,
+                                                        "results": [str(tmp_path / "new/cumf_als/table4.jsonl.xz")]}}))
+    figures._all_documented.cache_clear()
+    try:
+        found = figures.sources([tmp_path], gather([tmp_path])[0])
+        assert found["cumf_als/table4"] == [tmp_path / "new/cumf_als/table4"]
+        assert figures._documented("cumf_als/table4")[0] == shown != recipes[0].file_name
+        assert figures._chosen(recipes, shown).file_name == shown
+        assert figures._chosen(recipes, "").published
+    finally:
+        figures._all_documented.cache_clear()
 
 
 def test_an_exhibit_that_cannot_be_drawn_is_said(tmp_path, capsys):

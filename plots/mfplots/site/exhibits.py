@@ -41,8 +41,8 @@ def read_claims(folder: Path) -> list[Claim]:
 
 
 def counts_of(claims: Sequence[Claim]) -> dict[str, int]:
-    """By verdict, those without a claim left out."""
-    counts = {kind: sum(claim.kind == kind for claim in claims) for kind in (*VERDICTS, OTHER)}
+    """By verdict, from those that hold on; those without a claim left out."""
+    counts = {kind: sum(claim.kind == kind for claim in claims) for kind in (VERDICTS[1], VERDICTS[0], *VERDICTS[2:], OTHER)}
     return {kind: n for kind, n in counts.items() if n}
 
 

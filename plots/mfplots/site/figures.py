@@ -1,4 +1,5 @@
-"""A picture of each exhibit: the first of its recipe, or the first with published numbers beside ours."""
+"""A picture of each exhibit: the one that the documents have of it; else the first of its recipe, or the first with
+published numbers beside ours."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from mfplots import cli, figures
@@ -21,6 +23,7 @@ from mfplots.site.gather import Run
 
 ROOT = Path(__file__).resolve().parents[2]
 RECIPES = ROOT / "recipes"
+DOCUMENTED = ROOT.parent / "docs/images/pictures.json"
 
 
 @dataclass(frozen=True)
@@ -31,14 +34,31 @@ class Picture:
 
 def sources(paths: Sequence[Path], runs: Sequence[Run]) -> dict[str, list[Path]]:
     """Of each exhibit that has a recipe the folders of its parts, .../cumf_als/fig6 and fig6.cpu: of one machine, the
-    one with most of them."""
+    one that the documents draw, or else with most of them."""
     folders = [*(run.path for run in runs), *(file.parent for path in paths for file in sorted(path.rglob("benchmark.json")))]
     found: dict[str, dict[Path, list[Path]]] = defaultdict(lambda: defaultdict(list))
     for folder in dict.fromkeys(folder.resolve() for folder in folders):
         exhibit = exhibit_of(folder)
         if (RECIPES / f"{exhibit}.json").is_file():
             found[exhibit][folder.parents[1]].append(folder)
-    return {exhibit: max(places.values(), key=len) for exhibit, places in found.items()}
+    return {exhibit: max(places.items(), key=lambda place: (place[0] == _documented(exhibit)[1], len(place[1])))[1]
+            for exhibit, places in found.items()}
+
+
+def _documented(exhibit: str) -> tuple[str, Path | None]:
+    """The figure that the documents have of an exhibit, and the folder of the machine whose results it shows."""
+    return _all_documented().get(exhibit, ("", None))
+
+
+@cache
+def _all_documented() -> dict[str, tuple[str, Path | None]]:
+    """By exhibit, the first of each; none where the documents are not beside this."""
+    found: dict[str, tuple[str, Path | None]] = {}
+    entries = json.loads(DOCUMENTED.read_text(encoding="utf-8")).values() if DOCUMENTED.is_file() else ()
+    for entry in entries:
+        results = ROOT.parent / entry["results"][0]
+        found.setdefault("/".join(Path(entry["recipe"]).with_suffix("").parts[-2:]), (entry["figure"], results.parents[1]))
+    return found
 
 
 def exhibit_of(folder: Path) -> str:
@@ -51,7 +71,7 @@ def draw(folders: Mapping[str, Sequence[Path]], out: Path) -> dict[str, Picture]
     """Of each exhibit an SVG in `out`; what cannot be drawn is said, and left out."""
     found = {}
     for exhibit, own in folders.items():
-        recipe = _chosen(read_recipes(RECIPES / f"{exhibit}.json"))
+        recipe = _chosen(read_recipes(RECIPES / f"{exhibit}.json"), _documented(exhibit)[0])
         try:
             found[exhibit] = Picture(_drawn(recipe, own, out, exhibit.replace("/", "-")), recipe.title or exhibit)
         except (PlotError, OSError) as error:
@@ -78,7 +98,10 @@ class Beside:
         return {exhibit: Picture(**picture) for exhibit, picture in json.loads(found).items()}
 
 
-def _chosen(recipes: Sequence[Recipe]) -> Recipe:
+def _chosen(recipes: Sequence[Recipe], documented: str) -> Recipe:
+    for recipe in recipes:
+        if recipe.file_name == documented:
+            return recipe
     drawable = [recipe for recipe in recipes if recipe.figure not in figures.NEED_VERSUS] or recipes
     return next((recipe for recipe in drawable if recipe.published), drawable[0])
 

@@ -73,8 +73,8 @@ def _links(entries: Iterable[tuple[str, str]], here: str, files: Collection[str]
 
 
 CURRENT = ' aria-current="page"'
-RESULTS = """<p class="method">Median seconds from loaded ratings to the target (prepare + copy + train), on one machine and
-with one number of factors a panel.</p>
+RESULTS = """<p class="method">Median seconds from loaded ratings to the target (prepare + copy + train). A panel is of one data
+set, one machine and one number of factors.</p>
 <div id="switches" class="switches"></div>
 <div id="panels" class="panels"></div>
 <p class="note">The time is that of the first evaluated point at the target; a seed that never gets there counts as infinitely
@@ -103,10 +103,13 @@ EXPLORE = """<p class="method">The quality of each algorithm against time; the d
 <p class="buttons"><button type="button" id="best">Fastest of each algorithm</button>
 <button type="button" id="all">Show all</button><button type="button" id="none">Show none</button></p>
 <p id="about" class="note"></p><p class="note" id="counts"></p>
+<p class="note">Lines are medians over the seeds, bands their range. &dagger;: for some of the seeds the machine had other work,
+too. &Dagger;: each point is a run of its own from the start, so its points are not joined.</p>
 <h2 id="series-h">The series, with their times to the target</h2>
 <div id="series"></div>"""
 
-RUNS = """<p class="method">One row an algorithm, by its configuration that is first at the target; the button with a number unfolds the others.</p>
+RUNS = """<p class="method">One row an algorithm: its configuration that is first at the target. The button with a number unfolds the
+others.</p>
 <div id="filters" class="controls"></div>
 <p class="buttons"><label><input type="checkbox" id="more"> all columns</label>
 <button type="button" id="csv">CSV</button></p><div id="board"></div>
@@ -117,8 +120,8 @@ chosen on what it is measured on, and no result. &dagger;: for some of its seeds
 each evaluated point is a run of its own from the start, so that a later one may have taken less. Hardware goes by its name;
 machines of one name may differ.</p>"""
 
-MACHINES = """<p class="method">The work that an algorithm declares, over its training clock, under what the machine was measured to
-do.</p>
+MACHINES = """<p class="method">How near does an algorithm come to what the machine can do? A point is the work that it declares over its
+training time; the lines are what the machine was measured to do.</p>
 <div id="filters" class="controls"></div>
 <div id="figure" class="figure" role="img" aria-label="Roofline; the table below has its numbers"
  aria-describedby="rates-h"></div>
@@ -126,12 +129,12 @@ do.</p>
 <details><summary>How to read it</summary><p>Bytes and operations are those that an algorithm declares as compulsory for an
 epoch: what caches save and what is read twice is not in them, so a share of bytes may be above 100 %. The ceiling of
 operations is fp32 outside of tensor cores, or, of an algorithm on tensor cores, products of fp16 on them; where those were
-not measured it has no share and no point in the figure. Of random rows: updates of SGD over what reading and writing rows
+not measured it has no share and no point in the figure. The share of random rows: updates of SGD over what reading and writing rows
 of that size at random allows, where that was measured. A case of several GPUs has the rates of all; its shares, and its
 point in the figure, are of one of them. Open points are of CPUs, to which a ceiling of a GPU says nothing.</p></details>
 <h2 id="rates-h">Rates, and shares of what the machine was measured to do</h2><div id="rates"></div>"""
 
-CASES = """<p>Every case of the results; its name leads to its trace, clocks, parameters and provenance.</p>
+CASES = """<p>Every case of the results. Its name leads to its curve, clocks, parameters and provenance.</p>
 <div id="filters" class="controls"></div><div id="cases"></div>"""
 
 CASE = """<p id="back"><a href="cases.html">All cases</a></p><div id="case" aria-live="polite"></div>"""
@@ -145,8 +148,8 @@ Student's t on logarithms over runs, verdicts with Holm's correction over all ro
  aria-label="Ratios with their intervals; the table below has the numbers" aria-describedby="rows-h"></div>
 <h2 id="rows-h">Configurations of both</h2><div id="rows"></div>"""
 
-TUNING = """<p>What the search of parameters tried on the validation part, the same effort for every program: its studies, and the
-trials of the one that is chosen.</p>
+TUNING = """<p>Which parameters did each search try on the validation part, with the same effort for every program? Choose
+a search to see its trials.</p>
 <div id="studies"></div><h2 id="trials-h">Trials</h2><div id="filters" class="controls"></div><div id="trials"></div>"""
 
 FAILURES = """<p>Cases that diverged, ran out of memory or time, were skipped or cut off; cases that shared their machine
@@ -157,7 +160,7 @@ with other work; files that could not be read. A failure is a result: it stays i
 def papers(claims: Sequence[Claim], runs: dict[str, list[str]], pictures: Mapping[str, Picture]) -> str:
     """Of each claim an article; filters show and hide them. `runs` and `pictures` by exhibit."""
     counts = counts_of(claims)
-    summary = "".join(f"<li><b>{n}</b> {kind}</li>" for kind, n in counts.items())
+    summary = "".join(f"<li>{kind} <b>{n}</b></li>" for kind, n in counts.items())
     names = list(dict.fromkeys(c.paper for c in claims))
     return ("<p>Each claim with what the paper published, our figure and the verdict. Published numbers are open markers or lines "
             "in the figures. Numbers are medians over seeds; a test recomputes each from its file.</p>"

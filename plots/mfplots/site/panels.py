@@ -211,7 +211,8 @@ def losses(shown: Sequence[Json]) -> list[Json]:
     the panels whose best value is a library's. One of ours with too few seeds is named too if it is better."""
     found = []
     for panel in (p for p in shown if p["usual"]):
-        about = {"data": panel["title"], "made": panel["made"], "metric": panel["metric"], "less": panel["less"]}
+        about = {"data": panel["title"], "made": panel["made"], "metric": panel["metric"], "less": panel["less"],
+                 "factors": panel["factors"]}
         for level, target in panel["targets"].items():
             rows = [{"name": row["name"], "kind": row["kind"], **at} for row in panel["rows"] if (at := row["at"][level]["answer"])]
             if lost := _lost(rows, lambda row: row["s"]):

@@ -5,16 +5,16 @@
     { key: "algorithm", title: "Algorithm" },
     { key: "flops_per_s", title: "Operations", number: true, show: (value) => mf.si(value,
         "FLOP/s") },
-    { key: "flops_share", title: "of their ceiling", number: true, show: (value, row) => mf.percent(value) +
+    { key: "flops_share", title: "Share of ceiling", number: true, show: (value, row) => mf.percent(value) +
         (value !== null && row.tensor ? " (tensor cores)" : "") },
     { key: "bytes_per_s", title: "Bytes", number: true, show: (value) => mf.si(value, "B/s") },
-    { key: "bytes_share", title: "of the copy", number: true, show: mf.percent },
+    { key: "bytes_share", title: "Share of copy", number: true, show: mf.percent },
     { key: "intensity", title: "FLOP a byte", number: true, show: (value) => mf.significant(
         value) },
     { key: "updates_per_s", title: "Updates", number: true, show: (value) => mf.si(value,
       "/s") },
-    { key: "method", title: "of", filter: "Updates of" },
-    { key: "rows_share", title: "of random rows", number: true, show: mf.percent },
+    { key: "method", title: "Method" },
+    { key: "rows_share", title: "Share of random rows", number: true, show: mf.percent },
     { key: "configuration", title: "Configuration", wide: true },
     { key: "machine", title: "Hardware", mid: true },
     { key: "dataset", title: "Data", link: (row) => `explore.html#${new URLSearchParams({ data: row.dataset })}` },

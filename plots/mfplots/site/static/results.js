@@ -153,7 +153,7 @@ mf.results = (() => {
   function lossesOf() {
     const by = new Map();
     for (const loss of losses) {
-      const title = loss.made === "real" ? loss.data : `${loss.data} (${loss.made})`;
+      const title = (loss.made === "real" ? loss.data : `${loss.data} (${loss.made})`) + (loss.factors === null ? "" : `, f = ${loss.factors}`);
       by.set(title, [...(by.get(title) || []), loss]);
     }
     const list = [...by].map(([title, own]) => mf.el("li", {}, bold(title), ": ", own.map(lossText).join("; "), "."));

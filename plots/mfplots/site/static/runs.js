@@ -29,7 +29,7 @@
     { key: "train", title: "Training, to the end", number: true, show: marked },
     { key: "updates_per_s", title: "Updates", number: true, show: (value) => mf.si(value,
       "/s") },
-    { key: "method", title: "of", filter: "Updates of" }, { key: "family", title: "Family" },
+    { key: "method", title: "Method" }, { key: "family", title: "Family" },
     { key: "hardware", title: "Device" }, { key: "precision", title: "Precision" },
     { key: "seeds", title: "Seeds", number: true },
     { key: "best", title: "Best on test", number: true, show: mf.fixed(4) },
