@@ -270,7 +270,7 @@ class Cli {
     list->add_flag("--json", json_, "as JSON");
     list->callback([this] { list_command(json_); });
     auto* describe = app_.add_subcommand("describe", "show one algorithm and its parameters");
-    describe->add_option("algorithm", name_, "its name; peer:LIBRARY: all of that library")
+    describe->add_option("algorithm", name_, "its name, or peer:LIBRARY for all of that library")
         ->required();
     describe->add_flag("--json", json_, "as JSON");
     describe->callback([this] { describe_command(name_, json_); });
@@ -308,7 +308,7 @@ class Cli {
 
   void add_validate() {
     auto* validate = app_.add_subcommand("validate", "check a spec and count its cases");
-    validate->add_option("spec", spec_, "JSON file")->required();
+    validate->add_option("spec", spec_, "the spec, a JSON file")->required();
     validate->add_flag("--json", json_, "print every resolved case");
     validate->add_flag("--data", look_, "also look for the data: files, formats, caches");
     validate->callback([this] { validate_command(spec_, json_, look_); });
@@ -317,10 +317,12 @@ class Cli {
   void add_plan() {
     auto* plan =
         app_.add_subcommand("plan", "estimate cases, memory and time of a spec without running it");
-    plan->add_option("spec", spec_, "JSON file")->required();
+    plan->add_option("spec", spec_, "the spec, a JSON file")->required();
     plan->add_flag("--json", json_, "as JSON");
-    plan->add_flag("!--no-measure", plan_.measure, "leave out the time estimate");
-    plan->add_flag("!--no-share", plan_.share, "plan for run --no-share");
+    plan->add_flag_callback(
+        "--no-measure", [this] { plan_.measure = false; }, "leave out the time estimate");
+    plan->add_flag_callback(
+        "--no-share", [this] { plan_.share = false; }, "plan for run --no-share");
     auto* device =
         plan->add_option("--device-memory", device_gib_, "plan for so many GiB free on the device")
             ->check(number_above_zero());
@@ -336,7 +338,7 @@ class Cli {
 
   void add_run() {
     auto* run = app_.add_subcommand("run", "run a spec; finished cases are not run again");
-    run->add_option("spec", spec_, "JSON file")->required();
+    run->add_option("spec", spec_, "the spec, a JSON file")->required();
     run->add_option("--out", options_.folder, "folder of the results [results/runs/NAME]");
     run->add_option("--save-model", options_.model_folder, "folder for the trained models");
     run->add_flag("--json", json_, "JSON lines instead of a table");
@@ -344,8 +346,9 @@ class Cli {
     run->add_flag("-v,--verbose", verbose_, "print whole lines: file names, rates, other programs");
     run->add_flag("--retry", options_.retry, "run failed cases again (old files are set aside)");
     run->add_flag("--rerun", options_.rerun, "run all cases again (old files are set aside)");
-    run->add_flag("!--no-share", options_.share,
-                  "each case loads, cuts and uploads its ratings anew");
+    run->add_flag_callback(
+        "--no-share", [this] { options_.share = false; },
+        "each case loads, cuts and uploads its ratings anew");
     run->add_flag("--apart", options_.apart, "start a process for each case");
     run->add_option_function<std::string>(
            "--shard", [this](const std::string& text) { options_.shard = parse_shard(text); },
@@ -400,7 +403,7 @@ class Cli {
         ->capture_default_str();
     compare->add_option_function<std::string>(
         "--target", [this](const std::string& text) { compare_.target = parse_target(text); },
-        "the answer, instead of the target of the results: test_rmse=0.9");
+        "answer times are to this target, instead of that of the results: test_rmse=0.9");
     compare
         ->add_option("--ignore", compare_.ignored,
                      "match cases that differ in these (\"params.threads\", \"evaluate\")")
@@ -430,7 +433,8 @@ class Cli {
   }
 
   void add_placement(CLI::App* command) {
-    command->add_option("--pin", pin_, "bind each thread to one of these: " + join(kPins.all()))
+    command
+        ->add_option("--pin", pin_, "bind each thread to a hardware thread, a core or a NUMA node")
         ->check(CLI::IsMember(kPins.all()))
         ->capture_default_str();
     command->add_option("--numa", numa_, "where memory lies: first-touch, interleave or node:N")
@@ -445,7 +449,7 @@ class Cli {
   void add_tune() {
     auto* tune = app_.add_subcommand(
         "tune", "run the trials of a spec, or say what those of a folder chose and why");
-    tune->add_option("spec", spec_, "JSON file, or a folder of results")->required();
+    tune->add_option("spec", spec_, "the spec, a JSON file, or a folder of results")->required();
     tune->add_option("--out", options_.folder, "folder of the results [results/runs/NAME]");
     tune->add_flag("--json", json_, "the studies with all their trials as JSON");
     tune->add_flag("--quiet", quiet_, "print only the tables at the end");

@@ -140,13 +140,13 @@ void add_import(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
 void add_remove(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
   auto* command =
       data.add_subcommand("remove", "remove an imported set; the files that it came from stay");
-  command->add_option("name", o->own.name, "its name")->required();
+  command->add_option("name", o->own.name, "name of the imported set")->required();
   command->callback([o] { data_remove(std::cout, o->own.name); });
 }
 
 void add_fetch(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
   auto* fetch = data.add_subcommand("fetch", "download a set of the catalog from its origin");
-  fetch->add_option("name", o->fetch.name, "its name")->required();
+  fetch->add_option("name", o->fetch.name, "name in the catalog: mfbench data list")->required();
   fetch->add_option("--into", o->fetch.folder, "folder [the first of MFBENCH_DATA, else data]");
   fetch->add_option("--mirror", o->fetch.mirror, "URL of a folder to use instead of the origin");
   fetch->add_flag("--again", o->fetch.again, "download again what is there already");

@@ -209,7 +209,7 @@ void add_race_command(CLI::App& app, const std::string& program, RunOptions& opt
       ->check(number_above_zero())
       ->capture_default_str();
   race->add_option("--feedback", asked->feedback,
-                   "what the values are, if they look otherwise: " + join(kFeedbackNames.all()))
+                   "what the values are, where mfbench guesses wrong")
       ->check(CLI::IsMember(kFeedbackNames.all()));
   race->add_option("--out", options.folder, "folder of the results [results/runs/race-FILE]");
   race->callback([asked, &options, &code] {

@@ -59,17 +59,17 @@ def _parser(table: bool) -> argparse.ArgumentParser:
         parser.add_argument("--latex", action="store_true", help="print a LaTeX tabular (booktabs)")
     else:
         parser.add_argument("--out", type=Path, metavar="DIR",
-                            help="default: figures/ in the first RESULTS")
+                            help="folder of the figures (default: figures/ in the first RESULTS)")
         _add_figure_options(parser)
     return parser
 
 
 def _add_figure_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--figure", action="append", default=[], metavar="NAME",
-                        help=f"any of {', '.join(figures.names())}; may be repeated")
+                        help=f"draw this figure, any of {', '.join(figures.names())}; may be repeated")
     parser.add_argument("--recipe", type=Path, metavar="FILE", help="draw the figures that this file lists")
     parser.add_argument("--format", default=",".join(FORMATS), metavar="LIST",
-                        help="default: %(default)s")
+                        help="file formats, with commas between (default: %(default)s)")
     parser.add_argument("--width", choices=tuple(WIDTHS), default="page",
                         help="a column's 3.3 in, a page's 7 in, a slide's 10 in (default: %(default)s)")
     parser.add_argument("--versus", action="append", default=[], metavar="DIR",
