@@ -107,7 +107,7 @@ mf.results = (() => {
     }
     const side = other === first.libraries ? "the best library" : "the best of ours";
     const { seeds } = panel.rows[other].at[state.target][state.clock];
-    const ratio = seeds < FEWEST ? `(n = ${seeds})` : `(${times(seconds(panel, other) / seconds(panel, first.all))})`;
+    const ratio = seeds < FEWEST ? `(n = ${seeds}, too few to count)` : `(${times(seconds(panel, other) / seconds(panel, first.all))})`;
     return [...start, `${side}, ${name(other)}, ${said(other)} `, bold(ratio)];
   }
 
