@@ -68,6 +68,13 @@ __device__ __forceinline__ float inverse_power(float x) {
   return __uint_as_float(0x7f000000U - __float_as_uint(x));
 }
 
+// The sum over the warp, in every lane.
+__device__ __forceinline__ float warp_sum(float mine) {
+#pragma unroll
+  for (int bit = 16; bit > 0; bit /= 2) mine += __shfl_xor_sync(0xffffffffU, mine, bit);
+  return mine;
+}
+
 // The four sums over the warp of v's elements, in every lane.
 __device__ __forceinline__ float4 warp_sums(float4 v, int lane) {
   const auto swap_add = [lane](float v0, float v1, int bit) {
@@ -79,6 +86,14 @@ __device__ __forceinline__ float4 warp_sums(float4 v, int lane) {
   for (int bit = 4; bit > 0; bit /= 2) sum += __shfl_xor_sync(0xffffffffU, sum, bit);
   return {__shfl_sync(0xffffffffU, sum, 0), __shfl_sync(0xffffffffU, sum, 8),
           __shfl_sync(0xffffffffU, sum, 16), __shfl_sync(0xffffffffU, sum, 24)};
+}
+
+// 1 / x of what is larger than kLeastInverted.
+constexpr float kLeastInverted = 1.2e-38F;
+__device__ __forceinline__ float inverse(float x) {
+  float y;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
 }
 
 // Algorithm 1 of cuMF_ALS (line 5 corrected), in the form that needs one set of sums a step:
@@ -93,47 +108,59 @@ __device__ __forceinline__ void descend(const FusedVector<Shape>& b, FusedVector
   FusedVector<Shape> ap = product(x, 1);
   add(r, -1.0F, ap);
   FusedVector<Shape> p = r;
-  float pp = warp_sums({sum_of(r, r), 0, 0, 0}, lane).x;
+  float pp = warp_sum(sum_of(r, r));
   const float least = tolerance * tolerance;
   for (int step = 0; step < steps; ++step) {
     ap = product(p, pp);
     const float4 dot =
         warp_sums({sum_of(p, ap), sum_of(r, ap), sum_of(ap, ap), sum_of(p, r)}, lane);
     // What is not a number stays, so that the run ends as diverged.
-    const bool done = dot.x <= 0 || dot.w <= 0;
-    const float alpha = done ? 0.0F : __fdividef(dot.w, dot.x);
+    const bool done = dot.x <= kLeastInverted || dot.w <= 0;
+    const float by = inverse(dot.x);
+    const float alpha = done ? 0.0F : dot.w * by;
     add(x, alpha, p);
     add(r, -alpha, ap);
     const float rr = dot.w + alpha * (alpha * dot.z - 2 * dot.y);
     if (done || !(rr >= least)) break;
-    const float beta = __fdividef(alpha * dot.z - dot.y, dot.x);
+    const float beta = (alpha * dot.z - dot.y) * by;
     pp = fmaxf(rr, 1e-8F * dot.w) + beta * beta * pp;
 #pragma unroll
     for (int k = 0; k < Shape::kQuads; ++k) p.v[k] = r.v[k] + beta * p.v[k];
   }
 }
 
+// Two numbers as fp16 words: the nearest ones, and those of what is left.
+struct HalfPair {
+  std::uint32_t high, low;
+  __device__ __forceinline__ HalfPair(float x, float y) {
+    const __half2 nearest = __floats2half2_rn(x, y);
+    const float2 back = __half22float2(nearest);
+    const __half2 rest = __floats2half2_rn(x - back.x, y - back.y);
+    high = *reinterpret_cast<const std::uint32_t*>(&nearest);
+    low = *reinterpret_cast<const std::uint32_t*>(&rest);
+  }
+};
+
 // Writes scale * p for products on the tensor cores: of each element the nearest fp16 word and,
 // Plane words further, what is left, in the order in which lane (g, t) wants rows 2t, 2t + 1, 2t +
-// 8, 2t + 9 of column g < 2.
-template <int Plane>
-__device__ __forceinline__ void store_pair(std::uint32_t* words, int at, float x, float y) {
-  const __half2 high = __floats2half2_rn(x, y);
-  const float2 back = __half22float2(high);
-  const __half2 low = __floats2half2_rn(x - back.x, y - back.y);
-  words[at] = *reinterpret_cast<const std::uint32_t*>(&high);
-  words[at + Plane] = *reinterpret_cast<const std::uint32_t*>(&low);
-}
+// 8, 2t + 9 of a column. Half of the lanes write their second pair first: into other banks.
 template <int Plane, class Shape>
 __device__ __forceinline__ void store_halves(std::uint32_t* words, int lane,
                                              const FusedVector<Shape>& p, float scale) {
+  const bool second = lane >= 16;
 #pragma unroll
   for (int k = 0; k < Shape::kQuads; ++k) {
     const int i = 4 * (lane + 32 * k);
     const float4 v = scale * p.v[k];
     const int at = i / 16 * 8 + i % 8 + i % 16 / 8;  // (block, t, half) of elements i, i + 1
-    store_pair<Plane>(words, at, v.x, v.y);
-    store_pair<Plane>(words, at + 2, v.z, v.w);
+    const HalfPair a(v.x, v.y);
+    const HalfPair b(v.z, v.w);
+    std::uint32_t* const to = words + at + (second ? 2 : 0);
+    std::uint32_t* const then = words + at + (second ? 0 : 2);
+    to[0] = second ? b.high : a.high;
+    then[0] = second ? a.high : b.high;
+    to[Plane] = second ? b.low : a.low;
+    then[Plane] = second ? a.low : b.low;
   }
 }
 
@@ -171,10 +198,11 @@ class NarrowMatrix {
   }
 
   // This warp's part of A p, 1 / unit() times that of the stored p.
-  __device__ __forceinline__ void multiply(FusedShared<Shape>& shared, int buffer, int warp,
-                                           int lane) const {
+  template <class Shared>
+  __device__ __forceinline__ void multiply(Shared& shared, int buffer, int warp, int lane) const {
     const auto* words = reinterpret_cast<const std::uint32_t*>(shared.p[warp]);
-    with_role<Shape::kWarps>(role_, [&](auto r) { multiply_role<r>(shared, buffer, lane, words); });
+    with_role<Shape::kWarps>(
+        role_, [&](auto r) { multiply_role<r>(shared.parts[buffer][r], lane, words); });
   }
   __device__ __forceinline__ float unit() const { return unit_; }
 
@@ -182,16 +210,16 @@ class NarrowMatrix {
   static constexpr int kPlane = Shape::kPlane;
 
   template <int Role>
-  __device__ __forceinline__ void multiply_role(FusedShared<Shape>& shared, int buffer, int lane,
+  __device__ __forceinline__ void multiply_role(float* y, int lane,
                                                 const std::uint32_t* words) const {
     constexpr int kColumns = Shape::kMap.columns[Role];
     const int g = lane / 4;
     const int t = lane % 4;
+    // Each column of the right operand is p's high words or its low ones, by turns.
     std::uint32_t p[kColumns][2];
 #pragma unroll
     for (int j = 0; j < kColumns; ++j) {
-      uint2 word = {0, 0};
-      if (g < 2) word = *reinterpret_cast<const uint2*>(words + g * kPlane + j * 8 + 2 * t);
+      const uint2 word = *reinterpret_cast<const uint2*>(words + g % 2 * kPlane + j * 8 + 2 * t);
       p[j][0] = word.x;
       p[j][1] = word.y;
     }
@@ -213,15 +241,27 @@ class NarrowMatrix {
         }
       });
     });
-    if (t != 0) return;
-    float* to = shared.parts[buffer][Role] + g;
-#pragma unroll
-    for (int j = 0; j < kColumns; ++j) put(to + j * 16, sums[j]);
+    put<kColumns>(y + 16 * t + g, t, sums);
   }
 
-  __device__ __forceinline__ static void put(float* y, const float (&sums)[4]) {
-    y[0] = sums[0] + sums[1];
-    y[8] = sums[2] + sums[3];
+  // All four lanes of a row have its sums: lane t writes those of block rows t, t + 4, ... Two of
+  // the four write the lower half first: into other banks. Block rows past the last get zeros.
+  template <int Columns>
+  __device__ __forceinline__ static void put(float* y, int t, const float (&sums)[Columns][4]) {
+    const bool second = t >= 2;
+#pragma unroll
+    for (int j = 0; j < Columns; j += 4) {
+      float upper = 0;
+      float lower = 0;
+#pragma unroll
+      for (int u = 0; u < 4 && j + u < Columns; ++u) {
+        if (t != u) continue;
+        upper = sums[j + u][0] + sums[j + u][1];
+        lower = sums[j + u][2] + sums[j + u][3];
+      }
+      y[16 * j + (second ? 8 : 0)] = second ? lower : upper;
+      y[16 * j + (second ? 0 : 8)] = second ? upper : lower;
+    }
   }
 
   int role_;

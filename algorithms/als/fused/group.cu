@@ -451,24 +451,24 @@ class GroupRow {
     __syncwarp();
     const int g = lane_ / 4;
     const int t = lane_ % 4;
-    const std::uint32_t* from = words + (g < 2 ? g : 0) * kPlane + 2 * t;
+    const std::uint32_t* from = words + g % 2 * kPlane + 2 * t;
     float sums[4][4] = {};
 #pragma unroll
     for (int j = 0; j < kGroupTiles; ++j) {
-      uint2 word = *reinterpret_cast<const uint2*>(from + 8 * j);
-      if (g >= 2) word = {0, 0};
+      const uint2 word = *reinterpret_cast<const uint2*>(from + 8 * j);
       multiply_add(sums[j % 2], upper[j], word.x, word.y);
       multiply_add(sums[2 + j % 2], lower[j], word.x, word.y);
     }
     float* y = shared_.y[buffer_];
-    if (t == 0) {
-      float* to = y + upper_row() * kFusedTile + g;
-      to[0] = (sums[0][0] + sums[0][1]) + (sums[1][0] + sums[1][1]);
-      to[8] = (sums[0][2] + sums[0][3]) + (sums[1][2] + sums[1][3]);
-      to = y + lower_row() * kFusedTile + g;
-      to[0] = (sums[2][0] + sums[2][1]) + (sums[3][0] + sums[3][1]);
-      to[8] = (sums[2][2] + sums[2][3]) + (sums[3][2] + sums[3][3]);
-    }
+    // All four lanes of a row have its sums: each writes one of four.
+    const float y_upper[2] = {(sums[0][0] + sums[0][1]) + (sums[1][0] + sums[1][1]),
+                              (sums[0][2] + sums[0][3]) + (sums[1][2] + sums[1][3])};
+    const float y_lower[2] = {(sums[2][0] + sums[2][1]) + (sums[3][0] + sums[3][1]),
+                              (sums[2][2] + sums[2][3]) + (sums[3][2] + sums[3][3])};
+    const float of_upper = t % 2 == 0 ? y_upper[0] : y_upper[1];
+    const float of_lower = t % 2 == 0 ? y_lower[0] : y_lower[1];
+    y[(t < 2 ? upper_row() : lower_row()) * kFusedTile + t % 2 * 8 + g] =
+        t < 2 ? of_upper : of_lower;
     buffer_ = 1 - buffer_;
     __syncthreads();
     const float up = unit * inverse_power(down);

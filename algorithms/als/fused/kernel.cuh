@@ -226,6 +226,14 @@ class FusedRow {
     const std::uint32_t left_from = tile + left_from_;
     const std::uint32_t right_from = tile + right_from_;
     with_role<Shape::kWarps>(role_, [&](auto role) {
+      if (left > kDepth - 16) {  // no branch between its steps
+#pragma unroll
+        for (int step = 0; step < kDepth; step += 16) {
+          this->template add_step<role>(left_from, right_from, step * Shape::kPitch,
+                                        shared_.ratings[slot] + step, sums);
+        }
+        return;
+      }
 #pragma unroll
       for (int step = 0; step < kDepth; step += 16) {
         if (step < left) {
