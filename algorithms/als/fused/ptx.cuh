@@ -52,6 +52,14 @@ __device__ __forceinline__ void load_transposed(std::uint32_t (&out)[4], std::ui
                : "memory");
 }
 
+// Four 8 x 8 matrices of 16-bit words.
+__device__ __forceinline__ void load_rows(std::uint32_t (&out)[4], std::uint32_t address) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(out[0]), "=r"(out[1]), "=r"(out[2]), "=r"(out[3])
+               : "r"(address)
+               : "memory");
+}
+
 // c (16 x 8, fp32) += a (16 x 16, fp16) b (16 x 8, fp16).
 __device__ __forceinline__ void multiply_add(float* c, const std::uint32_t (&a)[4],
                                              std::uint32_t b0, std::uint32_t b1) {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "algorithms/als/fused/applied_plan.hpp"
+#include "algorithms/als/fused/applied/plan.hpp"
 #include "algorithms/als/fused/group_layout.hpp"
 #include "algorithms/core/device_need.hpp"
 #include "algorithms/core/ranks/ranks.hpp"

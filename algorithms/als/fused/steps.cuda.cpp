@@ -19,7 +19,8 @@ std::int64_t words_of(const FusedSettings& settings) {
 
 AppliedChoice applied_choice(const FusedSettings& settings, bool group) {
   const Common& common = settings.common;
-  return {settings.normal, settings.precision, common.factors, common.cg.steps, group};
+  return {settings.normal, settings.precision,          common.factors,
+          common.cg.steps, common.reg >= kLeastDualReg, group};
 }
 
 float largest_of_all(float own, cuda::DeviceCommunicator* devices) {
@@ -81,12 +82,12 @@ RowShards FusedSteps::shard(const FusedSettings& settings, View<const std::int64
   rule.group = group_products(settings.products, settings.precision, settings.common.factors);
   rule.applied_up_to = longest_applied(applied_choice(settings, rule.group), applied_limits());
   ranks.broadcast(rule);
+  const AppliedChoice choice = applied_choice(settings, rule.group);
   const std::int64_t words = words_of(settings);
   const Common& common = settings.common;
   const double row_bytes = static_cast<double>(2 * words * fused_stride(common.factors));
   const auto cycles = [&](std::int64_t count) {
-    return row_cycles(count, common.factors, common.cg.steps, rule.group, rule.applied_up_to,
-                      static_cast<int>(words));
+    return row_cycles(count, choice, rule.applied_up_to);
   };
   const HalfStep half_step = {ranks.size(),
                               sum_over_rows(offsets, cycles) / (ranks.size() * kDeviceCycles),
@@ -135,7 +136,6 @@ void FusedSteps::set_rule(float largest) {
   rule_.factors = common.factors;
   rule_.steps = common.cg.steps;
   rule_.group = group_products(settings_.products, settings_.precision, common.factors);
-  limits_ = applied_limits();
   scale_ = scale_for(largest);
   rule_.reg = static_cast<float>(common.reg * rating_scale(scale_));
   rule_.reg_power = static_cast<float>(common.reg_power);
@@ -147,26 +147,26 @@ void FusedSteps::set_rule(float largest) {
 void FusedSteps::make_side(DeviceSide& side, const cuda::RatingsOfRows& rows, cuda::RowsOf which,
                            const DeviceResidual& center, cudaStream_t stream) const {
   const std::int64_t first = own(side).begin;
+  const AppliedChoice choice = applied_choice(settings_, rule_.group);
+  const AppliedLimits limits = applied_limits();
+  const std::int64_t applied_up_to = longest_applied(choice, limits);
+  const AppliedCapacities most = applied_capacities(limits, choice);
   for (int number = 0; number < side.shards.parts_of_rank(); ++number) {
     RowBatch part;
     part.rows = side.shards.part(rank(), number);
     cuda::DeviceParts cut =
         cuda::cut_rows(rows.offsets + (part.rows.begin - first), part.rows.size(),
-                       longest_part(rule_.factors, settings_.split_rows), stream, applied_up_to());
+                       longest_part(rule_.factors, settings_.split_rows), stream, applied_up_to);
     part.slots = cut.slots;
     part.tasks = std::move(cut.parts);
-    part.applied = find_applied(part.tasks.data(), std::ssize(part.tasks), applied_up_to(), limits_,
-                                rule_.factors, stream);
+    part.applied =
+        find_applied(part.tasks.data(), std::ssize(part.tasks), applied_up_to, most, stream);
     side.parts.push_back(std::move(part));
   }
   side.own_ratings = rows.nnz;
   side.entries = cuda::DeviceBuffer<FusedEntry>(rows.nnz);
   make_entries(rows, which == cuda::RowsOf::users, center, static_cast<float>(rating_scale(scale_)),
                side.entries.data(), stream);
-}
-
-std::int64_t FusedSteps::applied_up_to() const {
-  return longest_applied(applied_choice(settings_, rule_.group), limits_);
 }
 
 // The rank that solves a row starts from it, and all read the first rows of the side that is solved

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "algorithms/als/device_center.hpp"
-#include "algorithms/als/fused/applied.hpp"
+#include "algorithms/als/fused/applied/applied.hpp"
 #include "algorithms/als/fused/kernels.hpp"
 #include "algorithms/als/fused/scale.hpp"
 #include "algorithms/als/fused/settings.hpp"
@@ -99,7 +99,6 @@ class FusedSteps {
                  const DeviceResidual& center, cudaStream_t stream) const;
   void start(DeviceSide& side, cuda::RowsOf which, const Model& initial,
              cuda::Uploader& uploader) const;
-  std::int64_t applied_up_to() const;
   FusedSide arguments(DeviceSide& to, RowBatch& part, DeviceSide& from);
   void update(DeviceSide& to, DeviceSide& from, cudaStream_t stream);
   void solve(const FusedSide& side, const RowBatch& part, cudaStream_t stream) const;
@@ -109,7 +108,6 @@ class FusedSteps {
   FusedSettings settings_;
   FusedScale scale_;
   FusedRule rule_;
-  AppliedLimits limits_;
   DeviceSide users_, items_;
   cuda::DeviceBuffer<float> scratch_;
   cuda::DeviceBuffer<std::uint32_t> arrived_, next_;

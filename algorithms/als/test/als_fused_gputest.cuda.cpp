@@ -381,6 +381,20 @@ TEST(AlsFused, AppliedRowsAreThoseThatAreFormed) {
   }
 }
 
+// So little lambda that they are not solved in the space of their pairs, and so few ratings that CG
+// ends at the tolerance before its steps do.
+TEST(AlsFused, ShortRowsWithoutRegEndInNumbers) {
+  MF_REQUIRE_DEVICE();
+  const Ratings train = test::planted(300, 90, 0.05, 21);
+  for (const int f : {64, 200}) {
+    for (const double reg : {0.0, 1e-6}) {
+      const std::vector<float> x = first_x(
+          train, start(train, f), fused({{"factors", f}, {"reg", reg}, {"normal", "applied"}}));
+      for (const float number : x) ASSERT_LT(std::abs(number), 1e3) << f << " " << reg;
+    }
+  }
+}
+
 // More factors than A can be formed of: rows of about 20 ratings stay in shared memory, those of
 // about 420 do not. Ratings beyond 512, reg_power and what is centered are as below.
 TEST(AlsFused, LongRowsAreThoseOfTheCpu) {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/als/fused/applied_plan.hpp"
+#include "algorithms/als/fused/applied/plan.hpp"
 #include "algorithms/als/fused/group_layout.hpp"
 #include "algorithms/core/registry.hpp"
 #include "base/json/json.hpp"
@@ -85,20 +85,39 @@ TEST(AlsFusedInfo, MemoryIsThatOfEachDevice) {
 
 TEST(AppliedPlan, RowsCostMoreTheLongerTheyAre) {
   for (const int factors : {32, 64, 100, 192, 256}) {
+    AppliedChoice choice;
+    choice.factors = factors;
+    choice.steps = 6;
     for (const int words : {1, 2}) {
-      const std::int64_t up_to = words == 1 ? applied_break_even(factors, 6) : -1;
+      choice.precision = words == 1 ? FusedPrecision::fp16 : FusedPrecision::fp16x2;
+      const std::int64_t up_to = words == 1 ? applied_break_even(choice) : -1;
       double before = 0;
       for (const std::int64_t count : {0, 1, 10, 50, 100, 1000, 100000}) {
-        const double cycles = row_cycles(count, factors, 6, false, up_to, words);
+        const double cycles = row_cycles(count, choice, up_to);
         EXPECT_GT(cycles, before) << factors << " " << count;
         before = cycles;
       }
     }
-    // At the break-even both ways cost the same.
-    const std::int64_t even = applied_break_even(factors, 6);
-    if (even > (1 << 20)) continue;
-    const double applied = row_cycles(even, factors, 6, false, even, 1);
-    EXPECT_NEAR(row_cycles(even, factors, 6, false, even - 1, 1), applied, 0.05 * applied);
+    // Up to the break-even forming costs no less, beyond it no more.
+    for (const bool dual : {true, false}) {
+      choice = {FusedNormal::automatic, FusedPrecision::fp16, factors, 6, dual};
+      const std::int64_t even = applied_break_even(choice);
+      EXPECT_LE(row_cycles(even, choice, even), row_cycles(even, choice, even - 1));
+      EXPECT_GE(row_cycles(even + 1, choice, even + 1), row_cycles(even + 1, choice, even));
+    }
+  }
+}
+
+TEST(AppliedPlan, NoRowIsSolvedInTheSpaceOfItsPairsUnlessChosen) {
+  for (const int factors : {8, 128, 256, 512}) {
+    for (const bool dual : {true, false}) {
+      const AppliedChoice choice = {FusedNormal::applied, FusedPrecision::fp16, factors, 6, dual};
+      const AppliedCapacities most = applied_capacities({233472, 232448}, choice);
+      for (int k = 0; k < kAppliedShapes; ++k) {
+        if (kAppliedShape[k].tiles == 0) continue;
+        EXPECT_EQ(most.pairs[k] > 0, dual && factors <= 256) << factors << " " << k;
+      }
+    }
   }
 }
 

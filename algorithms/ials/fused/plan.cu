@@ -19,7 +19,7 @@ __global__ void __launch_bounds__(kThreads)
 }  // namespace
 
 SidePlan plan_side(const std::int64_t* offsets, std::int64_t rows, std::int64_t longest,
-                   std::int64_t applied_up_to, const als::AppliedLimits& limits, int factors,
+                   std::int64_t applied_up_to, const als::AppliedCapacities& most,
                    cudaStream_t stream) {
   cuda::DeviceParts cut = cuda::cut_rows(offsets, rows, longest, stream, applied_up_to);
   SidePlan plan;
@@ -31,7 +31,7 @@ SidePlan plan_side(const std::int64_t* offsets, std::int64_t rows, std::int64_t 
                                                                             count);
   MF_CUDA_LAUNCHED("ials_fused shrink");
   als::AppliedTasks applied =
-      als::find_applied(plan.tasks.data(), count, applied_up_to, limits, factors, stream);
+      als::find_applied(plan.tasks.data(), count, applied_up_to, most, stream);
   plan.formed = applied.formed;
   plan.applied = std::move(applied.plan);
   return plan;

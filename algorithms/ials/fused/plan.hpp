@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "algorithms/als/fused/applied.hpp"
+#include "algorithms/als/fused/applied/applied.hpp"
 #include "algorithms/core/cuda/memory.hpp"
 
 namespace mf::ials {
@@ -24,7 +24,7 @@ struct SidePlan {
 // however many pairs they have: the row_count of a task is 1, or 0 of a row without pairs. Waits
 // for the stream.
 SidePlan plan_side(const std::int64_t* offsets, std::int64_t rows, std::int64_t longest,
-                   std::int64_t applied_up_to, const als::AppliedLimits& limits, int factors,
+                   std::int64_t applied_up_to, const als::AppliedCapacities& most,
                    cudaStream_t stream);
 
 }  // namespace mf::ials

@@ -17,7 +17,8 @@ namespace {
 
 als::AppliedChoice applied_choice(const FusedSettings& settings, bool group) {
   const Common& common = settings.common;
-  return {settings.normal, settings.precision, common.factors, common.cg.steps, group};
+  constexpr bool kDual = true;  // the diagonal is far from 0
+  return {settings.normal, settings.precision, common.factors, common.cg.steps, kDual, group};
 }
 
 }  // namespace
@@ -25,15 +26,11 @@ als::AppliedChoice applied_choice(const FusedSettings& settings, bool group) {
 // By the rows of als_fused: whether A is formed by its kernel of warpgroups is not known yet.
 RowShards FusedSteps::shard(const FusedSettings& settings, View<const std::int64_t> offsets,
                             Communicator& ranks, ThreadTeam& team) {
-  std::int64_t up_to = als::longest_applied(applied_choice(settings, false), als::applied_limits());
+  const als::AppliedChoice choice = applied_choice(settings, false);
+  std::int64_t up_to = als::longest_applied(choice, als::applied_limits());
   ranks.broadcast(up_to);  // devices may differ, the cuts may not
-  const Common& common = settings.common;
-  const int words = settings.precision == als::FusedPrecision::fp16 ? 1 : 2;
   return shard_rows(
-      offsets,
-      [&](std::int64_t count) {
-        return als::row_cycles(count, common.factors, common.cg.steps, false, up_to, words);
-      },
+      offsets, [&](std::int64_t count) { return als::row_cycles(count, choice, up_to); },
       ranks.size(), 1, &team);
 }
 
@@ -47,7 +44,6 @@ FusedSteps::FusedSteps(const FusedSettings& settings, DevicePairs& pairs, const 
                        const Model& initial, Context& context)
     : settings_(settings), stream_(context.stream), devices_(devices) {
   const std::int32_t factors = settings.common.factors;
-  limits_ = als::applied_limits();
   weighting_ = weighting_of(pairs.weights());
   group_ = weighting_.uniform &&
            als::group_products(als::FusedProducts::automatic, settings.precision, factors);
@@ -78,10 +74,11 @@ FusedSteps::FusedSteps(const FusedSettings& settings, DevicePairs& pairs, const 
 
 FusedSteps::DeviceSide FusedSteps::make_side(const cuda::RatingsOfRows& pairs,
                                              const RowShards& shards, double alpha) const {
-  const std::int32_t factors = settings_.common.factors;
-  SidePlan plan =
-      plan_side(pairs.offsets, pairs.rows, als::longest_part(factors, settings_.split_rows),
-                applied_up_to(), limits_, factors, stream_);
+  const als::AppliedChoice choice = applied_choice(settings_, group_);
+  const als::AppliedLimits limits = als::applied_limits();
+  SidePlan plan = plan_side(
+      pairs.offsets, pairs.rows, als::longest_part(choice.factors, settings_.split_rows),
+      als::longest_applied(choice, limits), als::applied_capacities(limits, choice), stream_);
   const int rank = devices_ != nullptr ? devices_->rank() : 0;
   DeviceSide made;
   made.shards = shards;
@@ -119,10 +116,6 @@ als::NarrowRows FusedSteps::own_narrow(DeviceSide& side) const {
   rows.high += begin;
   if (rows.low != nullptr) rows.low += begin;
   return rows;
-}
-
-std::int64_t FusedSteps::applied_up_to() const {
-  return als::longest_applied(applied_choice(settings_, group_), limits_);
 }
 
 float FusedSteps::shrink(const DeviceSide& from) const {

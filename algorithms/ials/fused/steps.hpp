@@ -4,14 +4,14 @@
 //
 // A half-step changes to the variables in which G + l I is the identity (whitening.hpp), rounds the
 // rows of the other side to fp16, solves all rows by the kernel of als_fused, short ones by that of
-// als/fused/applied.hpp, and changes back.
+// als/fused/applied/applied.hpp, and changes back.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
 
-#include "algorithms/als/fused/applied.hpp"
+#include "algorithms/als/fused/applied/applied.hpp"
 #include "algorithms/als/fused/kernels.hpp"
 #include "algorithms/core/cuda/initial_rows.hpp"
 #include "algorithms/core/cuda/ranks/device_communicator.hpp"
@@ -94,7 +94,6 @@ class FusedSteps {
              const Model& initial, cuda::Uploader& uploader) const;
   void whiten(DeviceSide& from);
   void update(DeviceSide& to, DeviceSide& from);
-  std::int64_t applied_up_to() const;
   float shrink(const DeviceSide& from) const;
   als::FusedRule rule(const DeviceSide& from) const;
   als::AppliedRule applied_rule(const DeviceSide& from) const;
@@ -102,7 +101,6 @@ class FusedSteps {
   FusedSettings settings_;
   cudaStream_t stream_ = nullptr;
   cuda::DeviceCommunicator* devices_ = nullptr;
-  als::AppliedLimits limits_;
   bool group_ = false;  // equal weights: A is formed by als_fused's kernel of warpgroups
   Weighting weighting_;
   Whitening whitening_;

@@ -211,13 +211,15 @@ TEST(IalsFusedPlan, IsTheHosts) {
         const test::HostPlan host =
             test::plan_side(View<const std::int64_t>(offsets), longest, up_to);
         for (const int factors : {64, 128, 256}) {
-          const SidePlan plan =
-              plan_side(device.data(), rows, longest, up_to, limits, factors, stream.get());
+          als::AppliedChoice choice;
+          choice.factors = factors;
+          const als::AppliedCapacities most = als::applied_capacities(limits, choice);
+          const SidePlan plan = plan_side(device.data(), rows, longest, up_to, most, stream.get());
           EXPECT_EQ(plan.formed, host.formed);
           EXPECT_EQ(plan.slots, host.slots);
-          EXPECT_TRUE(
-              test::same(plan.applied, test::plan_applied(View<const als::FusedTask>(host.tasks),
-                                                          host.formed, limits, factors)));
+          EXPECT_TRUE(test::same(
+              plan.applied,
+              test::plan_applied(View<const als::FusedTask>(host.tasks), host.formed, most)));
           ASSERT_EQ(plan.tasks.size(), host.tasks.size());
           const auto tasks = back(plan.tasks.data(), std::ssize(host.tasks), stream);
           for (std::size_t i = 0; i < tasks.size(); ++i) {

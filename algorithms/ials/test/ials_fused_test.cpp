@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/als/fused/applied_plan.hpp"
+#include "algorithms/als/fused/applied/plan.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/ials/fused/tiles.hpp"
 #include "algorithms/ials/fused/weighting.hpp"
@@ -107,15 +107,21 @@ TEST(FusedSidePlan, WholeShortRowsComeLast) {
 
 constexpr als::AppliedLimits kH200 = {233472, 232448};
 
+als::AppliedChoice choice_of(int factors, int steps = 6, bool group = false) {
+  return {als::FusedNormal::automatic, als::FusedPrecision::fp16, factors, steps, true, group};
+}
+als::AppliedCapacities capacities_of(int factors) {
+  return als::applied_capacities(kH200, choice_of(factors));
+}
+
 // As the device does it, task by task.
 als::AppliedPlan planned(const std::vector<als::FusedTask>& tasks, std::int64_t formed,
-                         const als::AppliedLimits& limits, int factors) {
+                         int factors) {
   const auto count = static_cast<std::int64_t>(tasks.size());
   als::AppliedBands bands;
   bands.formed = formed;
   for (int k = 0; k < als::kAppliedShapes; ++k) {
-    bands.band[k] =
-        als::find_band(tasks.data(), formed, count, als::applied_capacities(limits, factors), k);
+    bands.band[k] = als::find_band(tasks.data(), formed, count, capacities_of(factors), k);
   }
   return als::plan_applied(bands, count);
 }
@@ -124,7 +130,8 @@ TEST(AppliedPlan, BlocksFitInAMultiprocessor) {
   for (const als::AppliedLimits limits : {kH200, als::AppliedLimits{102400, 101376}}) {
     for (const int factors : {8, 64, 65, 128, 129, 192, 256, 257, 512}) {
       std::int64_t before = 0;
-      for (const int warps : als::kAppliedBlockWarps) {
+      for (const auto& [tiles, warps] : als::kAppliedShape) {
+        if (tiles > 0) continue;
         const std::int64_t pairs = als::applied_capacity(limits, factors, warps);
         EXPECT_GT(pairs, before);
         before = pairs;
@@ -145,17 +152,18 @@ TEST(AppliedPlan, EveryTaskIsLaunchedOnceByEnoughWarps) {
     tasks.emplace_back();
     tasks.back().count = pairs;
   }
-  const als::AppliedPlan plan = planned(tasks, 3, kH200, 256);
+  const als::AppliedPlan plan = planned(tasks, 3, 256);
   std::int64_t next = 3;
   for (const als::AppliedLaunch& launch : plan) {
     EXPECT_EQ(launch.first, next);
     next += launch.count;
     EXPECT_EQ(launch.pairs, tasks[launch.first].count);
-    EXPECT_LE(launch.pairs, als::applied_capacity(kH200, 256, launch.warps));
+    const auto [tiles, warps] = launch.shape;
+    EXPECT_LE(launch.pairs, tiles > 0 ? tiles * 16 : als::applied_capacity(kH200, 256, warps));
   }
   EXPECT_EQ(next, std::ssize(tasks));
-  EXPECT_EQ(plan.size(), 4U);
-  EXPECT_TRUE(planned(tasks, next, kH200, 256).empty());
+  EXPECT_EQ(plan.size(), 8U);  // 8 and 16 warps; 8, 6, 4, 3, 2 and 1 tiles
+  EXPECT_TRUE(planned(tasks, next, 256).empty());
 }
 
 TEST(AppliedPlan, WhatNoBlockHoldsIsStreamed) {
@@ -164,7 +172,7 @@ TEST(AppliedPlan, WhatNoBlockHoldsIsStreamed) {
     tasks.emplace_back();
     tasks.back().count = pairs;
   }
-  const als::AppliedPlan plan = planned(tasks, 0, kH200, 512);
+  const als::AppliedPlan plan = planned(tasks, 0, 512);
   ASSERT_EQ(plan.size(), 5U);
   EXPECT_TRUE(plan[0].streamed);
   const std::int64_t held = als::applied_capacity(kH200, 512, als::kAppliedWarps);
@@ -174,7 +182,7 @@ TEST(AppliedPlan, WhatNoBlockHoldsIsStreamed) {
     EXPECT_FALSE(plan[k].streamed);
     EXPECT_EQ(plan[k].first, next);
     EXPECT_EQ(plan[k].pairs, tasks[next].count);
-    EXPECT_LE(plan[k].pairs, als::applied_capacity(kH200, 512, plan[k].warps));
+    EXPECT_LE(plan[k].pairs, als::applied_capacity(kH200, 512, plan[k].shape.warps));
     next += plan[k].count;
   }
   EXPECT_EQ(next, std::ssize(tasks));
@@ -197,8 +205,8 @@ TEST(AppliedPlan, BandsAreThoseOfAWalkOverTheTasks) {
         EXPECT_EQ(als::count_formed(plan.tasks.data(), count, up_to), plan.formed);
         for (const int factors : {8, 128, 256, 512}) {
           const als::AppliedPlan walked = test::plan_applied(View<const als::FusedTask>(plan.tasks),
-                                                             plan.formed, kH200, factors);
-          EXPECT_TRUE(test::same(planned(plan.tasks, plan.formed, kH200, factors), walked))
+                                                             plan.formed, capacities_of(factors));
+          EXPECT_TRUE(test::same(planned(plan.tasks, plan.formed, factors), walked))
               << rows << " rows, " << up_to << ", " << factors << " factors";
         }
       }
@@ -207,21 +215,26 @@ TEST(AppliedPlan, BandsAreThoseOfAWalkOverTheTasks) {
 }
 
 TEST(AppliedPlan, LongRowsAreWorthFormingUnlessTheyHaveManyFactors) {
-  EXPECT_LT(als::applied_break_even(64, 3), als::applied_break_even(128, 3));
-  EXPECT_GT(als::applied_break_even(128, 3), 30);
-  EXPECT_LT(als::applied_break_even(128, 3), 120);
-  EXPECT_GT(als::applied_break_even(256, 3), als::applied_capacity(kH200, 256, 16));
-  EXPECT_LT(als::applied_break_even(256, 30), als::applied_break_even(256, 3));
-  for (int factors = 1; factors <= 256; ++factors)
-    EXPECT_GE(als::applied_break_even(factors, 1), 0);
+  const auto even = [](int factors, int steps, bool group = false) {
+    return als::applied_break_even(choice_of(factors, steps, group));
+  };
+  EXPECT_LT(even(64, 3), even(128, 3));
+  EXPECT_GT(even(128, 3), 30);
+  EXPECT_LT(even(128, 3), 120);
+  EXPECT_GT(even(256, 3), als::applied_capacity(kH200, 256, 16));
+  EXPECT_LT(even(256, 30), even(256, 3));
+  for (int factors = 1; factors <= 256; ++factors) EXPECT_GE(even(factors, 1), 0);
   // A warpgroup forms long rows faster.
-  EXPECT_LT(als::applied_break_even(256, 6, true), als::applied_break_even(256, 6, false));
-  EXPECT_GT(als::applied_break_even(256, 6, true), 60);
+  EXPECT_LT(even(256, 6, true), even(256, 6, false));
+  EXPECT_GT(even(256, 6, true), 60);
 }
 
 TEST(AppliedPlan, RowsAreAppliedAsAskedForWhereTheyFit) {
   const auto longest = [](als::FusedNormal normal, als::FusedPrecision precision, int factors) {
-    return als::longest_applied({normal, precision, factors, 3, false}, kH200);
+    als::AppliedChoice choice = choice_of(factors, 3);
+    choice.normal = normal;
+    choice.precision = precision;
+    return als::longest_applied(choice, kH200);
   };
   using Normal = als::FusedNormal;
   using Precision = als::FusedPrecision;
@@ -231,7 +244,7 @@ TEST(AppliedPlan, RowsAreAppliedAsAskedForWhereTheyFit) {
     EXPECT_EQ(longest(Normal::applied, Precision::fp16x2, factors), -1);
     EXPECT_EQ(longest(Normal::applied, Precision::fp16, factors), fits);
     EXPECT_EQ(longest(Normal::automatic, Precision::fp16, factors),
-              std::min(fits, als::applied_break_even(factors, 3)));
+              std::min(fits, als::applied_break_even(choice_of(factors, 3))));
   }
   // Where A is not formed, all of them.
   for (const Normal normal : {Normal::automatic, Normal::applied}) {

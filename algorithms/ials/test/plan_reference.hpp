@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/als/fused/applied_plan.hpp"
+#include "algorithms/als/fused/applied/plan.hpp"
 #include "algorithms/als/test/plan_fused.hpp"
 
 namespace mf::ials::test {
@@ -33,20 +33,22 @@ inline HostPlan plan_side(View<const std::int64_t> offsets, std::int64_t longest
   return plan;
 }
 
+inline bool same(const als::AppliedShape& a, const als::AppliedShape& b) {
+  return a.tiles == b.tiles && a.warps == b.warps;
+}
+
 // For tasks from `first` on, each a whole row, the longest first.
 inline als::AppliedPlan plan_applied(View<const als::FusedTask> tasks, std::int64_t first,
-                                     const als::AppliedLimits& limits, int factors) {
+                                     const als::AppliedCapacities& most) {
   als::AppliedPlan plan;
   for (std::int64_t i = first; i < tasks.size(); ++i) {
     const std::int64_t pairs = tasks[i].count;
-    const int* warps = std::begin(als::kAppliedBlockWarps);
-    while (warps + 1 != std::end(als::kAppliedBlockWarps) &&
-           als::applied_capacity(limits, factors, *warps) < pairs) {
-      ++warps;
-    }
-    const bool streamed = als::applied_capacity(limits, factors, *warps) < pairs;
-    if (plan.empty() || plan.back().warps != *warps || plan.back().streamed != streamed) {
-      plan.push_back({i, 0, *warps, streamed ? 0 : pairs, streamed});
+    int k = 0;
+    while (k + 1 < als::kAppliedShapes && most.pairs[k] < pairs) ++k;
+    const bool streamed = most.pairs[k] < pairs;
+    const als::AppliedShape& shape = als::kAppliedShape[k];
+    if (plan.empty() || !same(plan.back().shape, shape) || plan.back().streamed != streamed) {
+      plan.push_back({i, 0, shape, streamed ? 0 : pairs, streamed});
     }
     ++plan.back().count;
   }
@@ -56,7 +58,7 @@ inline als::AppliedPlan plan_applied(View<const als::FusedTask> tasks, std::int6
 inline bool same(const als::AppliedPlan& a, const als::AppliedPlan& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](const als::AppliedLaunch& x, const als::AppliedLaunch& y) {
-                      return x.first == y.first && x.count == y.count && x.warps == y.warps &&
+                      return x.first == y.first && x.count == y.count && same(x.shape, y.shape) &&
                              x.pairs == y.pairs && x.streamed == y.streamed;
                     });
 }

@@ -1,4 +1,5 @@
-#include "algorithms/als/fused/applied.hpp"
+#include "algorithms/als/fused/applied/applied.hpp"
+#include "algorithms/als/fused/applied/dual.hpp"
 
 #include <cuda_fp16.h>
 
@@ -378,10 +379,10 @@ template <int Lanes, int Words, bool Streamed = false>
 void launch(const AppliedRule& rule, FusedSide side, const AppliedLaunch& what,
             cudaStream_t stream) {
   const auto kernel = applied_kernel<Lanes, Words, Streamed>;
-  const auto bytes = static_cast<int>(applied_bytes(rule.factors, what.warps, what.pairs));
+  const auto bytes = static_cast<int>(applied_bytes(rule.factors, what.shape.warps, what.pairs));
   MF_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
   side.tasks += what.first;
-  kernel<<<cuda::blocks_for(what.count, 1), 32 * what.warps, bytes, stream>>>(
+  kernel<<<cuda::blocks_for(what.count, 1), 32 * what.shape.warps, bytes, stream>>>(
       side, rule, static_cast<int>(fused_stride(rule.factors)), static_cast<int>(what.pairs));
   MF_CUDA_LAUNCHED("applied_kernel");
 }
@@ -413,11 +414,10 @@ __global__ void band_kernel(const FusedTask* tasks, std::int64_t count, std::int
 }  // namespace
 
 AppliedTasks find_applied(const FusedTask* tasks, std::int64_t count, std::int64_t applied_up_to,
-                          const AppliedLimits& limits, int factors, cudaStream_t stream) {
+                          const AppliedCapacities& most, cudaStream_t stream) {
   if (count == 0) return {};
   cuda::StreamBuffer<AppliedBands> device(1, stream);
-  band_kernel<<<1, kAppliedShapes, 0, stream>>>(tasks, count, applied_up_to,
-                                                applied_capacities(limits, factors), device.data());
+  band_kernel<<<1, kAppliedShapes, 0, stream>>>(tasks, count, applied_up_to, most, device.data());
   MF_CUDA_LAUNCHED("applied bands");
   AppliedBands bands;
   cuda::download(View<AppliedBands>(&bands, 1), device.data(), stream);
@@ -427,7 +427,9 @@ AppliedTasks find_applied(const FusedTask* tasks, std::int64_t count, std::int64
 void launch_applied(const AppliedRule& rule, const FusedSide& side, const AppliedPlan& plan,
                     cudaStream_t stream) {
   for (const AppliedLaunch& what : plan) {
-    if (what.streamed) {  // of more than kMostFormedFactors
+    if (what.shape.tiles > 0) {
+      launch_dual(rule, side, what, stream);
+    } else if (what.streamed) {  // of more than kMostFormedFactors
       launch<32, 2, true>(rule, side, what, stream);
     } else if (applied_words(rule.factors) == 2) {
       launch<32, 2>(rule, side, what, stream);

@@ -13,7 +13,7 @@
 
 #include <cstdint>
 
-#include "algorithms/als/fused/applied_plan.hpp"
+#include "algorithms/als/fused/applied/plan.hpp"
 #include "algorithms/als/fused/kernels.hpp"
 
 namespace mf::als {
@@ -36,14 +36,14 @@ struct AppliedRule {
 // What a thread block may have on this device.
 AppliedLimits applied_limits();
 
-// Which of the tasks are applied, and by how many warps: of `count` in device memory, as cut_rows()
-// leaves them for `applied_up_to`. Waits for the stream.
+// Which of the tasks are applied, and by what thread blocks: of `count` in device memory, as
+// cut_rows() leaves them for `applied_up_to`. Waits for the stream.
 struct AppliedTasks {
   std::int64_t formed = 0;  // those before the applied ones
   AppliedPlan plan;
 };
 AppliedTasks find_applied(const FusedTask* tasks, std::int64_t count, std::int64_t applied_up_to,
-                          const AppliedLimits& limits, int factors, cudaStream_t stream);
+                          const AppliedCapacities& most, cudaStream_t stream);
 
 // Queues the launches of a plan. Of `side` it uses tasks, entries, from.high, rows and to.high.
 void launch_applied(const AppliedRule& rule, const FusedSide& side, const AppliedPlan& plan,

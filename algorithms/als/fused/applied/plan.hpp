@@ -1,5 +1,5 @@
-// Which rows are solved without A, and by how many warps: those that fit in shared memory, of more
-// than kMostFormedFactors all. For the host, too.
+// Which rows are solved without A, and by what thread blocks: those that fit in shared memory, of
+// more than kMostFormedFactors all. For the host, too.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +22,27 @@ constexpr int applied_lanes(int factors) { return fused_stride(factors) <= 128 ?
 constexpr int applied_words(int factors) { return fused_stride(factors) <= 256 ? 1 : 2; }
 constexpr int kMostAppliedFactors = 512;
 
-// Warps of a multiprocessor that the kernel's registers allow, and of a block: more of them for
-// more pairs, so that the pairs of a warp are about as many in each.
+// Warps of a multiprocessor that the kernel of held rows has registers for.
 inline constexpr int kAppliedWarps = 16;
-inline constexpr int kAppliedBlockWarps[] = {2, 4, 8, 16};
-inline constexpr int kAppliedShapes = 4;
+
+// A row's thread block. tiles > 0: of dual.hpp, for up to 16 `tiles` pairs. Else so many warps,
+// more of them for more pairs, so that the pairs of a warp are about as many in each.
+struct AppliedShape {
+  int tiles = 0;
+  int warps = 0;
+};
+inline constexpr int kAppliedShapes = 10;
+inline constexpr AppliedShape kAppliedShape[kAppliedShapes] = {
+    {1, 0}, {2, 0}, {3, 0}, {4, 0}, {6, 0}, {8, 0}, {0, 2}, {0, 4}, {0, 8}, {0, 16}};
+
+// Pairs of the longest row that dual.hpp's kernels take; -1: none.
+constexpr std::int64_t longest_dual(int factors) {
+  if (factors > kMostFormedFactors) return -1;
+  return factors > 128 ? 128 : factors > 64 ? 64 : 32;  // of 64 factors A costs less from there on
+}
+// The least lambda for which they do. r.r is known to 1e-7 of r_0.r_0 there, and a step along what
+// is left of r is as long as 1 / lambda.
+inline constexpr double kLeastDualReg = 1e-4;
 
 // Shared memory of a block: of each pair its row, the index and two floats; and two buffers with
 // each warp's part of a product.
@@ -40,31 +56,31 @@ constexpr std::int64_t applied_bytes(int factors, int warps, std::int64_t pairs)
 // registers allow then fit in a multiprocessor.
 std::int64_t applied_capacity(const AppliedLimits& limits, int factors, int warps);
 
-// The longest row for which forming A is estimated to take longer, by the cycles of
-// ials/fused/NOTES.md; `group`: A is formed by group.hpp's kernel.
-std::int64_t applied_break_even(int factors, int steps, bool group = false);
-
-// What decides which rows are applied; `group` as above.
+// What decides which rows are applied, and by which kernels.
 struct AppliedChoice {
   FusedNormal normal = FusedNormal::automatic;
   FusedPrecision precision = FusedPrecision::fp16;
   int factors = 0;
   int steps = 0;
-  bool group = false;
+  bool dual = true;    // short ones in the space of their pairs
+  bool group = false;  // A is formed by group.hpp's kernel
 };
+
+// The longest row for which forming A is estimated to take longer, by the cycles of
+// ials/fused/NOTES.md.
+std::int64_t applied_break_even(const AppliedChoice& choice);
 // Pairs of the longest of them; -1: none. Any, where A is not formed.
 std::int64_t longest_applied(const AppliedChoice& choice, const AppliedLimits& limits);
 
 // Cycles of a multiprocessor for a row of `count` pairs, as above: rows are cut among devices by
-// them. `up_to`: those of at most so many pairs are applied (-1: none). `words` of a factor.
-double row_cycles(std::int64_t count, int factors, int steps, bool group, std::int64_t up_to,
-                  int words);
+// them. `up_to`: those of at most so many pairs are applied (-1: none).
+double row_cycles(std::int64_t count, const AppliedChoice& choice, std::int64_t up_to);
 
-// Pairs of the longest row for each of kAppliedBlockWarps.
+// Pairs of the longest row for each of kAppliedShape; none has fewer than the one before.
 struct AppliedCapacities {
   std::int64_t pairs[kAppliedShapes] = {};
 };
-AppliedCapacities applied_capacities(const AppliedLimits& limits, int factors);
+AppliedCapacities applied_capacities(const AppliedLimits& limits, const AppliedChoice& choice);
 
 // The first of tasks [begin, end) that `holds`; it holds for all after it.
 template <class Holds>
@@ -98,8 +114,8 @@ MF_HD std::int64_t count_formed(const FusedTask* tasks, std::int64_t count,
   return first_that(tasks, 0, count, IsApplied{applied_up_to});
 }
 
-// Of a number of warps: where the applied tasks begin that it takes, and the pairs of that one. The
-// band ends where that of fewer warps begins.
+// Where the applied tasks begin that a shape takes, and the pairs of that one. The band ends where
+// that of the shape before begins.
 struct AppliedBand {
   std::int64_t first = 0;
   std::int64_t pairs = 0;
@@ -109,8 +125,8 @@ struct AppliedBands {
   AppliedBand band[kAppliedShapes];
 };
 
-// tasks[formed] to tasks[count - 1] are applied, the longest first. Those before the band of most
-// warps fit no block.
+// tasks[formed] to tasks[count - 1] are applied, the longest first. Those before the last shape's
+// band fit no block.
 MF_HD AppliedBand find_band(const FusedTask* tasks, std::int64_t formed, std::int64_t count,
                             const AppliedCapacities& most, int number) {
   AppliedBand band;
@@ -119,12 +135,12 @@ MF_HD AppliedBand find_band(const FusedTask* tasks, std::int64_t formed, std::in
   return band;
 }
 
-// Tasks [first, first + count), a thread block of `warps` warps each; no row has more than `pairs`.
+// Tasks [first, first + count), a thread block of that shape each; no row has more than `pairs`.
 // Streamed: the pairs' rows are gathered anew for each product.
 struct AppliedLaunch {
   std::int64_t first = 0;
   std::int64_t count = 0;
-  int warps = 0;
+  AppliedShape shape;
   std::int64_t pairs = 0;
   bool streamed = false;
 };
