@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <utility>
 
+#include "algorithms/core/ranks/part_order.hpp"
 #include "base/rng.hpp"
 #include "testing/triples.hpp"
 
@@ -16,7 +18,7 @@ using mf::test::offsets_of;
 using test::FusedPlan;
 using test::plan_fused;
 
-TEST(FusedPlan, EveryRatingIsInOneTaskAndTheLongestComeFirst) {
+TEST(FusedPlan, EveryRatingIsInOneTaskAndTheLongestWholeRowsComeFirst) {
   Rng rng(5);
   for (const std::int64_t longest : {1, 32, 100, 100000}) {
     std::vector<std::int64_t> lengths = {0, 1, 100, 101, 0, 5000};
@@ -27,10 +29,14 @@ TEST(FusedPlan, EveryRatingIsInOneTaskAndTheLongestComeFirst) {
     std::vector<int> seen(offsets.back(), 0);
     std::vector<std::int32_t> parts(lengths.size(), 0);
     std::set<std::int32_t> slots;
-    std::int32_t last = plan.tasks.front().count;
+    std::int32_t last = std::numeric_limits<std::int32_t>::max();
     for (const FusedTask& task : plan.tasks) {
-      EXPECT_LE(task.count, last);
-      last = task.count;
+      if (task.parts == 1) {
+        EXPECT_LE(task.count, last);
+        last = task.count;
+      } else {
+        EXPECT_EQ(last, std::numeric_limits<std::int32_t>::max()) << "after a whole row";
+      }
       EXPECT_LE(task.count, longest);
       const std::int32_t row = task.row;
       EXPECT_EQ(task.row_count, lengths[row]);
@@ -57,7 +63,53 @@ TEST(FusedPlan, EveryRatingIsInOneTaskAndTheLongestComeFirst) {
 TEST(FusedPlan, PartsOfARowDifferByAtMostOne) {
   const FusedPlan plan = plan_fused(offsets_of({1000003}), 4096);
   EXPECT_EQ(plan.tasks.size(), 245U);
-  EXPECT_LE(plan.tasks.front().count - plan.tasks.back().count, 1);
+  const auto [least, most] =
+      std::minmax_element(plan.tasks.begin(), plan.tasks.end(),
+                          [](const FusedTask& a, const FusedTask& b) { return a.count < b.count; });
+  EXPECT_LE(most->count - least->count, 1);
+}
+
+// Of two split rows, the halves of one lie around the second third of the other.
+TEST(FusedPlan, PartsComeByTheirPlaceInTheRow) {
+  const FusedPlan plan = plan_fused(offsets_of({7, 190, 290, 9}), 100);
+  std::vector<std::pair<int, int>> order;
+  for (const FusedTask& task : plan.tasks) order.emplace_back(task.row, task.part);
+  EXPECT_EQ(order, (std::vector<std::pair<int, int>>{
+                       {1, 0}, {2, 0}, {2, 1}, {1, 1}, {2, 2}, {3, 0}, {0, 0}}));
+}
+
+// What the device sorts by, against what it says of two parts; and that it fits its bits.
+TEST(FusedPlan, ThePartsNumberIsTheirOrder) {
+  Rng rng(6);
+  for (const std::int64_t longest : {1, 30, 100, 1 << 20}) {
+    std::vector<std::int64_t> lengths;
+    for (int row = 0; row < 60; ++row) {
+      lengths.push_back(static_cast<std::int64_t>(rng.below(1 + rng.below(400))));
+    }
+    const auto offsets = offsets_of(lengths);
+    const FusedPlan plan = plan_fused(offsets, longest);
+    for (const std::int64_t last_up_to : {-1, 0, 20, 1000}) {
+      const auto is_last = [&](const FusedTask& task) {
+        return task.parts == 1 && task.count <= last_up_to;
+      };
+      std::vector<FusedTask> tasks = plan.tasks;
+      std::stable_partition(tasks.begin(), tasks.end(),
+                            [&](const FusedTask& task) { return !is_last(task); });
+      const auto number = [&](const FusedTask& task) {
+        return part_order(task, offsets[task.row], longest, last_up_to);
+      };
+      for (std::size_t i = 0; i < tasks.size(); ++i) {
+        EXPECT_GE(number(tasks[i]), 0);
+        EXPECT_LT(number(tasks[i]), part_orders(longest));
+        if (i == 0) continue;
+        const bool before = test::comes_before(tasks[i - 1], tasks[i], offsets) ||
+                            is_last(tasks[i - 1]) != is_last(tasks[i]);
+        EXPECT_EQ(number(tasks[i - 1]) < number(tasks[i]), before) << i << " at " << longest;
+      }
+    }
+  }
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  EXPECT_LT(part_orders(kMost), std::int64_t{1} << 33);
 }
 
 TEST(FusedPlan, TheTilesHoldTheFactors) {

@@ -12,7 +12,7 @@
 namespace mf::als::test {
 
 struct FusedPlan {
-  std::vector<FusedTask> tasks;  // the longest first; also rows without ratings
+  std::vector<FusedTask> tasks;  // in the order of comes_before(); also rows without ratings
   std::int32_t slots = 0;        // of all split rows
 };
 
@@ -36,6 +36,17 @@ inline void add_parts(FusedPlan& plan, std::int32_t row, std::int64_t begin, std
   }
 }
 
+// Parts of split rows by the 65,536th of their row that they begin in; then whole rows, the longest
+// first.
+inline bool comes_before(const FusedTask& a, const FusedTask& b, View<const std::int64_t> offsets) {
+  const auto place = [&](const FusedTask& task) {
+    return (task.begin - offsets[task.row]) * 65'536 / task.row_count;
+  };
+  if (a.parts > 1 && b.parts > 1) return place(a) < place(b);
+  if (a.parts > 1 || b.parts > 1) return a.parts > 1;
+  return a.count > b.count;
+}
+
 // offsets: rows + 1. A row of more than `longest` ratings is split.
 inline FusedPlan plan_fused(View<const std::int64_t> offsets, std::int64_t longest) {
   FusedPlan plan;
@@ -44,8 +55,9 @@ inline FusedPlan plan_fused(View<const std::int64_t> offsets, std::int64_t longe
   for (std::int32_t row = 0; row < rows; ++row) {
     add_parts(plan, row, offsets[row], offsets[row + 1] - offsets[row], longest);
   }
-  std::stable_sort(plan.tasks.begin(), plan.tasks.end(),
-                   [](const FusedTask& a, const FusedTask& b) { return a.count > b.count; });
+  std::stable_sort(
+      plan.tasks.begin(), plan.tasks.end(),
+      [&](const FusedTask& a, const FusedTask& b) { return comes_before(a, b, offsets); });
   return plan;
 }
 

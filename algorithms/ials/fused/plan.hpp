@@ -11,8 +11,8 @@
 namespace mf::ials {
 
 struct SidePlan {
-  // The rows whose A is formed, and parts of long ones, as als_fused has them; then those that are
-  // solved without A. The longest of each first.
+  // Parts of long rows and the rows whose A is formed, as als_fused has them; then those that are
+  // solved without A, the longest first.
   cuda::DeviceBuffer<als::FusedTask> tasks;
   std::int64_t formed = 0;   // tasks of the first kind
   std::int32_t slots = 0;    // of split rows

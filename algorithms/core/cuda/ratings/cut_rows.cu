@@ -1,11 +1,12 @@
-// Every row counts its parts, sums of the counts say where they go, and a stable sort by length
-// puts the longest first. Bytes: about 60 a part and 24 a row.
+// Every row counts its parts, sums of the counts say where they go, and a stable sort by
+// part_order() puts them in order. Bytes: about 80 a part and 24 a row.
 #include "algorithms/core/cuda/ratings/cut_rows.hpp"
 
 #include <limits>
 
 #include "algorithms/core/cuda/launch.hpp"
 #include "algorithms/core/cuda/ratings/scan_sort.cuh"
+#include "algorithms/core/ranks/part_order.hpp"
 #include "base/error.hpp"
 
 namespace mf::cuda {
@@ -24,11 +25,6 @@ struct RowCounts {
   __device__ std::int64_t parts(std::int64_t row) const {
     return parts_of_row(count(row), longest);
   }
-  // Sorts by falling length, the whole rows that come last after all others.
-  __device__ std::uint32_t key(std::int64_t length, std::int64_t parts, int bits) const {
-    const bool last = parts == 1 && length <= last_up_to;
-    return static_cast<std::uint32_t>(longest - length) | static_cast<std::uint32_t>(last) << bits;
-  }
 };
 
 // One element more than rows: its sum is that of all.
@@ -40,9 +36,9 @@ __global__ void count_kernel(const RowCounts rows, std::int64_t* parts, std::int
   slots[row] = own > 1 ? own : 0;
 }
 
-// A thread a row. `bits` are those of a length.
-__global__ void cut_kernel(const RowCounts rows, int bits, const std::int64_t* first_part,
-                           const std::int64_t* first_slot, RowPart* parts, std::uint32_t* keys,
+// A thread a row.
+__global__ void cut_kernel(const RowCounts rows, const std::int64_t* first_part,
+                           const std::int64_t* first_slot, RowPart* parts, std::uint64_t* keys,
                            std::uint32_t* numbers) {
   const std::int64_t row = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
   if (row >= rows.rows) return;
@@ -61,7 +57,8 @@ __global__ void cut_kernel(const RowCounts rows, int bits, const std::int64_t* f
     made.parts = static_cast<std::int32_t>(own);
     made.first_slot = own > 1 ? static_cast<std::int32_t>(first_slot[row]) : 0;
     parts[at] = made;
-    keys[at] = rows.key(length, own, bits);
+    keys[at] = static_cast<std::uint64_t>(
+        part_order(made, rows.offsets[row], rows.longest, rows.last_up_to));
     numbers[at] = static_cast<std::uint32_t>(at);
   }
 }
@@ -91,7 +88,6 @@ DeviceParts cut_rows(const std::int64_t* offsets, std::int64_t rows, std::int64_
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
   longest = std::min(longest, kMost);  // no row has more
   const RowCounts counts{offsets, rows, longest, last_up_to};
-  const int bits = bits_of(longest + 1);  // 31 at most
   StreamBuffer<std::int64_t> first_part(rows + 1, stream);
   StreamBuffer<std::int64_t> first_slot(rows + 1, stream);
   count_kernel<<<blocks_for(rows + 1, kThreads), kThreads, 0, stream>>>(counts, first_part.data(),
@@ -108,15 +104,14 @@ DeviceParts cut_rows(const std::int64_t* offsets, std::int64_t rows, std::int64_
          longest, count);
   }
   StreamBuffer<RowPart> unsorted(count, stream);
-  StreamBuffer<std::uint32_t> keys(count, stream), other_keys(count, stream);
+  StreamBuffer<std::uint64_t> keys(count, stream), other_keys(count, stream);
   StreamBuffer<std::uint32_t> numbers(count, stream), other_numbers(count, stream);
   cut_kernel<<<blocks_for(rows, kThreads), kThreads, 0, stream>>>(
-      counts, bits, first_part.data(), first_slot.data(), unsorted.data(), keys.data(),
-      numbers.data());
+      counts, first_part.data(), first_slot.data(), unsorted.data(), keys.data(), numbers.data());
   MF_CUDA_LAUNCHED("cut_rows");
-  cub::DoubleBuffer<std::uint32_t> by(keys.data(), other_keys.data());
+  cub::DoubleBuffer<std::uint64_t> by(keys.data(), other_keys.data());
   cub::DoubleBuffer<std::uint32_t> order(numbers.data(), other_numbers.data());
-  sort_pairs(by, order, count, bits + (last_up_to < 0 ? 0 : 1), stream);
+  sort_pairs(by, order, count, bits_of(part_orders(longest)), stream);
   made.parts = DeviceBuffer<RowPart>(count);
   made.slots = static_cast<std::int32_t>(slots);
   gather_kernel<<<blocks_for(count, kThreads), kThreads, 0, stream>>>(

@@ -12,13 +12,12 @@
 namespace mf::cuda {
 
 struct DeviceParts {
-  DeviceBuffer<RowPart> parts;  // the longest first, equal ones by row; also rows without ratings
+  DeviceBuffer<RowPart> parts;  // by part_order(), equal ones by row; also rows without ratings
   std::int32_t slots = 0;       // of all rows that are cut
 };
 
-// offsets: rows + 1, on the device. Whole rows of at most `last_up_to` ratings come after all other
-// parts, in the same order among themselves. Waits for the stream. Throws Error(unsupported) where
-// rows are cut into 2^31 parts or more.
+// offsets: rows + 1, on the device. Whole rows of at most `last_up_to` ratings come last. Waits for
+// the stream. Throws Error(unsupported) where rows are cut into 2^31 parts or more.
 DeviceParts cut_rows(const std::int64_t* offsets, std::int64_t rows, std::int64_t longest,
                      cudaStream_t stream, std::int64_t last_up_to = -1);
 
