@@ -17,6 +17,7 @@ class BprOnDevice : public Algorithm {
 
   void prepare(const Ratings& train, const Model& initial, Context& context) override {
     check_initial(ModelKind::plain, settings_.factors, train, initial);
+    stream_ = context.stream;
     const ObservedPairs observed(train, {settings_.alpha, settings_.reg.p}, *context.team);
     work_ = epoch_work(settings_, observed.pairs().count, observed.rows());
     workers_ = settings_.workers > 0 ? settings_.workers : default_workers(initial);
@@ -32,7 +33,6 @@ class BprOnDevice : public Algorithm {
   }
 
   std::int64_t run_epoch(const EpochArgs& args, Context& context) override {
-    stream_ = context.stream;
     if (context.stop_requested && context.stop_requested()) return 0;
     launch_epoch({settings_, arrays_, step_at(args.learning_rate, settings_.reg, 0), context.seed,
                   args.epoch, workers_, stream_});
