@@ -14,6 +14,7 @@
 #include <system_error>
 #include <vector>
 
+#include "base/counted.hpp"
 #include "base/error.hpp"
 #include "base/files/files.hpp"
 #include "base/log.hpp"
@@ -74,8 +75,8 @@ std::string trials_text(const Spec& spec) {
   if (spec.studies.empty()) return "";
   std::int64_t runs = 0;
   for (const auto& study : spec.studies) runs += study.runs();
-  return fmt::format(", and up to {} runs of the trials of {} {}", runs, spec.studies.size(),
-                     spec.studies.size() == 1 ? "study" : "studies");
+  return fmt::format(", and up to {} of the trials of {} {}", counted(runs, "run"),
+                     spec.studies.size(), spec.studies.size() == 1 ? "study" : "studies");
 }
 
 void validate_command(const std::string& path, bool json, bool data) {
@@ -87,7 +88,8 @@ void validate_command(const std::string& path, bool json, bool data) {
     fmt::print("{}\n", json_text(cases, 2));
     return;
   }
-  fmt::print("{}: valid, {} cases{}{}\n", one_line(path), spec.cases.size(), trials_text(spec),
+  fmt::print("{}: valid, {}{}{}\n", one_line(path), counted(std::ssize(spec.cases), "case"),
+             trials_text(spec),
              data ? "; its data are at hand" : "; its data were not looked at (--data does)");
 }
 
@@ -137,12 +139,13 @@ int summarize_command(const SummarizeOptions& options, const std::vector<std::st
   const Summarized done = tables.empty() ? summarize_as_json(options, std::cout)
                                          : summarize_as_csv(options, tables[0], tables[1]);
   if (!tables.empty()) {
-    fmt::print("{}: {} cases, {} columns\n{}: {} trace points, {} columns\n", tables[0], done.cases,
-               done.case_columns, tables[1], done.points, done.trace_columns);
+    fmt::print("{}: {}, {} columns\n{}: {}, {} columns\n", tables[0], counted(done.cases, "case"),
+               done.case_columns, tables[1], counted(done.points, "trace point"),
+               done.trace_columns);
   }
   if (done.unlisted > 0) {
-    note("{} cases that their spec.json does not list are left out; --unlisted takes them in",
-         done.unlisted);
+    note("left out: {} that spec.json does not list; --unlisted takes them in",
+         counted(done.unlisted, "case"));
   }
   return done.left_out > 0 ? kSomeLeftOut : 0;
 }
@@ -153,8 +156,8 @@ void merge_command(const std::string& out, const std::vector<std::string>& folde
   fmt::print("{}\n", to_text(merged, out));
   const auto& missing = merged.missing;
   if (missing.empty()) return;
-  note("{} cases have no result; mfbench run with their spec and --out {} runs them",
-       missing.size(), shell_word(out));
+  note("without a result: {}; mfbench run with the spec and --out {} runs what is missing",
+       counted(std::ssize(missing), "case"), shell_word(out));
   for (std::size_t i = 0; i < std::min(kShown, missing.size()); ++i) {
     fmt::print(stderr, "  {}\n", one_line(missing[i]));
   }

@@ -77,8 +77,7 @@ void describe(const AlgorithmInfo& info) {
                range_text(spec), spec.help, spec.unit.empty() ? "" : " [" + spec.unit + "]");
   }
   if (info.uses_learning_rate) {
-    fmt::print(
-        "the learning rate is the harness's: \"learning_rate\" or \"schedule\" (docs/spec.md)\n");
+    fmt::print("learning rate: \"learning_rate\" or \"schedule\" of the spec (docs/spec.md)\n");
   }
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/counted.hpp"
 #include "base/error.hpp"
 #include "base/files/files.hpp"
 #include "base/log.hpp"
@@ -66,13 +67,13 @@ void print_choices(const SessionSummary& summary, std::size_t room) {
   for (const auto& [plan, state] : summary.studies) {
     fmt::print("{}\n", folded("  " + one_line(choice_line(plan, state)), room, 4));
   }
-  fmt::print("{} trials run now, {} finished before\n\n", summary.trials_run,
+  fmt::print("{} run now, {} finished before\n\n", counted(summary.trials_run, "trial"),
              summary.trials_finished_before);
 }
 
 // "12 cases, shard 2/3: 3 run now, 0 finished before, 1 run by others; results in runs/als".
 std::string counts_text(const SessionSummary& summary, const RunOptions& options) {
-  std::string text = fmt::format("{} cases", summary.spec.cases.size());
+  std::string text = counted(std::ssize(summary.spec.cases), "case");
   if (!options.shard.is_whole()) text += ", shard " + options.shard.to_text();
   text += fmt::format(": {} run now, {} finished before", summary.run, summary.finished_before);
   if (summary.by_others > 0) text += fmt::format(", {} run by others", summary.by_others);
@@ -113,8 +114,8 @@ constexpr std::size_t kShown = 3;  // of a list, on standard error
 // The first of them with their reasons, also with --quiet and where an earlier call ran them: many
 // have one reason.
 void tell_failures(const SessionSummary& summary) {
-  fmt::print(stderr, "{} cases failed: the result files say why, --retry runs them again\n",
-             summary.failed);
+  fmt::print(stderr, "{} failed: the result files say why, --retry runs failed cases again\n",
+             counted(summary.failed, "case"));
   const auto& all = summary.failures;
   for (std::size_t i = 0; i < std::min(kShown, all.size()); ++i) {
     fmt::print(stderr, "  {}: {}: {}\n", one_line(all[i].id), kStatuses.of(all[i].status),
@@ -126,8 +127,8 @@ void tell_failures(const SessionSummary& summary) {
 void tell_held(const SessionSummary& summary) {
   const auto& all = summary.held;
   if (all.empty()) return;
-  note("{} cases are with other processes; the same command takes those that end without a result",
-       all.size());
+  note("with other processes: {}; the same command takes what they leave without a result",
+       counted(std::ssize(all), "case"));
   for (std::size_t i = 0; i < std::min(kShown, all.size()); ++i) {
     fmt::print(stderr, "  {}: {}\n", one_line(all[i].id), one_line(all[i].holder));
   }
@@ -286,8 +287,9 @@ int tune_command(const std::string& path, RunOptions options, ProgressMode mode,
   print_studies(summary.studies, json);
   for (const auto& why : summary.studies_not_run) warn("{}; its trials were not run", why);
   if (!json) {
-    fmt::print("{} trials run now, {} finished before; they are in {}\n", summary.trials_run,
-               summary.trials_finished_before, one_line(summary.folder) + "/tune");
+    fmt::print("{} run now, {} finished before; they are in {}\n",
+               counted(summary.trials_run, "trial"), summary.trials_finished_before,
+               one_line(summary.folder) + "/tune");
   }
   if (summary.interrupted) {
     fmt::print(stderr, "interrupted; the same command goes on where it stopped\n");

@@ -64,7 +64,7 @@ def end(process, code=0):
 
 def counts(out):
     """Run now, finished before, run by others, with others still."""
-    line = re.search(r"cases(?:, shard \S+)?: (\d+) run now, (\d+) finished before"
+    line = re.search(r"cases?(?:, shard \S+)?: (\d+) run now, (\d+) finished before"
                      r"(?:, (\d+) run by others)?(?:, (\d+) with others still)?;", re.sub(r"\n\s+", " ", out))
     return [int(number or 0) for number in line.groups()]
 
@@ -180,7 +180,7 @@ def test_a_claim_that_is_touched_is_left_to_its_owner(place):
         out, err = end(place.start())
         last = json.loads(end(place.start("--json"))[0].splitlines()[-1])
     assert counts(out) == [5, 0, 0, 1]
-    assert f"{path.stem}: process 4711 on n017" in err and "1 cases are with other processes" in err
+    assert f"{path.stem}: process 4711 on n017" in err and "with other processes: 1 case" in err
     assert (last["run"], last["finished_before"], last["held_by_others"]) == (0, 5, 1)
     claim.unlink()
     assert counts(end(place.start())[0]) == [1, 5, 0, 0]
@@ -271,7 +271,7 @@ def test_one_process_runs_the_trials_and_the_others_wait(place):
     ended = [end(process) for process in [place.start() for _ in range(3)]]
     assert len(place.results()) == 3
     trials = list((place.out / "tune").rglob("*.jsonl"))
-    told = [re.search(r"(\d+) trials run now, (\d+) finished before", out).groups() for out, _ in ended]
+    told = [re.search(r"(\d+) trials? run now, (\d+) finished before", out).groups() for out, _ in ended]
     assert sum(int(run) for run, _ in told) == len(trials) >= 4
     assert not list(place.out.rglob("*.partial*"))
 

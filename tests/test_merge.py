@@ -36,7 +36,7 @@ def test_shards_become_the_whole(mfbench, parts):
 def test_a_folder_is_completed_bit_by_bit(mfbench, parts):
     done = mfbench("merge", "all", "p1", cwd=parts, code=0)
     assert "2 of 6 cases have a result" in done.stdout
-    assert "4 cases have no result; mfbench run with their spec and --out all runs them" in done.stderr
+    assert "without a result: 4 cases; mfbench run with the spec and --out all runs what is missing" in done.stderr
     assert "and 1 more" in done.stderr
     mfbench("merge", "all", "p2", "p3", cwd=parts, code=0)
     assert len(list((parts / "all").glob("*.jsonl"))) == 6

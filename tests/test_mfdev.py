@@ -238,7 +238,7 @@ def test_the_program_is_called_in_the_folder_of_its_user(mfbench, tmp_path):
     (tmp_path / "s.json").write_text('{"datasets": ["like:ml-100k"], "algorithms": ["sgd_serial"]}')
     call = [ROOT / "dev", "mfbench", "validate", "s.json"]
     done = subprocess.run(call, cwd=tmp_path, text=True, capture_output=True, env={**os.environ, "MFBENCH": mfbench.program})
-    assert done.returncode == 0 and "s.json: valid, 1 cases" in done.stdout, done.stderr
+    assert done.returncode == 0 and "s.json: valid, 1 case" in done.stdout, done.stderr
     assert dev("report", "no-such-folder", MFBENCH=mfbench.program).returncode == 1
     assert dev("mfbench", "run", "no.json", MFBENCH=mfbench.program).returncode == 2
 

@@ -121,7 +121,7 @@ def test_validate_reads_the_first_lines(mfbench, folder):
     assert "comma.csv:2:5: found '3,5'" in comma and "write decimals with a point" in comma
     assert "r.parquet: found a Parquet file" in parquet and "pandas.read_parquet" in parquet
     assert "found the header 'at,who,what,much', expected a header with a column for the user" in events
-    assert "twice.txt: found user 1, item 2 2 times" in twice
+    assert "twice.txt: found 2 ratings of user 1 and item 2 (1 such pair in all)" in twice
 
 
 def test_algorithms_of_ratings_say_so_where_they_diverge_on_counts(mfbench, folder):

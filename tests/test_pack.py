@@ -80,7 +80,7 @@ def test_the_program_exports_it_as_its_folder(mfbench, both, asked):
     for kind in ("plain", "packed"):
         place = "r" if kind == "plain" else asked
         done = mfbench("summarize", place, "--out", "../c.csv", "../t.csv", cwd=both / kind, code=0)
-        assert "1 cases that their spec.json does not list" in done.stderr
+        assert "1 case that spec.json does not list" in done.stderr
         tables[kind] = (both / "c.csv").read_text().replace(",./r/", ",r/"), (both / "t.csv").read_text()
     assert tables["plain"] == tables["packed"] and tables["plain"][0].count("\n") == 9
 

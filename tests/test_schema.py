@@ -267,7 +267,7 @@ def test_the_files_of_a_spec_are_looked_for_when_it_runs(mfbench, validator, tmp
     spec = {**MINIMAL, **data("none.csv")}
     assert verdicts(mfbench, validator, tmp_path, spec) == ([], "")
     plain = mfbench("validate", "spec.json", cwd=tmp_path)
-    assert plain.stdout == "spec.json: valid, 1 cases; its data were not looked at (--data does)\n"
+    assert plain.stdout == "spec.json: valid, 1 case; its data were not looked at (--data does)\n"
     looked = mfbench("validate", "spec.json", "--data", cwd=tmp_path)
     assert (looked.returncode, looked.stderr) == (
         3, "error: $.datasets[0]: none.csv: no such file in the folder in which mfbench is called\n")

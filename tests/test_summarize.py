@@ -241,7 +241,7 @@ def test_cases_that_the_spec_no_longer_lists_are_counted_and_asked_for(mfbench, 
         spec["algorithms"][0]["offset"] = offsets
         assert mfbench("run", "s.json", "--out", "r", cwd=tmp_path, spec=spec).returncode == 0
     done = mfbench("summarize", "r", "--out", "c.csv", "t.csv", cwd=tmp_path, code=0)
-    assert "1 cases that their spec.json does not list" in done.stderr
+    assert "1 case that spec.json does not list" in done.stderr
     assert [row["params.offset"] for row in read(tmp_path / "c.csv")] == ["2.0", "3.0"]
     done = mfbench("summarize", "r", "--unlisted", "--out", "c.csv", "t.csv", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")

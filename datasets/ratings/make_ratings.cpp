@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/counted.hpp"
 #include "base/error.hpp"
 #include "base/host/pages.hpp"
 #include "datasets/ratings/ids/id_index.hpp"
@@ -160,10 +161,11 @@ class Duplicates {
                                  const std::string& name) {
   const auto [begin, end] = duplicates.first_group();
   fail(ErrorKind::data,
-       "{}: found user {}, item {} {} times ({} such pairs in all), expected every pair once; set "
+       "{}: found {} ratings of user {} and item {} ({} in all), expected every pair once; set "
        "duplicates to \"last\", \"mean\", \"sum\" or \"max\" to resolve them",
-       name, id_text(arrays.user_names, arrays.user_ids, raw.users[begin]),
-       id_text(arrays.item_names, arrays.item_ids, raw.items[begin]), end - begin, report.pairs);
+       name, end - begin, id_text(arrays.user_names, arrays.user_ids, raw.users[begin]),
+       id_text(arrays.item_names, arrays.item_ids, raw.items[begin]),
+       counted(report.pairs, "such pair"));
 }
 
 // Leaves one rating a pair, or throws.

@@ -257,7 +257,8 @@ TEST_F(Load, ALookReadsTheFirstThousandLines) {
   EXPECT_HAS(error("user;item;rating\n1;2;3,5\n"), "a.csv:2:5: found '3,5'");
   EXPECT_HAS(error("who,item,rating\n1,2,3\n"), "found the header 'who,item,rating'");
   EXPECT_HAS(error("user,item,rating\n"), "found no ratings");
-  EXPECT_HAS(error("user,item,rating\n1,2,3\n1,2,4\n"), "found user 1, item 2 2 times");
+  EXPECT_HAS(error("user,item,rating\n1,2,3\n1,2,4\n"),
+             "found 2 ratings of user 1 and item 2 (1 such pair");
   EXPECT_HAS(error("user,item,rating\n1,2,7\n", R"(, "rating_scale": {"min": 1, "max": 5})"),
              "found '7', expected a rating from 1 to 5");
   std::string text = "user,item,rating\n";

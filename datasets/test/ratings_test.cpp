@@ -229,7 +229,7 @@ TEST(Ratings, ErrorPolicyNamesTheFirstPairAndHowOften) {
   const RawRatings raw = raw_of({{9, 8, 1}, {70, 3, 2}, {9, 8, 1}, {70, 3, 4}, {9, 8, 5}});
   const std::string message =
       message_of([&] { make_ratings(raw, DuplicatePolicy::error, 2, "my.csv"); }, ErrorKind::data);
-  EXPECT_HAS(message, "my.csv: found user 9, item 8 3 times (2 such pairs");
+  EXPECT_HAS(message, "my.csv: found 3 ratings of user 9 and item 8 (2 such pairs");
 }
 
 TEST(Ratings, RefusesArraysThatDoNotFit) {

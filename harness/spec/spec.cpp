@@ -12,6 +12,7 @@
 
 #include "algorithms/core/foreign.hpp"
 #include "algorithms/core/registry.hpp"
+#include "base/counted.hpp"
 #include "base/error.hpp"
 #include "base/files/shared_folder.hpp"
 #include "base/hash.hpp"
@@ -609,7 +610,7 @@ void warn_of_unequal(Spec& spec, const std::vector<GivenAlgorithm>& algorithms) 
   const GivenAlgorithm* first = nullptr;
   const auto effort = [](const TuneSpec& tune) {
     const bool random = tune.sampler == TuneSampler::random;
-    return fmt::format("{} trials, eta {}, {}{}", tune.trials, tune.eta,
+    return fmt::format("{}, eta {}, {}{}", counted(tune.trials, "trial"), tune.eta,
                        tune.budget_s ? fmt::format("budget_s {}", *tune.budget_s) : "no budget_s",
                        random ? "" : ", sampler " + kTuneSamplers.of(tune.sampler));
   };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/counted.hpp"
 #include "base/json/form.hpp"
 #include "harness/spec/metric_keys.hpp"
 
@@ -165,7 +166,7 @@ std::optional<StopDecision> Stopping::check(const StopInput& input) {
     if (auto decision = check_plateau(input)) return decision;
   }
   if (input.epoch >= spec_.epochs) {
-    return StopDecision{Status::completed, fmt::format("{} epochs done", input.epoch)};
+    return StopDecision{Status::completed, counted(input.epoch, "epoch") + " done"};
   }
   if (spec_.train_seconds && input.train_s >= *spec_.train_seconds) {
     return StopDecision{Status::completed,

@@ -260,8 +260,7 @@ TEST(Compare, CountsProcessesAndHosts) {
   EXPECT_EQ(report.rows.at(0).first_origins.processes.size(), 1U);
   EXPECT_EQ(report.rows.at(0).second_origins.hosts.size(), 2U);
   const std::string text = to_text(report);
-  EXPECT_TRUE(
-      contains(text, "runs are of 1 process on 1 host; in the second of 3 processes on 2 hosts"))
+  EXPECT_TRUE(contains(text, "made by 1 process on 1 host; the second by 3 processes on 2 hosts"))
       << text;
   EXPECT_TRUE(contains(
       text, "warning: the sides are of different hosts (host-1; the second host-1, host-2)"))
@@ -278,7 +277,7 @@ TEST(Compare, SaysNothingOfHostsWhereOlderFilesDoNot) {
   write_runs(f.b, {2, 2.001, 1.999}, {.process = "process-1", .host = "host-1"});
   const std::string text = to_text(f.compare());
   EXPECT_FALSE(contains(text, "different hosts")) << text;
-  EXPECT_TRUE(contains(text, "runs are of unknown processes; in the second of 1 process")) << text;
+  EXPECT_TRUE(contains(text, "made by unknown processes; the second by 1 process")) << text;
 }
 
 TEST(Compare, JudgesEpochsOfADeviceOnABusyHostButNotTheirAnswer) {
@@ -334,8 +333,8 @@ TEST(Compare, TheKeyHasContentSplitAndEvaluation) {
   ASSERT_EQ(report.only_first.size(), 1u);
   ASSERT_EQ(report.only_second.size(), 2u);
   const std::string text = to_text(report);
-  EXPECT_TRUE(contains(text, "dataset.content_hash bbbb, there aaaa")) << text;
-  EXPECT_TRUE(contains(text, "evaluate.every 2, there 1")) << text;
+  EXPECT_TRUE(contains(text, "dataset.content_hash bbbb against aaaa")) << text;
+  EXPECT_TRUE(contains(text, "evaluate.every 2 against 1")) << text;
   EXPECT_TRUE(contains(text, "3 completed")) << text;
   EXPECT_TRUE(has(report, Complaint::missing));
 }
@@ -391,7 +390,7 @@ TEST(Between, ComparesTwoAlgorithmsOfOneFolder) {
   EXPECT_EQ(row.label, "fpsgd -> hogwild factors=50 on ml");
   EXPECT_EQ(row.epoch_time.verdict, Verdict::slower);
   EXPECT_EQ(row.epoch_time.pairs, 3) << "by seed";
-  EXPECT_EQ(row.differs, "params.reg 0.05, there 0.1") << "what only one has is its own";
+  EXPECT_EQ(row.differs, "params.reg 0.05 against 0.1") << "what only one has is its own";
   EXPECT_TRUE(report.only_first.empty() && report.only_second.empty());
   EXPECT_EQ(report.first.files, 3) << "the third algorithm is on no side";
   EXPECT_TRUE(contains(to_text(report), ", hogwild: 3 files")) << to_text(report);
@@ -409,7 +408,7 @@ TEST(Between, WhatBothSidesSweepHasToAgree) {
   ASSERT_EQ(report.rows.size(), 2u);
   EXPECT_EQ(report.rows[0].label, "fpsgd -> hogwild factors=16 on ml");
   ASSERT_EQ(report.only_second.size(), 1u);
-  EXPECT_TRUE(contains(report.only_second[0].differs, "params.factors 32, there"))
+  EXPECT_TRUE(contains(report.only_second[0].differs, "params.factors 32 against"))
       << report.only_second[0].differs;
 }
 
@@ -445,7 +444,7 @@ TEST(Between, OtherRatingsAreNoContest) {
   const auto report = compare_results(f.a, f.b, between("fpsgd", "hogwild"));
   EXPECT_TRUE(report.rows.empty());
   ASSERT_EQ(report.only_first.size(), 1u);
-  EXPECT_TRUE(contains(report.only_first[0].differs, "dataset.content_hash aaaa, there bbbb"))
+  EXPECT_TRUE(contains(report.only_first[0].differs, "dataset.content_hash aaaa against bbbb"))
       << report.only_first[0].differs;
 }
 

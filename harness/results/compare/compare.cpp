@@ -107,7 +107,7 @@ std::string difference_from_nearest(const Configuration& own, const Groups& othe
     for (const auto& [name, unused] : both) {
       if (value(own, name) == value(other, name)) continue;
       differing.push_back(
-          fmt::format("{} {}, there {}", name, value(own, name), value(other, name)));
+          fmt::format("{} {} against {}", name, value(own, name), value(other, name)));
     }
     if (!fewest || differing.size() < fewest->size()) fewest = differing;
   }

@@ -31,7 +31,7 @@ using StatusCounts = std::map<std::string, int>;
 // A configuration that both folders have.
 struct Comparison {
   std::string label;           // algorithm, data set, and every parameter that differs
-  std::string differs;         // beside the algorithms: "params.reg 0.05, there 0.1"
+  std::string differs;         // beside the algorithms: "params.reg 0.05 against 0.1"
   std::string methods;         // "als and sgd", whose epochs are different work; else empty
   StatusCounts first, second;  // how its runs ended
   Origins first_origins, second_origins;
@@ -48,7 +48,7 @@ struct Comparison {
 struct Unmatched {
   std::string label;
   StatusCounts runs;
-  std::string differs;  // from the nearest of the other folder: "params.reg 0.05, there 0.1"
+  std::string differs;  // from the nearest of the other folder: "params.reg 0.05 against 0.1"
 };
 
 struct ComparisonReport {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 
+#include "base/counted.hpp"
 #include "base/json/json_values.hpp"
 #include "base/text.hpp"
 #include "harness/spec/metric_keys.hpp"
@@ -37,7 +38,7 @@ std::string runs_text(const Compared& one) {
     return s.never == 0 ? std::to_string(s.runs) : fmt::format("{} ({} never)", s.runs, s.never);
   };
   if (one.pairs == 0) return side(one.first) + " and " + side(one.second) + " runs";
-  const std::string pairs = one.pairs == 1 ? "1 pair" : fmt::format("{} pairs", one.pairs);
+  const std::string pairs = counted(one.pairs, "pair");
   if (one.first.runs == one.pairs && one.second.runs == one.pairs) return pairs;
   return fmt::format("{} of {} and {} runs", pairs, one.first.runs, one.second.runs);
 }
@@ -126,8 +127,8 @@ std::string row_text(const Comparison& row) {
   }
   if (!row.differs.empty()) text += "    they differ in " + one_line(row.differs) + "\n";
   if (row.first_origins.known() || row.second_origins.known()) {
-    text += fmt::format("    runs are of {}; in the second of {}\n",
-                        known_or_not(row.first_origins), known_or_not(row.second_origins));
+    text += fmt::format("    made by {}; the second by {}\n", known_or_not(row.first_origins),
+                        known_or_not(row.second_origins));
   }
   if (!all_completed(row.first) || !all_completed(row.second)) {
     text += fmt::format("    runs: {}; in the second {}\n", counts_text(row.first),
@@ -138,8 +139,9 @@ std::string row_text(const Comparison& row) {
 
 std::string folder_text(const char* name, const FolderSummary& folder) {
   const std::string side = folder.side.empty() ? "" : ", " + folder.side;
-  return fmt::format("{:<7} {}: {} files, mfbench {}, {}\n", name, one_line(folder.folder + side),
-                     folder.files, one_line(join(folder.commits)), one_line(join(folder.machines)));
+  return fmt::format("{:<7} {}: {}, mfbench {}, {}\n", name, one_line(folder.folder + side),
+                     counted(folder.files, "file"), one_line(join(folder.commits)),
+                     one_line(join(folder.machines)));
 }
 
 std::string unmatched_text(const char* where, const std::vector<Unmatched>& all) {
@@ -336,17 +338,16 @@ std::string origins_note(const ComparisonReport& report) {
 std::string to_text(const ComparisonReport& report) {
   std::string text = folder_text("first", report.first) + folder_text("second", report.second);
   text += fmt::format(
-      "second over first, values as differences; intervals of {:g} % each; verdicts with "
-      "Holm's "
+      "second over first, values as differences; intervals of {:g} % each; verdicts with Holm's "
       "correction over all rows\nsame: times within {:g} %, values within {:g} %\n\n",
       100 * kLevel, 100 * report.options.margin, 100 * report.options.quality_margin);
   for (const auto& row : report.rows) text += row_text(row);
   text += unmatched_text("first", report.only_first) + unmatched_text("second", report.only_second);
   text += left_out_text("first", report.first) + left_out_text("second", report.second);
-  text += fmt::format("\n{} rows: epoch time {}; answer time {}; quality {}\n", report.rows.size(),
-                      tally(report.rows, &Comparison::epoch_time),
-                      tally(report.rows, &Comparison::answer_time),
-                      tally(report.rows, &Comparison::quality));
+  text += fmt::format(
+      "\n{}: epoch time {}; answer time {}; quality {}\n", counted(std::ssize(report.rows), "row"),
+      tally(report.rows, &Comparison::epoch_time), tally(report.rows, &Comparison::answer_time),
+      tally(report.rows, &Comparison::quality));
   return text + contended_note(report) + allowed_note(report) + origins_note(report);
 }
 

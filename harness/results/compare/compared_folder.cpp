@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "base/counted.hpp"
 #include "base/error.hpp"
 #include "base/json/json_values.hpp"
 #include "base/log.hpp"
@@ -103,7 +104,7 @@ void visit_listed_results(const std::string& path, const TakeStored& take) {
     }
   });
   if (dropped == 0) return;
-  note("{}: {} cases that their spec.json does not list are left out", path, dropped);
+  note("{}: left out: {} that spec.json does not list", path, counted(dropped, "case"));
 }
 
 void take_case(const StoredCase& stored, const StoredSpec& beside,

@@ -234,7 +234,7 @@ std::string differing_text(const ComparedCase& first, const ComparedCase& second
     const auto other = second.own.find(name);
     if (other == second.own.end()) continue;
     words.push_back(
-        fmt::format("{} {}, there {}", name, setting_text(value), setting_text(other->second)));
+        fmt::format("{} {} against {}", name, setting_text(value), setting_text(other->second)));
   }
   return join(words, "; ");
 }

@@ -50,7 +50,7 @@ void refuse_shared(const ComparedFolder& first, const ComparedFolder& second,
 // Throws Error(usage) where a swept setting has no value in common.
 void set_beside(ComparedFolder& first, ComparedFolder& second, const ComparedSides& sides);
 
-// "params.reg 0.05, there 0.1": of what was taken out, what both have.
+// "params.reg 0.05 against 0.1": of what was taken out, what both have.
 std::string differing_text(const ComparedCase& first, const ComparedCase& second);
 
 }  // namespace mf

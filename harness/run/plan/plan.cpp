@@ -11,6 +11,7 @@
 
 #include "algorithms/core/foreign.hpp"
 #include "algorithms/core/registry.hpp"
+#include "base/counted.hpp"
 #include "base/error.hpp"
 #include "base/json/json_values.hpp"
 #include "base/text.hpp"
@@ -341,13 +342,14 @@ std::string format_plan(const Plan& plan, const Spec& spec) {
                         item.note ? "  NOT RUNNABLE HERE: " + *item.note : "");
   }
   for (const auto& study : plan.studies) {
-    text += fmt::format("tuned: {}: {} trials, up to {} runs, {} epochs{}\n", study.label,
-                        study.trials, study.runs, study.epochs,
-                        study.train_s ? ", training ~" + format_seconds(*study.train_s) : "");
+    text +=
+        fmt::format("tuned: {}: {}, up to {}, {}{}\n", study.label, counted(study.trials, "trial"),
+                    counted(study.runs, "run"), counted(study.epochs, "epoch"),
+                    study.train_s ? ", training ~" + format_seconds(*study.train_s) : "");
   }
   const auto count = plan.cases.size();
-  text += fmt::format("{}: {} case{}; peak host memory {} of {}{}; ", spec.name, count,
-                      count == 1 ? "" : "s",
+  text += fmt::format("{}: {}; peak host memory {} of {}{}; ", spec.name,
+                      counted(std::ssize(plan.cases), "case"),
                       plan.peak_host_bytes > 0 ? format_bytes(plan.peak_host_bytes) : "unknown",
                       format_bytes(static_cast<double>(plan.available.bytes)),
                       plan.available.by.empty() ? "" : " available (" + plan.available.by + ")");
@@ -360,7 +362,8 @@ std::string format_plan(const Plan& plan, const Spec& spec) {
   } else {
     text += "no time estimated";
   }
-  if (plan.not_estimated > 0) text += fmt::format(" ({} cases not estimated)", plan.not_estimated);
+  if (plan.not_estimated > 0)
+    text += fmt::format(" ({} not estimated)", counted(plan.not_estimated, "case"));
   text += "\n";
   const bool unread = std::any_of(plan.cases.begin(), plan.cases.end(), [](const auto& item) {
     return !item.all_host_bytes && !item.note;
