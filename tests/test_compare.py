@@ -40,11 +40,6 @@ def measured():
     return found
 
 
-def has_completed(path):
-    """A run that diverged has no time to be compared."""
-    return lines_of(path)[-1].get("status") == "completed"
-
-
 def copy(path, into):
     (into / path.name).write_text("".join(json.dumps(line) + "\n" for line in lines_of(path)))
 
@@ -85,23 +80,3 @@ def test_the_same_measured_twice(mfbench, measured, tmp_path):
               if one[0] != "too few runs" and not one[1].startswith(OF_THE_PROCESS)]
     assert len(found) > 100 and len(judged) > 60
     fewer_than_two_in_a_hundred(judged)
-
-
-def test_runs_of_one_case_against_the_others(mfbench, measured, tmp_path):
-    """Seeds 1 to 3 against the rest, where there are at least six: no seed is on both sides."""
-    for (_, where), folders in measured.items():
-        for folder, files in folders.items():
-            if len(files) < 6 or not all(has_completed(path) for _, path in files):
-                continue
-            name = "-".join([where[0][:9], *folder.relative_to(REFERENCE).parts])
-            for index, (_, path) in enumerate(sorted(files)):
-                into = tmp_path / name / ("a" if index < 3 else "b")
-                into.mkdir(parents=True, exist_ok=True)
-                copy(path, into)
-    found = []
-    for folder in sorted(tmp_path.iterdir()):
-        found += verdicts(mfbench, folder / "a", folder / "b", tmp_path)
-    print(collections.Counter(verdict for verdict, _ in found))
-    assert len(found) >= 36
-    assert all(verdict != "too few runs" for verdict, _ in found)
-    fewer_than_two_in_a_hundred(found)
