@@ -8,6 +8,7 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/files/mapped_file.hpp"
 #include "base/hash.hpp"
 #include "base/host/memory_limit.hpp"
 #include "base/json/json.hpp"
@@ -65,9 +66,9 @@ class HashesBeside {
   void on_content(const std::string& path, const Bytes& content) {
     for (std::size_t i = 0; i < files_.size(); ++i) {
       if (files_[i].path != path || hashes_[i].valid()) continue;
-      hashes_[i] = in_thread([content, own = own_, threads = threads_] {
+      hashes_[i] = in_thread([path, content, own = own_, threads = threads_] {
         auto hash = own ? own_content_hash(content.view, threads) : sha256(content.view);
-        fail_if_cut();
+        if (was_cut(content)) fail_cut(path);
         return hash;
       });
     }

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -13,7 +14,6 @@
 #include <cstring>
 #include <mutex>
 #include <utility>
-#include <vector>
 
 #include "base/files/files.hpp"
 
@@ -26,8 +26,12 @@ ErrorKind kind_of(int error) {
   return error == EMFILE || error == ENFILE || error == EIO ? ErrorKind::io : ErrorKind::data;
 }
 
-Bytes read_to_end(const FileHandle& file, const std::string& path) {
-  AlignedVector<char> buffer(1 << 20);
+thread_local MappedFiles* mapped_here = nullptr;
+
+// Of a pipe, whose size is not known, or of `size` bytes.
+Bytes read_to_end(const FileHandle& file, const std::string& path, std::int64_t size = 0) {
+  constexpr std::int64_t kFirstBytes = 1 << 20;
+  AlignedVector<char> buffer(size > 0 ? size + 1 : kFirstBytes);
   std::int64_t filled = 0;
   for (;;) {
     if (filled == std::ssize(buffer)) buffer.resize(2 * filled);
@@ -38,6 +42,7 @@ Bytes read_to_end(const FileHandle& file, const std::string& path) {
     if (n == 0) break;
     filled += n;
   }
+  if (filled < size) fail_cut(path);
   buffer.resize(filled);
   return own_bytes(std::move(buffer));
 }
@@ -51,10 +56,8 @@ struct Region {
   std::atomic<bool> cut = false;
 };
 std::array<Region, 256> regions;
-std::array<std::string, 256> names;  // of the regions, for fail_if_cut
 const auto page_bytes = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-std::mutex table;                    // of changes to both, and of `cut_files`
-std::vector<std::string> cut_files;  // whose regions are gone
+std::mutex table;  // of changes to them
 
 // The pages behind the end of the file become zeros.
 void on_bus_error(int, siginfo_t* info, void*) {
@@ -83,13 +86,12 @@ void watch_bus_errors() {
 }
 
 // The slot of a new region; -1 where all are taken.
-int watch(const void* address, std::size_t size, const std::string& path) {
+int watch(const void* address, std::size_t size) {
   watch_bus_errors();
   const std::lock_guard lock(table);
   for (std::size_t slot = 0; slot < regions.size(); ++slot) {
     Region& region = regions[slot];
     if (region.begin != 0) continue;
-    names[slot] = path;
     region.cut = false;
     region.end = reinterpret_cast<std::uintptr_t>(address) + size;
     region.begin = reinterpret_cast<std::uintptr_t>(address);
@@ -103,7 +105,6 @@ void forget(int slot) {
   Region& region = regions[static_cast<std::size_t>(slot)];
   region.begin = 0;
   region.end = 0;
-  if (region.cut.exchange(false)) cut_files.push_back(names[static_cast<std::size_t>(slot)]);
 }
 
 // A page of newlines, with room for the file before it.
@@ -129,10 +130,10 @@ Bytes map(const FileHandle& file, const std::string& path, std::size_t size) {
   if (address == nullptr) {
     fail(kind_of(errno), "{}: cannot be mapped into memory: {}", path, last_cause());
   }
-  const int slot = watch(address, room, path);
+  const int slot = watch(address, room);
   if (slot < 0) {
     munmap(address, room + page_bytes);
-    return read_to_end(file, path);
+    return read_to_end(file, path, static_cast<std::int64_t>(size));
   }
   std::shared_ptr<const void> owner(address, [room, slot](void* p) {
     forget(slot);
@@ -149,11 +150,6 @@ struct stat status_of(const FileHandle& file, const std::string& path) {
   return status;
 }
 
-Bytes map_all(const FileHandle& file, const std::string& path, const struct stat& status) {
-  if (status.st_size == 0) return {};
-  return map(file, path, static_cast<std::size_t>(status.st_size));
-}
-
 }  // namespace
 
 Bytes own_bytes(AlignedVector<char> buffer) {
@@ -165,7 +161,11 @@ Bytes map_file(const std::string& path, Origin origin) {
   const FileHandle file = open_file(path, origin);
   const struct stat status = status_of(file, path);
   if (S_ISFIFO(status.st_mode)) return read_to_end(file, path);
-  return map_all(file, path, status);
+  if (status.st_size == 0) return {};
+  if (mapped_here == nullptr) return read_to_end(file, path, status.st_size);
+  Bytes mapped = map(file, path, static_cast<std::size_t>(status.st_size));
+  mapped_here->add(path, mapped);
+  return mapped;
 }
 
 void fail_cut(const std::string& path) {
@@ -173,15 +173,21 @@ void fail_cut(const std::string& path) {
        path);
 }
 
-void fail_if_cut() {
-  const std::lock_guard lock(table);
-  for (std::size_t slot = 0; slot < regions.size(); ++slot) {
-    if (regions[slot].cut.exchange(false)) cut_files.push_back(names[slot]);
+bool was_cut(const Bytes& mapped) {
+  const auto address = reinterpret_cast<std::uintptr_t>(mapped.view.data());
+  return std::ranges::any_of(regions, [&](const Region& region) {
+    return address != 0 && region.begin == address && region.cut;
+  });
+}
+
+MappedFiles::MappedFiles() : outer_(std::exchange(mapped_here, this)) {}
+
+MappedFiles::~MappedFiles() { mapped_here = outer_; }
+
+void MappedFiles::fail_if_cut() const {
+  for (const auto& [path, mapped] : files_) {
+    if (was_cut(mapped)) fail_cut(path);
   }
-  if (cut_files.empty()) return;
-  const std::string path = cut_files.front();
-  cut_files.clear();
-  fail_cut(path);
 }
 
 }  // namespace mf

@@ -128,9 +128,10 @@ NpyHeader read_npy_header(const std::string& name, std::string_view bytes) {
   return header;
 }
 
+namespace {
+
 template <class T>
-NpyArray<T> read_npy(const std::string& path, std::int64_t most_bytes) {
-  const Bytes file = map_file(path, Origin::found);
+NpyArray<T> array_of(const std::string& path, const Bytes& file, std::int64_t most_bytes) {
   const NpyHeader header = read_npy_header(path, file.view);
   if (header.type != type_of<T>) {
     fail_in_file(path, "the type " + in_quotes(header.type), in_quotes(type_of<T>));
@@ -155,8 +156,15 @@ NpyArray<T> read_npy(const std::string& path, std::int64_t most_bytes) {
   const std::int64_t count = std::ssize(data) / static_cast<std::int64_t>(sizeof(T));
   array.values.resize(count);
   if (count > 0) std::memcpy(array.values.data(), data.data(), data.size());
-  fail_if_cut();
   return array;
+}
+
+}  // namespace
+
+template <class T>
+NpyArray<T> read_npy(const std::string& path, std::int64_t most_bytes) {
+  return of_whole_files(
+      [&] { return array_of<T>(path, map_file(path, Origin::found), most_bytes); });
 }
 
 template <class T>

@@ -12,6 +12,7 @@
 
 #include "base/error.hpp"
 #include "base/files/files.hpp"
+#include "base/files/mapped_file.hpp"
 #include "datasets/readers/fields.hpp"
 #include "datasets/readers/reader_formats.hpp"
 
@@ -125,11 +126,13 @@ class ProbeEntry {
 
 RawRatings read_file(const std::string& file, const ScaleCheck& scale,
                      const ParseOptions& options) {
-  const Text text = open_text(file);
-  if (text.view().empty()) {
-    fail_in_file(file, "an empty file", "ratings", "it may be cut short: unpack it again");
-  }
-  return read_netflix(text, scale, options);
+  return of_whole_files([&] {
+    const Text text = open_text(file);
+    if (text.view().empty()) {
+      fail_in_file(file, "an empty file", "ratings", "it may be cut short: unpack it again");
+    }
+    return read_netflix(text, scale, options);
+  });
 }
 
 // Few large files are parsed by all threads one after another; many small ones at once.

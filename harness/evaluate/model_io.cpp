@@ -137,16 +137,17 @@ IdNames read_names(JsonReader& reader, const char* key, const std::string& folde
                    const std::vector<std::int32_t>& ids) {
   if (!reader.boolean(key, false)) return {};
   const std::string path = folder + "/" + key + ".txt";
-  const Bytes file = map_file(path, Origin::found);
-  std::vector<std::string_view> lines;
-  for (std::string_view rest = file.view; !rest.empty();) {
-    const std::size_t end = rest.find('\n');
-    lines.push_back(rest.substr(0, end));
-    rest.remove_prefix(end == rest.npos ? rest.size() : end + 1);
-  }
-  expect_size(path, std::ssize(lines), std::ssize(ids));
-  const IdNames names(lines);
-  fail_if_cut();
+  const IdNames names = of_whole_files([&] {
+    const Bytes file = map_file(path, Origin::found);
+    std::vector<std::string_view> lines;
+    for (std::string_view rest = file.view; !rest.empty();) {
+      const std::size_t end = rest.find('\n');
+      lines.push_back(rest.substr(0, end));
+      rest.remove_prefix(end == rest.npos ? rest.size() : end + 1);
+    }
+    expect_size(path, std::ssize(lines), std::ssize(ids));
+    return IdNames(lines);
+  });
   if (const std::string wrong = names.wrong(); !wrong.empty()) {
     fail(ErrorKind::data, "{}: found {}", path, wrong);
   }

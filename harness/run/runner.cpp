@@ -7,7 +7,6 @@
 
 #include "algorithms/core/foreign.hpp"
 #include "base/error.hpp"
-#include "base/files/mapped_file.hpp"
 #include "base/host/pages.hpp"
 #include "base/wait.hpp"
 #include "datasets/load.hpp"
@@ -69,7 +68,6 @@ class CaseRun {
     for (const auto& warning : setup_.warnings()) report_.warn(warning, result_);
     train();
     end_training();
-    fail_if_cut();  // the cache file that the ratings lie in
     if (result_.status != Status::interrupted) evaluate_groups();
     if (result_.status == Status::completed && task_.model_folder) save();
   }

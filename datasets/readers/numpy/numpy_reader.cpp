@@ -19,9 +19,7 @@
 namespace mf {
 namespace {
 
-// The names of one side, a line each, in any order; the numbers of `ids` become their rows.
-IdNames read_numbered_names(const std::string& path, const char* what,
-                            AlignedVector<std::int32_t>& ids, ThreadTeam& team) {
+MergedNames names_of_lines(const std::string& path, const char* what) {
   const Bytes file = map_file(path, Origin::named_file);
   NameCounter counter;
   for (std::string_view rest = file.view; !rest.empty();) {
@@ -34,8 +32,13 @@ IdNames read_numbered_names(const std::string& path, const char* what,
     }
     rest.remove_prefix(end == rest.npos ? rest.size() : end + 1);
   }
-  const MergedNames merged = merge_names({&counter});
-  fail_if_cut();
+  return merge_names({&counter});
+}
+
+// The names of one side, a line each, in any order; the numbers of `ids` become their rows.
+IdNames read_numbered_names(const std::string& path, const char* what,
+                            AlignedVector<std::int32_t>& ids, ThreadTeam& team) {
+  const MergedNames merged = of_whole_files([&] { return names_of_lines(path, what); });
   const auto& row_of = merged.row_of.front();
   const std::int64_t count = std::ssize(row_of);
   const auto beyond = std::find_if(ids.begin(), ids.end(), [&](auto id) { return id >= count; });

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/files/mapped_file.hpp"
 #include "base/json/json_values.hpp"
 #include "base/log.hpp"
 #include "datasets/readers/text_source.hpp"
@@ -136,8 +137,9 @@ void visit_lines(const std::string& path, std::string_view rest, StoredSpec& bes
 }
 
 void visit_packed(const std::string& path, StoredSpec& beside, const TakeStored& take) {
-  const Bytes packed = map_file(path, Origin::found);
-  visit_lines(path, decompress(path, packed, Compression::xz).view, beside, take);
+  const Bytes lines = of_whole_files(
+      [&] { return decompress(path, map_file(path, Origin::found), Compression::xz); });
+  visit_lines(path, lines.view, beside, take);
 }
 
 // Takes each case into `all`.
