@@ -1,6 +1,7 @@
 """What libraries do beside training, for tests/test_peers.py, which puts the fake peer behind it: each of these has
 to go on for a confined process. The reason of a case that fails has the last line that was printed."""
 
+import concurrent.futures
 import contextlib
 import mmap
 import multiprocessing
@@ -14,6 +15,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 
 FOLDER = pathlib.Path(sys.argv[1])
 
@@ -71,6 +73,21 @@ def processes_of_its_own():
     assert subprocess.run(["sh", "-c", "echo x > /dev/null"], check=False).returncode == 0
 
 
+def names_of_its_threads():
+    """Without them CUDA does not start. Only its own: what stands beside them is kept from it."""
+    def name_it():
+        own = pathlib.Path(f"/proc/self/task/{threading.get_native_id()}/comm")
+        own.write_text("worker")
+        assert own.read_text() == "worker\n"
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        pool.submit(name_it).result()
+    if CONFINED:
+        for path in ("/proc/self/oom_score_adj", f"/proc/{os.getppid()}/oom_score_adj"):
+            with contextlib.suppress(PermissionError):
+                os.close(os.open(path, os.O_WRONLY))
+                raise AssertionError(path)
+
+
 def what_it_reads():
     """As BLAS, OpenMP and Java do to learn about the machine, and random numbers."""
     assert pathlib.Path("/proc/self/status").read_text() and pathlib.Path("/proc/cpuinfo").read_text()
@@ -79,6 +96,6 @@ def what_it_reads():
 
 
 for what in (caches_below_home, temporary_files, a_database, memory_that_processes_share, sockets_of_its_own,
-             processes_of_its_own, what_it_reads):
+             processes_of_its_own, names_of_its_threads, what_it_reads):
     print(what.__name__, file=sys.stderr, flush=True)
     what()

@@ -160,12 +160,13 @@ def test_a_peer_is_confined_to_its_folder_and_its_processes(mfbench, fakes, mode
 
 def test_what_libraries_do_beside_training_is_not_kept_from_them(mfbench, fakes):
     """Caches, temporary files, shared memory, sockets and processes of their own."""
+    confined = json.loads(mfbench("doctor", "--json", cwd=fakes).stdout)["peers_confined"]
     adapter = fakes / "scripts" / "libmf" / "adapter.py"
-    adapter.write_text((ROOT / "tests" / "as_libraries_do.py").read_text() + FAKE.read_text())
+    adapter.write_text(f"CONFINED = {'writes' in confined}\n" + (ROOT / "tests" / "as_libraries_do.py").read_text() +
+                       FAKE.read_text())
     ((header, _, footer, path),) = run(mfbench, fakes, spec([fake("well", timeout_s=60)]))
     assert footer["status"] == "completed", path.with_suffix(".stderr").read_text()
     assert "what_it_reads" in path.with_suffix(".stderr").read_text()
-    confined = json.loads(mfbench("doctor", "--json", cwd=fakes).stdout)["peers_confined"]
     assert header["facts"]["confined"] == confined
 
 

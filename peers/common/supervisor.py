@@ -45,6 +45,7 @@ PR_SET_NO_NEW_PRIVS = 38
 LANDLOCK_CREATE, LANDLOCK_ADD, LANDLOCK_RESTRICT = 444, 445, 446
 LANDLOCK_BELOW, SCOPE_SIGNALS = 1, 1 << 1
 TO_FILES, TRUNCATES = 1 << 1, 1 << 14
+IN_FILES = TO_FILES | TRUNCATES
 IN_FOLDERS = sum(1 << bit for bit in range(4, 14))  # removing, making and moving what is in them
 # What libraries write beside files: memory that processes share, GPUs. No terminals, no disks.
 DEVICES = ["null", "zero", "full", "random", "urandom", "shm", "dri", "kfd", "nvidia*"]
@@ -106,13 +107,14 @@ def landlock(call, *arguments):
 def allow(rules, path, writes):
     place = os.open(path, os.O_PATH)
     if not os.path.isdir(path):
-        writes &= TO_FILES | TRUNCATES
+        writes &= IN_FILES
     landlock(LANDLOCK_ADD, rules, LANDLOCK_BELOW, struct.pack("=Qi", writes, place), 0)
     os.close(place)
 
 
 def confine(order):
-    """Files are written and made in its folder only, and on devices; only its own processes are signalled."""
+    """Files are written and made in its folder only, and on devices; only its own processes are signalled. CUDA does
+    not start where it cannot write the names of its threads."""
     writes = TO_FILES | IN_FOLDERS | (TRUNCATES if "truncation" in order["confined"] else 0)
     signals = "signals" in order["confined"]
     # Older kernels know the first of the three numbers.
@@ -120,6 +122,8 @@ def confine(order):
     rules = landlock(LANDLOCK_CREATE, attributes, ctypes.c_size_t(len(attributes)), 0)
     for path in [order["folder"], *(path for name in DEVICES for path in glob.glob(f"/dev/{name}"))]:
         allow(rules, path, writes)
+    allow(rules, "/proc/self/task", writes & IN_FILES)
+    os.open("/proc/self/task", os.O_PATH)  # for ever: what /proc forgets meanwhile has no rule any more
     libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     landlock(LANDLOCK_RESTRICT, rules, 0)
     os.close(rules)
@@ -134,6 +138,8 @@ def limit(kind, bytes_):
 def become_peer(order, channel, facts, parent):
     """In a process of its own: a group of its own, no network, and an end with the supervisor."""
     os.setpgid(0, 0)
+    os.dup2(channel.fileno(), 3)
+    channel.close()
     os.chdir(order["folder"])
     limit(resource.RLIMIT_CORE, 0)
     network = ("host", "the parameter `cluster` asks for it") if order["network"] else leave_network()
@@ -146,8 +152,6 @@ def become_peer(order, channel, facts, parent):
         os._exit(1)
     os.write(facts, json.dumps(dict(zip(("network", "why"), network))).encode())
     os.close(facts)
-    os.dup2(channel.fileno(), 3)
-    channel.close()
     sys.argv = [order["adapter"], order["folder"]]
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # mfpeer, mfprogram
     runpy.run_path(order["adapter"], run_name="__main__")
