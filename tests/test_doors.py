@@ -2,13 +2,16 @@
 writes to. Each ends with a message and a documented exit code, in time and in little memory."""
 
 import contextlib
+import ctypes
 import gzip
 import hashlib
 import json
 import os
+import pathlib
 import resource
 import shutil
 import signal
+import struct
 import subprocess
 import time
 
@@ -220,12 +223,75 @@ def test_a_link_that_takes_the_place_of_a_study_leads_no_trial_out(mfbench, tmp_
     outside = tmp_path / "outside"
     outside.mkdir()
     with run_in_training(mfbench, tmp_path, TUNED, "tune/*/e*.jsonl") as (process, trial):
-        for name in ("study.json", trial.name):  # so that the trial is found when it has ended
-            os.link(trial.with_name(name), outside / name)
         lead_out(trial.parent, outside)
         _, stderr = process.communicate(timeout=30)
     assert process.returncode == 4 and "one of its folders is a file or a link" in stderr
-    assert sorted(one.name for one in outside.iterdir()) == sorted(["study.json", trial.name])
+    assert not list(outside.iterdir())
+
+
+MANY = {**SPEC, "seeds": list(range(1, 81)), "save_model": False}
+READING = {
+    "run": (("run", "s.json", "--out", "r", "--quiet"), "r"),
+    "compare": (("compare", "r", "other"), "r"),
+    "summarize": (("summarize", "r", "--out", "cases.csv", "trace.csv"), "r"),
+    "merge": (("merge", "r2", "r"), "r"),
+    "tune": (("tune", "r"), "r/tune/e0"),
+}
+
+
+@pytest.fixture(scope="module")
+def many(mfbench, tuned, tmp_path_factory):
+    """A folder of many results, and of a study with as many, so that reading takes a while."""
+    folder = tmp_path_factory.mktemp("many")
+    mfbench("run", "s.json", "--out", "r", "--quiet", cwd=folder, spec=MANY, code=0)
+    (study,) = (tuned / "r/tune").iterdir()
+    shutil.copytree(study, folder / "r/tune/e0")
+    trial = next((folder / "r/tune/e0").glob("e*.jsonl"))
+    for number in range(80):
+        shutil.copy(trial, folder / f"r/tune/e0/more{number}.jsonl")
+    return folder
+
+
+class Watch:
+    """The names of files in a folder that processes have opened since."""
+    IN_OPEN, IN_ISDIR = 0x20, 0x40000000
+
+    def __init__(self, folder):
+        libc = ctypes.CDLL(None, use_errno=True)
+        self.file = os.fdopen(libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC), "rb", buffering=0)
+        assert libc.inotify_add_watch(self.file.fileno(), os.fsencode(folder), self.IN_OPEN) > 0, ctypes.get_errno()
+
+    def opened(self):
+        data, names = self.file.read() or b"", []
+        while data:
+            _, mask, _, length = struct.unpack_from("iIII", data)
+            if not mask & self.IN_ISDIR:
+                names.append(data[16:16 + length].rstrip(b"\0").decode())
+            data = data[16 + length:]
+        return names
+
+
+@pytest.mark.parametrize("command", READING)
+def test_a_folder_that_is_exchanged_for_a_link_while_it_is_read_leads_nowhere(mfbench, many, tmp_path, command):
+    words, first = READING[command]
+    for name in ("r", "other", "outside"):
+        shutil.copytree(many / "r", tmp_path / name)
+    (tmp_path / "s.json").write_text(json.dumps(MANY))
+    own = Watch(tmp_path / first)
+    outside = Watch(tmp_path / "outside" / pathlib.Path(first).relative_to("r"))
+    process = subprocess.Popen([mfbench.program, *words], cwd=tmp_path, env=mfbench.environment(), text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    try:
+        begun = wait_for(own.opened, "file that is opened")
+        lead_out(tmp_path / "r", tmp_path / "outside")
+        said, _ = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        process.communicate()
+    assert len(begun) < 60, "all was read before the exchange"
+    assert not outside.opened(), said
+    assert own.opened(), "nothing was read behind the exchange"
+    assert process.returncode in range(8), said
 
 
 # ---- a cache that another process writes, and never ends to --------------------------------------

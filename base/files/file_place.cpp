@@ -27,8 +27,13 @@ std::string folder_before(const std::string& path) {
 
 FileHandle reach_folder(const std::string& path, Origin origin) {
   if (origin != Origin::found) return FileHandle(::open(path.c_str(), kReach));
-  FileHandle folder(::open(fs::path(path).is_absolute() ? "/" : ".", kReach));
-  for (const auto& part : fs::path(path).relative_path()) {
+  const FileHandle top(::open(fs::path(path).is_absolute() ? "/" : ".", kReach));
+  return top ? reach_below(top, fs::path(path).relative_path().string()) : FileHandle();
+}
+
+FileHandle reach_below(const FileHandle& top, const std::string& path) {
+  FileHandle folder(::openat(top.fd(), ".", kReach));
+  for (const auto& part : fs::path(path)) {
     if (!folder) break;
     if (!part.empty())
       folder = FileHandle(::openat(folder.fd(), part.c_str(), kReach | O_NOFOLLOW));

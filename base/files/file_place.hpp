@@ -12,6 +12,8 @@ namespace mf {
 // Opened to reach names within it. Origin::found: no name of the path may be a link. None where
 // that fails: errno says why.
 FileHandle reach_folder(const std::string& path, Origin origin);
+// The same for a path below a folder, of which no name may be a link; "": that folder.
+FileHandle reach_below(const FileHandle& top, const std::string& path);
 
 // The path of a folder that the user named, or where links in it lead: it is a path for
 // Origin::found. Throws Error(io).

@@ -1,6 +1,5 @@
 #include "base/files/files.hpp"
 
-#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -87,11 +86,6 @@ void make_folder(const std::string& folder) {
 void make_parent_folder(const std::string& file) {
   const fs::path folder = fs::path(file).parent_path();
   if (!folder.empty()) make_folder(folder.string());
-}
-
-std::int64_t changed_ns(const std::string& path) {
-  const FileHandle file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  return file ? changed_ns(file) : 0;
 }
 
 std::int64_t changed_ns(const FileHandle& file) {

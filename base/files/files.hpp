@@ -44,10 +44,7 @@ bool write_all(const FileHandle& file, std::string_view text);
 void make_folder(const std::string& folder);
 void make_parent_folder(const std::string& file);
 
-// When the file was changed last, in nanoseconds by the clock of its file system; 0 where there is
-// none. It is opened for that: a network file system asks its server then, and may answer stat() by
-// what it remembers.
-std::int64_t changed_ns(const std::string& path);
+// When the file was changed last, in nanoseconds by the clock of its file system.
 std::int64_t changed_ns(const FileHandle& file);
 
 // Renames a file, replacing what has that name. Throws Error(io) naming both and the cause.

@@ -13,6 +13,7 @@
 
 #include "base/error.hpp"
 #include "base/files/file_place.hpp"
+#include "base/files/held_folder.hpp"
 
 namespace mf {
 namespace {
@@ -43,11 +44,21 @@ struct stat status_of(const FileHandle& file, const std::string& path) {
 
 }  // namespace
 
+namespace {
+
+FileHandle open_found(const std::string& path, int flags) {
+  auto held = open_held(path, flags);
+  return held ? std::move(*held) : FileHandle(::open(path.c_str(), flags));
+}
+
+}  // namespace
+
 // Without O_NONBLOCK, opening a pipe waits for a writer.
 std::optional<FileHandle> open_if_there(const std::string& path, Origin origin) {
   const bool found = origin == Origin::found, pipes = origin == Origin::named;
-  const int flags = (pipes ? 0 : O_NONBLOCK) | (found ? O_NOFOLLOW : 0);
-  FileHandle file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | flags));
+  const int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | (pipes ? 0 : O_NONBLOCK);
+  FileHandle file =
+      found ? open_found(path, flags | O_NOFOLLOW) : FileHandle(::open(path.c_str(), flags));
   if (!file && errno == ENOENT) return std::nullopt;
   if (!file && errno == ELOOP) {
     fail_in_file(path, found ? "a link" : "a link that leads to itself", "a file");
@@ -62,6 +73,11 @@ std::optional<FileHandle> open_if_there(const std::string& path, Origin origin) 
 FileHandle open_file(const std::string& path, Origin origin) {
   if (auto file = open_if_there(path, origin)) return std::move(*file);
   fail_in_file(path, "no such file", "a file");
+}
+
+std::int64_t changed_ns(const std::string& path) {
+  const FileHandle file = open_found(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+  return file ? changed_ns(file) : 0;
 }
 
 std::int64_t size_of(const FileHandle& file) {

@@ -12,7 +12,8 @@ namespace mf {
 enum class Origin {
   named,       // by the user: a link leads where it leads, a pipe is read to its end
   named_file,  // the same, but it is read more than once: a pipe is refused
-  found,       // in a folder that others may write to: no link is followed, no pipe waited for
+  found,       // in a folder that others may write to (held_folder.hpp): no link is followed, no
+               // pipe waited for
 };
 
 // Never a folder or a device. Throws Error(data) that says what stands there, Error(io) where this
@@ -22,6 +23,10 @@ FileHandle open_file(const std::string& path, Origin origin);
 std::optional<FileHandle> open_if_there(const std::string& path, Origin origin);
 
 std::int64_t size_of(const FileHandle& file);  // as it is now
+
+// changed_ns() of a file of Origin::found; 0 where there is none. It is opened for that: a network
+// file system asks its server then, and may answer stat() by what it remembers.
+std::int64_t changed_ns(const std::string& path);
 
 inline constexpr std::int64_t kMostText = std::int64_t{256} << 20;
 

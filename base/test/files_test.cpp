@@ -16,6 +16,7 @@
 #include "base/files/atomic_file.hpp"
 #include "base/files/file_claim.hpp"
 #include "base/files/file_copy.hpp"
+#include "base/files/held_folder.hpp"
 #include "base/files/mapped_file.hpp"
 #include "base/files/npy.hpp"
 #include "base/files/open_file.hpp"
@@ -261,6 +262,35 @@ TEST(OpenFile, AFolderIsMadeBelowAnotherAndNotElsewhere) {
     EXPECT_HAS(error_of([&] { make_folder_in(folder / "top", name); }).what(), "found a link");
   }
   EXPECT_TRUE(fs::is_empty(folder / "outside"));
+}
+
+TEST(HeldFolder, IsReadWhateverTakesItsName) {
+  const TempFolder folder;
+  for (const char* name : {"a/sub", "outside/sub"}) fs::create_directories(folder / name);
+  for (const char* name : {"a", "outside"}) {
+    write_file(folder / (std::string(name) + "/x"), name);
+    write_file(folder / (std::string(name) + "/sub/y"), name);
+  }
+  const std::string own = folder / "a", x = own + "//x", y = own + "/sub/y";
+  const auto reads = [](const std::string& path) { return read_text(path, Origin::found); };
+  {
+    const HeldFolder held(own + "/");
+    fs::rename(own, folder / "b");
+    fs::create_directory_symlink(folder / "outside", own);
+    EXPECT_EQ(reads(x), "a");
+    EXPECT_EQ(reads(y), "a");
+    EXPECT_FALSE(open_if_there(own + "/none", Origin::found));
+    const HeldFolder inner(own);  // which is a part of it
+    EXPECT_EQ(reads(x), "a");
+    fs::rename(folder / "b/sub", folder / "b/aside");
+    fs::create_directory_symlink(folder / "outside/sub", folder / "b/sub");
+    EXPECT_HAS(error_of([&] { reads(y); }).what(),
+               y + ": cannot be opened: Not a directory; one of its folders is a file or a link");
+    EXPECT_EQ(read_text(x, Origin::named), "outside") << "the user may name it";
+  }
+  EXPECT_EQ(reads(x), "outside") << "the user names it, where it leads now";
+  const HeldFolder found(own, Origin::found);
+  EXPECT_HAS(error_of([&] { reads(x); }).what(), "one of its folders is a file or a link");
 }
 
 TEST(OpenFile, AFolderIsMadeNowhereElseWhileOneIsExchangedForALink) {

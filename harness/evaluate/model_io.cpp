@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/files/atomic_file.hpp"
+#include "base/files/held_folder.hpp"
 #include "base/files/mapped_file.hpp"
 #include "base/files/npy.hpp"
 #include "base/log.hpp"
@@ -196,6 +197,7 @@ Predictor predictor_of(const SavedModel& saved, double train_mean, const std::st
 }  // namespace
 
 SavedModel load_model(const std::string& folder) {
+  const HeldFolder held(folder);
   SavedModel saved;
   const std::string header = folder + "/model.json";
   if (!is_taken(header)) {

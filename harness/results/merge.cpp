@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <list>
 #include <map>
 #include <optional>
 #include <set>
@@ -12,6 +13,7 @@
 #include "base/files/atomic_file.hpp"
 #include "base/files/claim.hpp"
 #include "base/files/file_place.hpp"
+#include "base/files/held_folder.hpp"
 #include "base/files/mapped_file.hpp"
 #include "base/json/json_values.hpp"
 #include "base/text.hpp"
@@ -156,6 +158,7 @@ class Merge {
              other.folder == out_ ? "; the first is the joined folder" : "");
       }
     }
+    held_.emplace_back(folder);
     sources_.push_back(read_source(folder));
     refuse_another_spec(sources_.front(), sources_.back());
     refuse_running(sources_.back());
@@ -223,6 +226,7 @@ class Merge {
 
   const std::string out_;
   std::string to_;  // where that leads
+  std::list<HeldFolder> held_;
   std::vector<Source> sources_;
   std::map<std::string, Choice> choices_;
   std::vector<std::string> differing_;

@@ -4,6 +4,7 @@
 #include <array>
 #include <filesystem>
 #include <functional>
+#include <list>
 #include <map>
 #include <ostream>
 #include <set>
@@ -12,6 +13,7 @@
 
 #include "base/error.hpp"
 #include "base/files/atomic_file.hpp"
+#include "base/files/held_folder.hpp"
 #include "base/json/json_values.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
@@ -60,6 +62,7 @@ class ResultSearch {
 
  private:
   void add_tree(const std::string& root) {
+    held_.emplace_back(root);
     std::set<fs::path> folders = {root};
     std::error_code error;
     for (fs::recursive_directory_iterator at(root, error), end; !error && at != end;
@@ -83,6 +86,7 @@ class ResultSearch {
     if (seen_.insert(one_name_of(place.path)).second) places_.push_back(place);
   }
 
+  std::list<HeldFolder> held_;
   std::vector<ResultPlace> places_;
   std::set<std::string> seen_;
 };

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "algorithms/core/registry.hpp"
+#include "base/files/held_folder.hpp"
 #include "base/json/json_values.hpp"
 #include "base/terminal.hpp"
 #include "base/text.hpp"
@@ -409,6 +410,7 @@ std::string folded_lines(const std::string& text, std::size_t room) {
 }  // namespace
 
 std::string summary_table(const std::string& folder, const Spec& given, std::size_t room) {
+  const HeldFolder held(folder, Origin::found);
   const Spec spec = named_as_in(folder, given);
   const auto target = target_of(spec);
   const std::vector<Row> rows = rows_of(folder, spec, target);

@@ -2,7 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/files/file_place.hpp"
-#include "base/files/files.hpp"
+#include "base/files/open_file.hpp"
 #include "base/json/json_values.hpp"
 #include "base/log.hpp"
 #include "base/timeline.hpp"

@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "base/files/atomic_file.hpp"
 #include "base/files/claim.hpp"
+#include "base/files/held_folder.hpp"
 #include "base/json/json_values.hpp"
 #include "base/log.hpp"
 #include "datasets/load.hpp"
@@ -161,6 +162,7 @@ SessionSummary run_session(const Spec& given, const RunOptions& asked, Progress&
   summary.folder = folder_of(given, asked);
   make_usable(summary.folder);
   summary.folder = without_links(summary.folder);
+  const HeldFolder held(summary.folder);
   const ClaimFolder claims(summary.folder, given.hash);
   Neighbours neighbours(claims, !asked.only);
   if (options.began_ns == 0) options.began_ns = claims.now_ns();

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/files/held_folder.hpp"
 #include "base/files/mapped_file.hpp"
 #include "base/json/json_values.hpp"
 #include "base/log.hpp"
@@ -180,6 +181,7 @@ StoredResults read_packed_lines(const std::string& path, std::string_view lines)
 namespace {
 
 StoredSpec visit_stored(const std::string& path, bool as_listed, const TakeStored& take) {
+  const HeldFolder held(path);
   const auto packed = packed_in_place_of(path);
   if (!packed && !is_folder(path)) {
     fail(ErrorKind::usage, "{}: is no folder of results", path);

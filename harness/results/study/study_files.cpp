@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/error.hpp"
+#include "base/files/held_folder.hpp"
 #include "base/files/open_file.hpp"
 #include "base/json/json_values.hpp"
 #include "base/log.hpp"
@@ -90,6 +91,7 @@ bool holds_studies(const std::string& folder) {
 }
 
 std::vector<FoundStudy> read_studies(const std::string& results) {
+  const HeldFolder held(results);
   const fs::path root = fs::path(results) / kTrials;
   const std::set<fs::path> places = studies_in(root);
   if (places.empty()) {

@@ -115,6 +115,7 @@ class StudyRun {
     ++tuned_.run;
     // By the file, as any later look at it.
     const auto file = read_result_file(path);
+    if (file && file->damage) fail(ErrorKind::io, "{}", *file->damage);
     const auto outcome = file ? outcome_of(*file, study_.metric) : std::nullopt;
     tuned_.interrupted = !outcome.has_value();
     if (outcome) outcomes_[place] = *outcome;

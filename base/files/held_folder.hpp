@@ -1,0 +1,43 @@
+// A folder that others may write to: opened once, so that what is read below it stays within it,
+// whatever takes its name meanwhile.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/files/files.hpp"
+#include "base/files/open_file.hpp"
+
+namespace mf {
+
+// Until its end, files of Origin::found below this path are reached from the folder that it led to
+// at first, with no link on the way. Within another one's path it is a part of that. A folder that
+// the user named is held where there is one; of Origin::found, one that cannot be reached has no
+// files.
+class HeldFolder {
+ public:
+  explicit HeldFolder(const std::string& path, Origin origin = Origin::named);
+  ~HeldFolder();
+  HeldFolder(const HeldFolder&) = delete;
+  HeldFolder& operator=(const HeldFolder&) = delete;
+
+ private:
+  struct Held {
+    std::string path;  // without a slash at its end
+    std::shared_ptr<const FileHandle> folder;
+    int why_not;  // the errno of that
+  };
+  friend std::optional<FileHandle> open_held(const std::string& path, int flags);
+  static std::list<Held>& all();
+  static const Held* above(const std::string& path);
+
+  std::optional<std::list<Held>::iterator> own_;
+};
+
+// Opens a file below a held folder; nothing where none is held above it. No file: errno says why,
+// ENOTDIR where one of its folders is a link.
+std::optional<FileHandle> open_held(const std::string& path, int flags);
+
+}  // namespace mf
