@@ -418,6 +418,13 @@ def test_two_runs_have_the_numbers_of_mfbench_compare(tmp_path):
     assert said["rows"][0]["verdict"] == row["verdict"]
 
 
+def test_copies_of_the_same_measurements_are_no_pair(tmp_path):
+    for name in ("one", "copy"):
+        write_cases(tmp_path / name, [Made(seed=seed) for seed in (1, 2, 3)])
+    runs, _ = gather([tmp_path])
+    assert shared_pairs(runs) == []
+
+
 def test_only_folders_of_the_report_are_compared(tmp_path):
     runs, _ = gather([two_runs(tmp_path)])
     with pytest.raises(PlotError, match="no folder of results of this report"):

@@ -20,13 +20,22 @@ LIMIT_S = 120
 
 def shared_pairs(runs: Sequence[Run]) -> list[tuple[Run, Run, int]]:
     """With how many cases both have, which are those of one hash, most first; in a pair the run that began first.
-    A ratio of two machines, or contributors, says nothing of programs, so they are no pair."""
-    hashes = [set(run.results.cases["case_hash"].dropna()) for run in runs]
-    found = [(a, b, len(hashes[i] & hashes[j]))
-             for (i, a), (j, b) in combinations(enumerate(runs), 2)
-             if hashes[i] & hashes[j] and one_machine(a.view.cases, b.view.cases)]
+    A ratio of two machines, or contributors, says nothing of programs, so they are no pair; nor are two folders
+    with copies of the same measurements."""
+    measured = [_measured(run) for run in runs]
+    found = []
+    for (i, a), (j, b) in combinations(enumerate(runs), 2):
+        both = measured[i].keys() & measured[j].keys()
+        if any(measured[i][key] != measured[j][key] for key in both) and one_machine(a.view.cases, b.view.cases):
+            found.append((a, b, len(both)))
     found.sort(key=lambda pair: -pair[2])
     return [(a, b, n) if _begun(a) <= _begun(b) else (b, a, n) for a, b, n in found]
+
+
+def _measured(run: Run) -> dict[str, tuple[Any, ...]]:
+    """By the hash of a case, what tells one measurement of it from another."""
+    cases = run.results.cases.dropna(subset=["case_hash"])
+    return dict(zip(cases["case_hash"], zip(cases["started_at"], cases["clock_wall_s"])))
 
 
 def _begun(run: Run) -> str:
