@@ -47,7 +47,7 @@ def draw_curves(view: View, recipe: Recipe, x: Quantity, y: Quantity, title: str
     whole = [panel_curves(panel, recipe, x.column, y.column) for panel in view.panels]
     if not any(whole):
         raise NotDrawable(f"no finished case has a trace with {x.column} and {y.column}")
-    looks_of = looks(view.labels, baseline_label(view, recipe.question), view.by_panel)
+    names, looks_of = names_and_looks(view, baseline_label(view, recipe.question))
     datasets = {panel.dataset for panel in view.panels}
     metric = row(y.column)  # on a linear axis with a window of its own
     foreign = [p for p in points if metric and p.foreign and p.dataset in datasets]
@@ -68,7 +68,6 @@ def draw_curves(view: View, recipe: Recipe, x: Quantity, y: Quantity, title: str
             axes.set_ylabel(y.label)
         else:
             finish_y(axes, curves, near, y.label, recipe)
-    names = names_of(view, looks_of)
     place_legend(sheet, view, whole, looks_of, names, shown)
     if y.column == "updates_per_s":
         notes.append(writes_note(view))
@@ -82,11 +81,16 @@ def curve_sheet(n: int, recipe: Recipe, title: str, view: View) -> Sheet:
     return Sheet(recipe.title or f"{view.specs}: {title}", n)
 
 
-def names_of(view: View, looks_of: Mapping[str, Look]) -> dict[str, str]:
-    """Short names. Labels share one only if they look alike."""
+def names_and_looks(view: View, baseline: str | None) -> tuple[dict[str, str], dict[str, Look]]:
+    """Of each label. Those of one short name, which never meet in a panel, look alike."""
     names = short_names(view.labels, view.by_panel)
-    looking = {(name, look.colour, look.variant) for label, name in names.items() for look in [looks_of[label]]}
-    return names if len(looking) == len(set(names.values())) else short_names(view.labels)
+    first: dict[str, str] = {}
+    for label in view.labels:
+        first.setdefault(names[label], label)
+    stands_for = {label: first[name] for label, name in names.items()}
+    found = looks(list(first.values()), stands_for.get(baseline or "", baseline),
+                  [[stands_for[label] for label in own] for own in view.by_panel])
+    return names, {label: look for one, look in found.items() for label in view.labels if stands_for[label] == one}
 
 
 def place_legend(sheet: Sheet, view: View, per_panel: Sequence[Sequence[Curve]], looks_of: Mapping[str, Look],

@@ -1,6 +1,7 @@
 """What holds of every figure: its size, one panel a comparison, no word over another, and its caption in a file."""
 
-from itertools import combinations
+from itertools import chain, combinations
+from types import SimpleNamespace
 
 import pytest
 from matplotlib.image import imread
@@ -9,6 +10,7 @@ from synthetic import Made, descent, view_of, write
 from mfplots import figures
 from mfplots.bar_page import worded
 from mfplots.cli import main
+from mfplots.curve_page import names_and_looks
 from mfplots.errors import NotDrawable
 from mfplots.load import load
 from mfplots.names import short_names
@@ -168,3 +170,13 @@ def test_rows_compare_whether_or_not_their_intervals_have_room():
         shown = worded(rows, inches, size)
         assert all(text.replace("\n", " ") in (", ".join(row), row[0]) for text, row in zip(shown, bare)), shown
         assert "diverged" in shown[1] and "diverged" in shown[2]
+
+
+def test_labels_of_one_short_name_look_alike_in_all_panels():
+    by_panel = [["sgd kind=b rate=0.1", "als"], ["sgd kind=a rate=0.2", "sgd kind=b rate=0.3"]]
+    view = SimpleNamespace(labels=list(dict.fromkeys(chain(*by_panel))), by_panel=by_panel)
+    names, looks_of = names_and_looks(view, None)
+    assert names["sgd kind=b rate=0.1"] == names["sgd kind=b rate=0.3"] == "sgd b"
+    assert looks_of["sgd kind=b rate=0.1"] == looks_of["sgd kind=b rate=0.3"]
+    assert looks_of["sgd kind=a rate=0.2"].line != looks_of["sgd kind=b rate=0.3"].line
+    assert names_and_looks(view, "sgd kind=b rate=0.3")[1]["sgd kind=b rate=0.1"].line == "-"

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from mfplots.curve_page import BANDS, curve_sheet, draw_panel, names_of, numbers, place_legend
+from mfplots.curve_page import BANDS, curve_sheet, draw_panel, names_and_looks, numbers, place_legend
 from mfplots.curves import Curve, aggregate
 from mfplots.errors import NotDrawable, PlotError
 from mfplots.figures import Drawing, figure
@@ -17,7 +17,6 @@ from mfplots.names import explained
 from mfplots.recipes import Recipe
 from mfplots.series import Panel, Series, View, panel_title
 from mfplots.smallprint import provenance, sample
-from mfplots.style import looks
 from mfplots.summary import baseline_label
 
 USERS = ["first_user", "last_user"]
@@ -29,7 +28,7 @@ def user_groups(view: View, recipe: Recipe) -> Drawing:
     if not any(per_panel):
         raise NotDrawable(f"no finished case has {recipe.part} errors by user group; the spec asks "
                           'for them with "evaluate": {"user_groups": 10}')
-    looks_of = looks(view.labels, baseline_label(view, recipe.question))
+    names, looks_of = names_and_looks(view, baseline_label(view, recipe.question))
     sheet = curve_sheet(len(view.panels), recipe, f"{recipe.part} RMSE by user id", view)
     for axes, panel, curves in zip(sheet.axes, view.panels, per_panel):
         draw_panel(axes, curves, looks_of, recipe)
@@ -39,7 +38,6 @@ def user_groups(view: View, recipe: Recipe) -> Drawing:
         axes.set_ylabel(f"{recipe.part} RMSE over that of all users (%)")
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:+g}" if value else "0"))
         axes.axhline(0, color="#555555", linewidth=0.9, linestyle=(0, (2, 2)), zorder=0.5)
-    names = names_of(view, looks_of)
     place_legend(sheet, view, per_panel, looks_of, names)
     band = BANDS[recipe.band]
     sheet.small_print([

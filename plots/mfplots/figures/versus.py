@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from mfplots.curve_page import curve_sheet, draw_panel, draw_points, finish_x, finish_y, names_of, numbers, \
+from mfplots.curve_page import curve_sheet, draw_panel, draw_points, finish_x, finish_y, names_and_looks, numbers, \
     place_legend, reading
 from mfplots.curves import Curve, aggregate, wants_log
 from mfplots.errors import NotDrawable, PlotError
@@ -17,7 +17,6 @@ from mfplots.published import absent_note, points_of
 from mfplots.recipes import Recipe
 from mfplots.series import Panel, View, canonical, panel_title
 from mfplots.smallprint import provenance
-from mfplots.style import looks
 from mfplots.summary import CLOCK_NAMES
 from mfplots.traces import Trace
 
@@ -35,7 +34,7 @@ def speedup_trace(view: View, recipe: Recipe) -> Drawing:
     per_panel = [_curves(panel, rivals, recipe, x.column) for panel in view.panels]
     if not any(per_panel):
         raise PlotError(_nothing_matches(view, view.versus, ours, theirs))
-    looks_of = looks(view.labels, None)
+    names, looks_of = names_and_looks(view, None)
     datasets = {panel.dataset for panel in view.panels}
     points = points_of(recipe.published)
     shown = [p for p in points if p.dataset in datasets]
@@ -48,7 +47,6 @@ def speedup_trace(view: View, recipe: Recipe) -> Drawing:
         finish_x(axes, curves, own, x.label, wants_log(curves, recipe.x_scale))
         finish_y(axes, curves, own, "speed-up (times)", recipe)
         axes.axhline(1, color="#555555", linewidth=0.9, linestyle=(0, (2, 2)), zorder=0.5)
-    names = names_of(view, looks_of)
     place_legend(sheet, view, per_panel, looks_of, names, shown)
     sheet.small_print([
         f"{CLOCK_NAMES[recipe.clock].capitalize()} on {theirs} over that on {ours} at equal "
