@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from mfdev import deps, fuzz, peers, quickstart, shell, soak, test as tests
-from mfdev.__main__ import COMMANDS, USAGE, main
+from mfdev.__main__ import COMMANDS, PASS_ON, USAGE, call, main
 from mfdev.shell import Failure
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -39,6 +39,13 @@ def test_the_help_names_every_command():
     done = dev("help")
     assert done.returncode == 0 and done.stdout == USAGE
     assert set(re.findall(r"(?:^|, )\./dev ([\w-]+)", USAGE, re.M)) == set(COMMANDS)
+
+
+def test_each_command_has_its_part_of_the_help(capsys):
+    for command in COMMANDS.keys() - PASS_ON:
+        assert call(command, ["--help"]) == 0
+        told = capsys.readouterr().out
+        assert told.startswith(f"./dev {command}") and all(line in USAGE.splitlines() for line in told.splitlines())
 
 
 @pytest.mark.parametrize("command", ["plot", "report", "mfbench"])

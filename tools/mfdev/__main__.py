@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import re
 import sys
 
 from mfdev.shell import ROOT, Ended, Failure
@@ -62,7 +63,7 @@ USAGE = """\
 ./dev tidy [FILE...]    run clang-tidy 14 over these sources, or over all (most of an hour of one core;
                         lint takes those that changed). Build first: it needs generated sources
 ./dev format            format the C++ sources
-./dev help              show this text
+./dev help              show this text; ./dev COMMAND --help shows one command's part of it
 
 Environment: JOBS (build jobs), MFBENCH_DATA (folders of real ratings), MFBENCH_CACHE (binary cache),
 MFBENCH (the program with which figures and the report read results, in place of a built one)
@@ -81,15 +82,25 @@ COMMANDS = {
     "tidy": ("lint.tidy", ANY), "format": ("lint.format_sources", 0), "help": ("__main__.usage", 0),
 }
 OF_ITS_OWN = {"install-beside": ("test.install_beside", ANY)}
+PASS_ON = ("mfbench", "bench", "plot", "report")  # their words, --help too, to a program
 
 
 def usage(_):
     print(USAGE, end="")
 
 
+def usage_of(command):
+    """Its entries of the help."""
+    entries = re.findall(r"^\./dev .*\n(?: .*\n)*", USAGE, re.M)
+    return "".join(entry for entry in entries if entry.split()[1] == command)
+
+
 def call(command, words):
     if command not in COMMANDS | OF_ITS_OWN:
         raise Failure(f"there is no command '{command}'; known: {' '.join(COMMANDS)} (./dev help)")
+    if words[:1] in (["-h"], ["--help"]) and command in COMMANDS and command not in PASS_ON:
+        print(usage_of(command), end="")
+        return 0
     place, most = (COMMANDS | OF_ITS_OWN)[command]
     if len(words) > most:
         raise Failure(f"{command}: unknown argument '{words[most]}'")
