@@ -53,6 +53,7 @@ inline void run_in_own_process() {
   std::vector<char*> arguments = {const_cast<char*>("test"), const_cast<char*>(filter.c_str()),
                                   nullptr};
   ::setenv(kOwnProcess, "1", 1);
+  for (const char* shard : {"GTEST_TOTAL_SHARDS", "GTEST_SHARD_INDEX"}) ::unsetenv(shard);
   set_nccl_defaults();
   pid_t process = 0;
   const int code =
