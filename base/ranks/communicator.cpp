@@ -22,15 +22,18 @@ void end_long_wait(std::vector<int> others, double waited_s, double patience_s) 
   constexpr double kUsualSeconds = 5;
   std::sort(others.begin(), others.end());
   others.erase(std::unique(others.begin(), others.end()), others.end());
+  const auto names = [&] {
+    return fmt::format("rank{} {}", others.size() > 1 ? "s" : "", fmt::join(others, ", "));
+  };
   if (patience_s > 0 && waited_s > patience_s) {
-    throw RankFault(
-        {others.front(), ErrorKind::io,
-         fmt::format("was waited for {:.0f} s; MFBENCH_RANK_PATIENCE waits longer", patience_s)});
+    const std::string subject = others.size() > 1 ? names() + " were" : "was";
+    throw RankFault({others.front(), ErrorKind::io,
+                     fmt::format("{} waited for {:.0f} s; MFBENCH_RANK_PATIENCE waits longer",
+                                 subject, patience_s)});
   }
   if (waited_s < kUsualSeconds) return;
   try {
-    check_wait(fmt::format("rank{} {}", others.size() > 1 ? "s" : "", fmt::join(others, ", ")),
-               waited_s);
+    check_wait(names(), waited_s);
   } catch (const Error& error) {
     throw RankFault({others.front(), error.kind(), error.what()});
   }

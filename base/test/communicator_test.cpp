@@ -260,6 +260,14 @@ TEST(Communicator, PatienceEnds) {
   EXPECT_HAS(errors[0], "rank 1: was waited for");
 }
 
+TEST(Communicator, AllWhoAreWaitedForAreNamed) {
+  const auto said = [](const std::vector<int>& others) {
+    return std::string(test::error_of([&] { end_long_wait(others, 3, 2); }).what());
+  };
+  EXPECT_HAS(said({3}), "rank 3: was waited for 2 s");
+  EXPECT_HAS(said({3, 1, 3}), "rank 1: ranks 1, 3 were waited for 2 s");
+}
+
 TEST(Communicator, OtherLengthsThanExpectedAreAnError) {
   const auto errors = run_ranks(2, [](Communicator& ranks) {
     std::vector<std::byte> bytes(8);
