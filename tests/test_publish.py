@@ -212,7 +212,7 @@ def test_a_file_that_the_spec_does_not_list_is_left_out_and_named(runs, publish,
 
 
 @pytest.mark.parametrize("words, why", [
-    (["runs/small"], "expected --by NAME"), (["runs/small", "--by", "two\nlines"], r"--by: found 'two\\nlines'"),
+    (["runs/small"], "--by is missing; expected --by NAME"), (["runs/small", "--by", "two\nlines"], r"--by: found 'two\\nlines'"),
     (["runs/small", "--by", "李"], "expected letters a to z or digits"), (["runs/small/none", "--by", "ada"], "expected a folder of results"),
     (["none", "--by", "ada"], "none: expected a folder of results")])
 def test_words_are_refused(runs, publish, words, why):

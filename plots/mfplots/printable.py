@@ -20,6 +20,11 @@ def one_line(text: str) -> str:
     return "".join(_escaped(c) if _is_control(c) else c for c in text)
 
 
+def counted(n: int, word: str) -> str:
+    """ "1 case", "12 cases"."""
+    return f"{n} {word}{'' if n == 1 else 's'}"
+
+
 def csv_cell(value: object) -> object:
     """What a spreadsheet would run as a formula is a text for it with a quote before it: by the rule of the program's
     own tables (harness/results/summarize.cpp)."""

@@ -46,7 +46,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _publish(options: argparse.Namespace) -> int:
     if not options.by:
-        raise PlotError("expected --by NAME, whose results they are")
+        raise PlotError("--by is missing; expected --by NAME, your name as the report shows it")
     source: Path = options.results
     if not source.is_dir() or source.is_symlink():
         raise PlotError(f"{source}: expected a folder of results as mfbench run writes it; ./dev pack --unpack gives back "

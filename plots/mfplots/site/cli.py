@@ -11,7 +11,7 @@ import pandas as pd
 
 from mfplots import metrics
 from mfplots.errors import PlotError
-from mfplots.printable import say
+from mfplots.printable import counted, say
 from mfplots.site import figures, pages, panels, write
 from mfplots.site.assets import find_libraries
 from mfplots.site.board import board, case_rows, failures, with_ceilings
@@ -90,7 +90,7 @@ def make_site(options: argparse.Namespace) -> None:
     _pages(out, runs, claims, drawing.pictures() if drawing else {}, bool(searched))
     for item in damaged:
         say(f"left out: {item.why}", sys.stderr)
-    say(f"{len(cases)} cases of {len(runs)} folders: {out / 'index.html'}")
+    say(f"{counted(len(cases), 'case')} of {counted(len(runs), 'folder')}: {out / 'index.html'}")
 
 
 def _cases(out: Path, runs: Sequence[Run]) -> list[Damaged]:
