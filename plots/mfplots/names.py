@@ -14,6 +14,7 @@ from mfplots.series import PEERS, SIZE_FACET, Series, hardware, marks
 if TYPE_CHECKING:
     from mfplots.site.groups import Member
 
+ON_AXES = {"schedule.learning_rate": "learning rate", "schedule.kind": "schedule"}
 SHORT = {SIZE_FACET: "f", "learning_rate": "lr", "cg_steps": "steps"}  # keys in figures
 OURS = "mfbench"  # the paper of what has none
 # Of the field, though no paper is named for them.

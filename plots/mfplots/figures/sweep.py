@@ -16,7 +16,7 @@ from mfplots.curves import far_apart
 from mfplots.errors import NotDrawable, PlotError, hint
 from mfplots.figures import Drawing, figure
 from mfplots.metrics import Spread
-from mfplots.names import explained, short_names
+from mfplots.names import ON_AXES, explained, short_names
 from mfplots.palette import system_name
 from mfplots.published import Point, absent_note, fits, left_out_note, points_of
 from mfplots.recipes import Recipe
@@ -163,7 +163,7 @@ def _title(panel: Panel, series: Series, recipe: Recipe) -> str:
     if not recipe.panel_by:
         return panel_title(panel)
     value = series.facets.get(recipe.panel_by)
-    return f"{panel_title(panel)}, {recipe.panel_by}={value if isinstance(value, str) else canonical(value)}"
+    return f"{panel_title(panel)}, {ON_AXES.get(recipe.panel_by, recipe.panel_by)}={value if isinstance(value, str) else canonical(value)}"
 
 
 def _places(items: Sequence[Item]) -> dict[object, float] | None:
@@ -240,7 +240,7 @@ def _finish(axes: Axes, items: Sequence[Item], points: Sequence[Point],
 
 def _finish_x(axes: Axes, items: Sequence[Item], points: Sequence[Point],
               places: Mapping[object, float] | None, recipe: Recipe) -> None:
-    label = recipe.x
+    label = ON_AXES.get(recipe.x, recipe.x)
     if places is not None:
         axes.set_xlabel(label)
         names = [x if isinstance(x, str) else canonical(x) for x in places]
