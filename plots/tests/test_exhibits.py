@@ -5,7 +5,7 @@ import math
 
 import pandas as pd
 import pytest
-from synthetic import Made, descent, draw, published, write
+from synthetic import Made, descent, draw, published, view_of, write
 
 from mfplots import figures
 from mfplots.cli import main
@@ -173,6 +173,16 @@ def test_sweep_of_what_an_algorithm_counted(tmp_path):
     assert math.isnan(value[256]) and math.isnan(value[512]) and "blank / blocks" in text
     value = draw(folder, tmp_path, {**recipe, "y": "facts.x.idle"})[2].set_index("blocks")["facts.x.idle"]
     assert value[64] == 0.6 and value[128] == 0.1 and math.isnan(value[512])
+
+
+@pytest.mark.parametrize("y, above", [("time_to_target", True), ("best_test_rmse", False)])
+def test_a_target_that_is_not_reached_stands_above_all_times(tmp_path, y, above):
+    cases = [Made("als", {"factors": f}, seed=seed, target=0.9, trace=[(0, 0.0, 2.0), (1, 1.0, end)])
+             for f, end in ((8, 0.8), (16, 0.8), (32, 1.0 if above else None)) for seed in (1, 2, 3)]
+    view = view_of(tmp_path, cases)
+    axes, = figures.draw(view, Recipe("sweep", x="factors", y=y)).sheet.axes
+    cross, = (line for line in axes.lines if line.get_marker() == "x")
+    assert list(cross.get_xdata()) == [32] and (cross.get_ydata()[0] > 0.9) == above
 
 
 def test_sweep_over_words_and_panels(tmp_path):

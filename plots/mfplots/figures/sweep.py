@@ -31,6 +31,7 @@ from mfplots.values import Metric, axis_label, metric, spread_of, values
 SHARES = ("devices", "ranks")
 ABSENT = object()
 FEW_VALUES = 5  # up to which each has a tick
+LATE, ABSENT_AT = 0.97, 0.02  # of the height: where a target that was not reached stands, and a value that is not there
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ def sweep(view: View, recipe: Recipe) -> Drawing:
     for axes, title in zip(sheet.axes, titles):
         own = [item for item in items if item.title == title]
         near = [_sized(p, recipe) for p in near_of[title]]
-        _draw_panel(axes, own, places, looks_of)
+        _draw_panel(axes, own, places, looks_of, LATE if found.to_target else ABSENT_AT)
         if _is_scaling(recipe, found):
             _draw_shares(axes, own, looks_of)
         draw_points(axes, near, shown)
@@ -180,7 +181,7 @@ def _baseline(view: View, items: Sequence[Item]) -> str | None:
 
 
 def _draw_panel(axes: Axes, items: Sequence[Item], places: Mapping[object, float] | None,
-                looks_of: Mapping[str, Look]) -> None:
+                looks_of: Mapping[str, Look], missing_at: float) -> None:
     labels = list(dict.fromkeys(item.label for item in items))
     for k, label in enumerate(labels):
         own = [item for item in items if item.label == label]
@@ -192,11 +193,11 @@ def _draw_panel(axes: Axes, items: Sequence[Item], places: Mapping[object, float
         shift = 0.0 if places is None else (k - (len(labels) - 1) / 2) * min(0.1, 0.6 / len(labels))
         line = sorted(((_at(item.x, places) + shift, item.spread) for item in own
                        if item.x is not ABSENT), key=lambda place: place[0])
-        _draw_line(axes, line, looks_of[label], label, joined=places is None)
+        _draw_line(axes, line, looks_of[label], label, places is None, missing_at)
 
 
 def _draw_line(axes: Axes, line: Sequence[tuple[float, Spread]], look: Look, label: str,
-               joined: bool) -> None:
+               joined: bool, missing_at: float) -> None:
     known = [(x, spread) for x, spread in line if spread.n]
     xs, medians = [x for x, _ in known], [spread.median for _, spread in known]
     whiskers = [spread.whiskers for _, spread in known]
@@ -213,7 +214,7 @@ def _draw_line(axes: Axes, line: Sequence[tuple[float, Spread]], look: Look, lab
         axes.errorbar(xs, medians, yerr=ends, fmt="none", ecolor=look.colour, capsize=2.5, zorder=2)
     missing = [x for x, spread in line if not spread.n]
     if missing:
-        axes.plot(missing, [0.02] * len(missing), linestyle="none", marker="x", color=look.colour,
+        axes.plot(missing, [missing_at] * len(missing), linestyle="none", marker="x", color=look.colour,
                   transform=axes.get_xaxis_transform(), clip_on=False)
 
 
