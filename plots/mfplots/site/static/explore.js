@@ -153,7 +153,7 @@ mf.explore = (() => {
     { key: "best", title: "Quality", number: true, show: mf.fixed(4) },
     { key: "configuration", title: "Configuration", wide: true },
     { key: "factors", title: "f", number: true },
-    { key: "machine", title: "Hardware", mid: true },
+    { key: "machine", title: "Hardware", mid: true, show: mf.machine },
     mf.RUN,
   ];
 

@@ -16,7 +16,7 @@
     { key: "method", title: "Method" },
     { key: "rows_share", title: "Share of random rows", number: true, show: mf.percent },
     { key: "configuration", title: "Configuration", wide: true },
-    { key: "machine", title: "Hardware", mid: true },
+    { key: "machine", title: "Hardware", mid: true, show: mf.machine },
     { key: "dataset", title: "Data", link: (row) => `explore.html#${new URLSearchParams({ data: row.dataset })}` },
     { key: "precision", title: "Precision" }, { key: "factors", title: "f", number: true },
     { key: "seeds", title: "Seeds", number: true },
@@ -86,8 +86,6 @@
     }));
   }
 
-  const short = (machine) => machine.replace(/^NVIDIA /, "").replace(/ \d+GB.*$/, "");
-
   function roofs(known) {
     const xs = known.map((row) => row.intensity);
     if (!xs.length) return [];
@@ -97,7 +95,7 @@
       return {
         type: "scatter",
         mode: "lines",
-        name: mf.figureText(`${short(c.machine)}: ${what}`),
+        name: mf.figureText(`${mf.machine(c.machine)}: ${what}`),
         x: ends,
         y: ends.map((x) => Math.min(x * c.bytes_per_s, top)),
         hoverinfo: "name",

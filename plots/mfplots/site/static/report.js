@@ -35,6 +35,8 @@ mf.withUnit = (value, unit, low, high) => {
 mf.duration = (seconds) => mf.withUnit(seconds, "s", -9, 0);
 mf.si = (value, unit) => mf.withUnit(value, unit, 0, 12);
 mf.percent = (share) => (share === null ? "–" : `${mf.significant(100 * share, 3)} %`);
+// "H100, 16 cores" of "NVIDIA H100 80GB HBM3, 16 cores".
+mf.machine = (name) => mf.plain(name).replace(/\(R\)/g, "").replace("NVIDIA ", "").replace(/ \d+GB( HBM\w*)?/, "").replace(" Processor", "");
 mf.plain = (value) => (value === null || value === undefined ? "–" : String(value));
 // "† ‡" behind a label.
 mf.marks = (label) => (label.match(/( [†‡])+$/) || [""])[0];

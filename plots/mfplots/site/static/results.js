@@ -127,7 +127,7 @@ mf.results = (() => {
     return parts;
   }
 
-  const short = (panel) => (panel.gpu ? panel.gpu.replace(/^NVIDIA /, "").replace(/ \d+GB.*$/, "") : "CPU") +
+  const short = (panel) => (panel.gpu ? mf.machine(panel.gpu) : "CPU") +
     (panel.cores ? `, ${panel.cores} cores` : "");
 
   function panelOf(panel) {

@@ -17,7 +17,7 @@
     { key: "quality", title: "Quality [min, max]", number: true, show: spread },
     { key: "reached", title: "Got there", number: true, show: (value, row) => `${value} of ${row.finished}` },
     { key: "configuration", title: "Configuration", wide: true },
-    { key: "machine", title: "Hardware", mid: true },
+    { key: "machine", title: "Hardware", mid: true, show: mf.machine },
     mf.RUN,
     ...[{ key: "factors", title: "f", number: true },
     { key: "target", title: "Target", number: true, show: mf.plain },
