@@ -232,7 +232,7 @@ TEST_F(TextIds, FormatsOfIntegersSaySo) {
 
 TEST_F(TextIds, DuplicatesAreNamed) {
   EXPECT_HAS(error("bob B1 1\nalice B1 2\nbob B1 3\n", "triples"),
-             "test: found user \"bob\", item \"B1\" 2 times");
+             "test: found 2 ratings of user \"bob\" and item \"B1\" (");
 }
 
 // ---- NumPy ----
