@@ -8,7 +8,7 @@ import pytest
 from number_sources import PACKED, stored_in
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-RESULTS = ROOT / "results" / "reference" / "h200"
+RESULTS = ROOT / "results" / "reference"
 RATINGS = {"like": "netflix", "scale": 0.05, "split": {"holdout": 0.1, "seed": 1}}
 ALGORITHMS = [
     {"name": "sgd_serial", "factors": 32},
@@ -75,26 +75,31 @@ def test_a_case_that_does_not_fit_says_what_it_needs(mfbench, tmp_path):
     assert "of memory" in case["note"] and "are available" in case["note"]
 
 
-# For an H200, GiB: what is free once the context stands.
-DEVICE = ("--device-memory", "139")
+# GiB: what is free once the context stands.
+MEMORY = {"h100": ("--device-memory", "78"), "h200": ("--device-memory", "139")}
 
 
 def planned_as_today(mfbench, folder, results):
     """Cases by algorithm and factors: newer parameters change the names of cases. Alone and shared."""
     spec = stored_in(packed(results))[0]["spec"]
+    device = MEMORY[results.partition("/")[0]]
     plans = {}
-    for case, plan in plan_of(mfbench, folder, spec, *DEVICE).items():
+    for case, plan in plan_of(mfbench, folder, spec, *device).items():
         algorithm, factors = case.split("-")[:2]
         plans[algorithm, factors] = {"yes": plan["shared_device_bytes"]}
-    for case, plan in plan_of(mfbench, folder, spec, *DEVICE, "--no-share").items():
+    for case, plan in plan_of(mfbench, folder, spec, *device, "--no-share").items():
         algorithm, factors = case.split("-")[:2]
         plans[algorithm, factors]["no"] = plan["device_bytes"]
     return plans
 
 
 # R stayed on the device for the next case; all others ran with --no-share, or do not fit beside it.
-SHARED = {("whole-run.hugewiki", 32), ("whole-run.ml1m", 64)}
-WHOLE_RUNS = sorted(path.name.removesuffix(PACKED) for path in RESULTS.glob(f"whole-run*{PACKED}"))
+SHARED = {("h200/whole-run.hugewiki", 32), ("h100/whole-run.ml1m", 64)}
+WHOLE_RUNS = sorted(
+    f"{card}/{path.name.removesuffix(PACKED)}"
+    for card in MEMORY
+    for path in (RESULTS / card).glob(f"whole-run*{PACKED}")
+)
 
 
 @pytest.mark.parametrize("results", WHOLE_RUNS)
@@ -117,9 +122,9 @@ def test_als_is_planned_for_the_device_it_is_told(mfbench, tmp_path):
     """As many rows as fit: the committed peaks are those of an H200."""
     spec = {"name": "als", "datasets": [{"like": "netflix", "split": {"holdout": 0.0140166, "seed": 1}}],
             "stop": {"epochs": 1}, "algorithms": [{"name": "als", "factors": 256}]}
-    (h200,) = plan_of(mfbench, tmp_path, spec, *DEVICE).values()
+    (h200,) = plan_of(mfbench, tmp_path, spec, *MEMORY["h200"]).values()
     (small,) = plan_of(mfbench, tmp_path, spec, "--device-memory", "8").values()
-    peak = max(footer["peak_device_bytes"] for header, footer in footers_of(packed("als-speed")).values()
+    peak = max(footer["peak_device_bytes"] for header, footer in footers_of(packed("h200/als-speed")).values()
                if header["algorithm"]["name"] == "als" and header["algorithm"]["params"]["factors"] == 256)
     assert abs(h200["device_bytes"] / peak - 1) < SHARE
     assert 6 * 2**30 < small["device_bytes"] < 8 * 2**30
@@ -130,8 +135,8 @@ def test_als_is_planned_for_the_device_it_is_told(mfbench, tmp_path):
 
 
 def test_hugewiki_is_admitted_to_one_h200(mfbench, tmp_path):
-    spec = stored_in(packed("whole-run.hugewiki"))[0]["spec"]
-    for options in (DEVICE, (*DEVICE, "--no-share")):
+    spec = stored_in(packed("h200/whole-run.hugewiki"))[0]["spec"]
+    for options in (MEMORY["h200"], (*MEMORY["h200"], "--no-share")):
         for case in plan_of(mfbench, tmp_path, spec, *options).values():
             assert case["least_device_bytes"] < 139 * 2**30, case
             assert case["device_bytes"] < 139 * 2**30, case

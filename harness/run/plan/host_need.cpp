@@ -13,7 +13,7 @@ namespace {
 
 // What CUDA's context and the code of kernels take of the host beyond the program, which has the
 // libraries mapped; and cuBLAS and cuSOLVER once they are used. From
-// results/reference/h200/whole-run*, as host_need_test.cpp has it.
+// results/reference/*/whole-run*, as host_need_test.cpp has it.
 constexpr double kCudaHostBytes = 165e6;
 constexpr double kLibraryHostBytes = 220e6;
 // While ratings are sorted: they, and an entry of 8 bytes for each, seldom of 12. Or, where pairs
