@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/counted.hpp"
 #include "base/error.hpp"
 #include "base/threads.hpp"
 
@@ -116,11 +117,10 @@ void check_disjoint(const PartView& a, const PartView& b, ThreadTeam& team) {
   if (first == none) return;
   const Rating shared = ratings[first];
   fail(ErrorKind::data,
-       "user {}, item {} is in both {} and {} ({} such pair{}); remove {} from one of them: a test "
-       "part "
-       "that was trained on measures nothing",
+       "user {}, item {} is in both {} and {} ({}); remove {} from one of them: a test part that "
+       "was trained on measures nothing",
        ratings.user_text(shared.user), ratings.item_text(shared.item), a.part.name, b.part.name,
-       count.load(), count == 1 ? "" : "s", count == 1 ? "it" : "them");
+       counted(count, "such pair"), count == 1 ? "it" : "them");
 }
 
 RawRatings concatenate(const std::vector<PartView>& parts, ThreadTeam& team) {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from mfplots.printable import counted
 from mfplots.series import CONTENDED_MARK, CONTRIBUTOR, RESTART_MARK, View, clocks_moved, contended, cores_text, is_true, restarted
 
 MAX_IDS = 24
@@ -76,7 +77,7 @@ def _ids(cases: pd.DataFrame) -> str:
     hashes = [str(value)[:10] for value in cases["case_hash"]]
     specs = _distinct(f"{name} {str(digest)[:10]}" for name, digest
                       in zip(cases["spec_name"], cases["spec_hash"]))
-    head = f"{len(hashes)} case{'s' if len(hashes) != 1 else ''} of {', '.join(specs)}"
+    head = f"{counted(len(hashes), 'case')} of {', '.join(specs)}"
     return f"{head}: {' '.join(hashes)}" if len(hashes) <= MAX_IDS else head
 
 

@@ -347,16 +347,15 @@ std::string format_plan(const Plan& plan, const Spec& spec) {
                     counted(study.runs, "run"), counted(study.epochs, "epoch"),
                     study.train_s ? ", training ~" + format_seconds(*study.train_s) : "");
   }
-  const auto count = plan.cases.size();
-  text += fmt::format("{}: {}; peak host memory {} of {}{}; ", spec.name,
-                      counted(std::ssize(plan.cases), "case"),
+  const auto count = std::ssize(plan.cases);
+  text += fmt::format("{}: {}; peak host memory {} of {}{}; ", spec.name, counted(count, "case"),
                       plan.peak_host_bytes > 0 ? format_bytes(plan.peak_host_bytes) : "unknown",
                       format_bytes(static_cast<double>(plan.available.bytes)),
                       plan.available.by.empty() ? "" : " available (" + plan.available.by + ")");
   if (plan.peak_device_bytes > 0) {
     text += fmt::format("peak device memory {}; ", format_bytes(plan.peak_device_bytes));
   }
-  if (plan.not_estimated < static_cast<int>(count)) {
+  if (plan.not_estimated < count) {
     text += fmt::format("training about {}; evaluation and loading come on top",
                         format_seconds(plan.total_train_s));
   } else {

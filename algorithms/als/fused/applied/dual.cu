@@ -451,18 +451,26 @@ void launch(const AppliedRule& rule, const FusedSide& side, std::int64_t count,
 }
 
 // The rows of more than 64 pairs are those of more than 128 factors: longest_dual().
-template <int... Tiles>
-void launch_tiles(const AppliedRule& rule, const FusedSide& side, const AppliedLaunch& what,
-                  cudaStream_t stream, std::integer_sequence<int, Tiles...>) {
-  const auto launch_one = [&](auto tiles) {
-    if (what.shape.tiles != tiles) return;
-    if (rule.factors > 128) {
-      launch<tiles, 2>(rule, side, what.count, stream);
-    } else if constexpr (tiles * kFusedTile <= longest_dual(128)) {
-      launch<tiles, 1>(rule, side, what.count, stream);
+template <int Tiles>
+void launch_tiles(const AppliedRule& rule, const FusedSide& side, std::int64_t count,
+                  cudaStream_t stream) {
+  if (rule.factors > 128) {
+    launch<Tiles, 2>(rule, side, count, stream);
+  } else if constexpr (Tiles * kFusedTile <= longest_dual(128)) {
+    launch<Tiles, 1>(rule, side, count, stream);
+  }
+}
+
+template <int... Shapes>
+void launch_shape(const AppliedRule& rule, const FusedSide& side, const AppliedLaunch& what,
+                  cudaStream_t stream, std::integer_sequence<int, Shapes...>) {
+  const auto launch_one = [&](auto shape) {
+    constexpr int kTiles = kAppliedShape[shape].tiles;
+    if constexpr (kTiles > 0) {
+      if (what.shape.tiles == kTiles) launch_tiles<kTiles>(rule, side, what.count, stream);
     }
   };
-  (launch_one(std::integral_constant<int, Tiles>()), ...);
+  (launch_one(std::integral_constant<int, Shapes>()), ...);
 }
 
 }  // namespace
@@ -471,7 +479,7 @@ void launch_dual(const AppliedRule& rule, const FusedSide& side, const AppliedLa
                  cudaStream_t stream) {
   FusedSide rows = side;
   rows.tasks += what.first;
-  launch_tiles(rule, rows, what, stream, std::integer_sequence<int, 1, 2, 3, 4, 6, 8>());
+  launch_shape(rule, rows, what, stream, std::make_integer_sequence<int, kAppliedShapes>());
 }
 
 }  // namespace mf::als
