@@ -88,9 +88,10 @@ def names_and_looks(view: View, baseline: str | None) -> tuple[dict[str, str], d
     for label in view.labels:
         first.setdefault(names[label], label)
     stands_for = {label: first[name] for label, name in names.items()}
-    found = looks(list(first.values()), stands_for.get(baseline or "", baseline),
+    found = looks(list(first.values()), baseline and stands_for.get(baseline),
                   [[stands_for[label] for label in own] for own in view.by_panel])
-    return names, {label: look for one, look in found.items() for label in view.labels if stands_for[label] == one}
+    own = {label: found[one] for label, one in stands_for.items()}
+    return names, dict(sorted(own.items(), key=lambda item: item[1].order))
 
 
 def place_legend(sheet: Sheet, view: View, per_panel: Sequence[Sequence[Curve]], looks_of: Mapping[str, Look],

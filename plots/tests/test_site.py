@@ -385,15 +385,11 @@ def test_the_picture_is_that_of_the_documents(tmp_path, monkeypatch):
     monkeypatch.setattr(figures, "DOCUMENTED", tmp_path / "pictures.json")
     figures.DOCUMENTED.write_text(json.dumps({"a.png": {"recipe": "plots/recipes/cumf_als/table4.json", "figure": shown,
                                                         "results": [str(tmp_path / "new/cumf_als/table4.jsonl.xz")]}}))
-    figures._all_documented.cache_clear()
-    try:
-        found = figures.sources([tmp_path], gather([tmp_path])[0])
-        assert found["cumf_als/table4"] == [tmp_path / "new/cumf_als/table4"]
-        assert figures._documented("cumf_als/table4")[0] == shown != recipes[0].file_name
-        assert figures._chosen(recipes, shown).file_name == shown
-        assert figures._chosen(recipes, "").published
-    finally:
-        figures._all_documented.cache_clear()
+    found = figures.sources([tmp_path], gather([tmp_path])[0])
+    assert found["cumf_als/table4"] == [tmp_path / "new/cumf_als/table4"]
+    assert figures._documented("cumf_als/table4")[0] == shown != recipes[0].file_name
+    assert figures._chosen(recipes, shown).file_name == shown
+    assert figures._chosen(recipes, "").published
 
 
 def test_an_exhibit_that_cannot_be_drawn_is_said(tmp_path, capsys):

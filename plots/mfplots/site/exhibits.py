@@ -13,8 +13,8 @@ _COMMENT = re.compile(r"<!--.*?-->", re.S)
 _PICTURE = re.compile(r"^!\[[^\]]*\]\([^)]*\)\\\n(?:.+\n)+", re.M)  # with its caption: the report draws its own
 _PART = re.compile(r"^\*\*(Published|Measured|Verdict)([^*]*)\*\*\s*", re.M)
 _COMMAND = re.compile(r"^    \./dev reproduce (\S+)", re.M)
-# The first that the words of a verdict begin with.
-VERDICTS = ("holds in part", "holds", "does not hold", "not comparable", "cannot be told",
+# In the order in which they are counted.
+VERDICTS = ("holds", "holds in part", "does not hold", "not comparable", "cannot be told",
             "not reproduced", "to be measured")
 OTHER = "a finding"  # of a question that is no claim to hold
 
@@ -41,8 +41,8 @@ def read_claims(folder: Path) -> list[Claim]:
 
 
 def counts_of(claims: Sequence[Claim]) -> dict[str, int]:
-    """By verdict, from those that hold on; those without a claim left out."""
-    counts = {kind: sum(claim.kind == kind for claim in claims) for kind in (VERDICTS[1], VERDICTS[0], *VERDICTS[2:], OTHER)}
+    """By verdict; those without a claim left out."""
+    counts = {kind: sum(claim.kind == kind for claim in claims) for kind in (*VERDICTS, OTHER)}
     return {kind: n for kind, n in counts.items() if n}
 
 

@@ -47,14 +47,14 @@ def sources(paths: Sequence[Path], runs: Sequence[Run]) -> dict[str, list[Path]]
 
 def _documented(exhibit: str) -> tuple[str, Path | None]:
     """The figure that the documents have of an exhibit, and the folder of the machine whose results it shows."""
-    return _all_documented().get(exhibit, ("", None))
+    return _all_documented(DOCUMENTED).get(exhibit, ("", None))
 
 
 @cache
-def _all_documented() -> dict[str, tuple[str, Path | None]]:
+def _all_documented(pictures: Path) -> dict[str, tuple[str, Path | None]]:
     """By exhibit, the first of each; none where the documents are not beside this."""
     found: dict[str, tuple[str, Path | None]] = {}
-    entries = json.loads(DOCUMENTED.read_text(encoding="utf-8")).values() if DOCUMENTED.is_file() else ()
+    entries = json.loads(pictures.read_text(encoding="utf-8")).values() if pictures.is_file() else ()
     for entry in entries:
         results = ROOT.parent / entry["results"][0]
         found.setdefault("/".join(Path(entry["recipe"]).with_suffix("").parts[-2:]), (entry["figure"], results.parents[1]))
