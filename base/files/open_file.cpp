@@ -42,10 +42,6 @@ struct stat status_of(const FileHandle& file, const std::string& path) {
   return status;
 }
 
-}  // namespace
-
-namespace {
-
 FileHandle open_found(const std::string& path, int flags) {
   auto held = open_held(path, flags);
   return held ? std::move(*held) : FileHandle(::open(path.c_str(), flags));

@@ -123,7 +123,7 @@ def confine(order):
     for path in [order["folder"], *(path for name in DEVICES for path in glob.glob(f"/dev/{name}"))]:
         allow(rules, path, writes)
     allow(rules, "/proc/self/task", writes & IN_FILES)
-    os.open("/proc/self/task", os.O_PATH)  # for ever: what /proc forgets meanwhile has no rule any more
+    os.open("/proc/self/task", os.O_PATH)  # stays open: /proc forgets what is not in use, and its rule with it
     libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     landlock(LANDLOCK_RESTRICT, rules, 0)
     os.close(rules)
