@@ -227,7 +227,8 @@ double packed_bytes(const MeasuredCase& measured, const HostData& data) {
   const Json& scale = measured.result.header.at("dataset").at("scale");
   double steps = 0;
   if (!scale.is_null()) {
-    steps = (scale["max"].get<double>() - scale["min"].get<double>()) / scale["step"].get<double>();
+    steps = (scale.at("max").get<double>() - scale.at("min").get<double>()) /
+            scale.at("step").get<double>();
   }
   const PackedForm form{bits_below(data.whole.n_items), bits_below(1 + std::lround(steps))};
   return 8.0 * static_cast<double>(form.words(data.train_nnz));
