@@ -32,6 +32,7 @@ void TopItems::start(TieKey key) {
   key_ = key;
   count_ = 0;
   least_ = std::numeric_limits<float>::lowest();
+  least_place_ = 0;
 }
 
 void TopItems::add_unseen(float* scores, std::int64_t count, std::int32_t first,
@@ -46,7 +47,9 @@ void TopItems::add_unseen(float* scores, std::int64_t count, std::int32_t first,
     for (int i = 0; i < kScan; ++i) {
       if (!(scores[at + i] >= least_)) continue;
       const std::int32_t item = first + static_cast<std::int32_t>(at) + i;
-      push({scores[at + i], tie_place(item, key_), item});
+      const std::uint32_t place = tie_place(item, key_);
+      if (scores[at + i] == least_ && place < least_place_) continue;
+      push({scores[at + i], place, item});
     }
   }
 }
@@ -67,6 +70,7 @@ void TopItems::drop_worst() {
   std::nth_element(found_, found_ + kRanks - 1, found_ + count_, goes_first);
   count_ = kRanks;
   least_ = found_[kRanks - 1].score;
+  least_place_ = found_[kRanks - 1].place;
 }
 
 RankedItems no_ranks(const RankedUsers& users, AlignedVector<std::int32_t>* top) {

@@ -36,7 +36,9 @@ class TopItems {
 
   TieKey key_ = 0;
   int count_ = 0;
-  float least_ = 0;  // a candidate has no lower score
+  // A candidate has no lower score than this, and with this score no lower place.
+  float least_ = 0;
+  std::uint32_t least_place_ = 0;
   Scored found_[kCapacity];
 };
 

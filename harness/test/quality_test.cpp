@@ -188,15 +188,17 @@ TEST(Ranking, IsThatOfTheSortedList) {
   }
 }
 
+constexpr std::int32_t kMany = 1733;  // items: more than are held at once
+
 struct ManyTies {
-  Split split = random_split(40, 333, 0.3);
-  Model model = whole_model(40, 333, 3, 5, 1);
+  Split split = random_split(40, kMany, 0.3);
+  Model model = whole_model(40, kMany, 3, 5, 1);
   RankedUsers users = choose_ranked_users(split.train, nullptr, split.test, {}, true, one_thread());
 
   RankedItems by_products(AlignedVector<std::int32_t>* top = nullptr) const {
     std::vector<const float*> rows;
     for (const auto u : users.users) rows.push_back(model.p.data() + u * 3);
-    return rank_items({rows, model.q.data(), 3, 333, 3}, users, one_thread(), top);
+    return rank_items({rows, model.q.data(), 3, kMany, 3}, users, one_thread(), top);
   }
 };
 
@@ -222,7 +224,7 @@ TEST(Ranking, OfScoresIsThatOfProducts) {
     if (spoilt) scores[0] = std::nanf("");
   };
   ThreadTeam team(3);
-  const RankedItems found = rank_scores(score, 333, of.users, team);
+  const RankedItems found = rank_scores(score, kMany, of.users, team);
   ASSERT_EQ(found.hits.size(), products.hits.size());
   for (std::size_t r = 0; r < found.hits.size(); ++r) {
     EXPECT_EQ(found.hits[r].words, products.hits[r].words) << r;
@@ -230,7 +232,7 @@ TEST(Ranking, OfScoresIsThatOfProducts) {
   EXPECT_EQ(found.tied, products.tied);
   EXPECT_TRUE(found.finite);
   spoilt = true;
-  EXPECT_FALSE(rank_scores(score, 333, of.users, team).finite);
+  EXPECT_FALSE(rank_scores(score, kMany, of.users, team).finite);
 }
 
 TEST(Ranking, CountsUsersWithHeldOutItemsAlone) {
