@@ -315,6 +315,10 @@ def test_a_soak_sees_what_grows(grown):
         soak.check_growth(looks)
 
 
+def test_a_pause_of_a_short_soak_is_no_growth():
+    soak.check_growth([(1 + 4 * k, k / 250 + (k > 5) / 10, 20 << 20, 4) for k in range(soak.LOOKS + 1)])
+
+
 def test_a_dictionary_of_the_fuzzer_has_the_words_of_what_it_reads():
     for target in (path.name for path in (ROOT / "testing/fuzz/corpus").iterdir()):
         for line in fuzz.dictionary(target).splitlines():
