@@ -13,7 +13,7 @@
 namespace mf {
 
 // Until its end, files of Origin::found below this path are reached from the folder that it led to
-// at first, with no link on the way. Within another one's path it is a part of that. A folder that
+// at first, with no link on the way. One below another is reached through it. A folder that
 // the user named is held where there is one; of Origin::found, one that cannot be reached has no
 // files.
 class HeldFolder {

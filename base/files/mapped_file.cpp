@@ -28,7 +28,7 @@ ErrorKind kind_of(int error) {
 
 thread_local MappedFiles* mapped_here = nullptr;
 
-// Of a pipe, whose size is not known, or of `size` bytes.
+// A pipe, whose size is not known, or a file of `size` bytes.
 Bytes read_to_end(const FileHandle& file, const std::string& path, std::int64_t size = 0) {
   constexpr std::int64_t kFirstBytes = 1 << 20;
   AlignedVector<char> buffer(size > 0 ? size + 1 : kFirstBytes);

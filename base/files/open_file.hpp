@@ -24,7 +24,7 @@ std::optional<FileHandle> open_if_there(const std::string& path, Origin origin);
 
 std::int64_t size_of(const FileHandle& file);  // as it is now
 
-// changed_ns() of a file of Origin::found; 0 where there is none. It is opened for that: a network
+// changed_ns() of a file of Origin::found; 0 if it is missing. It is opened for that: a network
 // file system asks its server then, and may answer stat() by what it remembers.
 std::int64_t changed_ns(const std::string& path);
 

@@ -69,7 +69,7 @@ TEST(FusedPlan, PartsOfARowDifferByAtMostOne) {
   EXPECT_LE(most->count - least->count, 1);
 }
 
-// Of two split rows, the halves of one lie around the second third of the other.
+// Two rows are split: the halves of one lie around the second third of the other.
 TEST(FusedPlan, PartsComeByTheirPlaceInTheRow) {
   const FusedPlan plan = plan_fused(offsets_of({7, 190, 290, 9}), 100);
   std::vector<std::pair<int, int>> order;

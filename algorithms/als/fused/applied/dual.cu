@@ -106,7 +106,7 @@ class DualRow {
       __syncthreads();
     }
   }
-  // Of a lane's quad k of a vector, the first element.
+  // The first element of the lane's quad k of a vector.
   __device__ __forceinline__ int element(int k) const { return 4 * (lane_ + 32 * k); }
 
   // ---- what is read and written ----
@@ -372,7 +372,7 @@ class DualRow {
     return __uint_as_float(warp_largest(__float_as_uint(largest)));
   }
 
-  // Of dual_cg.hpp. Every warp has the whole vectors.
+  // What dual_cg.hpp solves in. Every warp has the whole vectors.
   struct Space {
     using Number = float;
     using Vector = PairVector;
