@@ -21,6 +21,7 @@
 
 #include "algorithms/core/cuda/memory.hpp"
 #include "algorithms/core/cuda/ranks/device_communicator.hpp"
+#include "algorithms/ials/fused/row_product.hpp"
 
 struct cublasContext;
 struct cusolverDnContext;
@@ -58,19 +59,16 @@ class Whitening {
     void operator()(cusolverDnContext* handle) const;
   };
   void form_gram(const float* theta, std::int64_t count);
-  // to = factor op(matrix) from, all of them columns as cuBLAS has them.
-  void multiply(bool transposed, const float* matrix, float factor, const float* from,
-                std::int64_t count, float* to, bool fast);
 
   std::int32_t factors_ = 0;
   std::int64_t stride_ = 0;
   double reg_ = 0;
-  bool fast_start_ = false;
   cudaStream_t stream_ = nullptr;
   float unit_ = 1;
   cuda::DeviceCommunicator* devices_ = nullptr;
   std::unique_ptr<cublasContext, Destroy> blas_;
   std::unique_ptr<cusolverDnContext, Destroy> solver_;
+  RowProduct by_t_, by_start_, by_t_transposed_;
   cuda::DeviceBuffer<float> parts_;            // of G, a chunk of rows each
   cuda::DeviceBuffer<double> gram_, inverse_;  // L, then T; by columns
   cuda::DeviceBuffer<double> workspace_;       // of cuSOLVER

@@ -7,10 +7,18 @@
 
 namespace mf::ials {
 
-// gram = sum of the parts, and reg on the diagonal; inverse = I. A thread an element: 4 f^2 bytes
-// a part read.
-void launch_sum_gram(const float* parts, std::int64_t count, std::int32_t factors, double reg,
-                     double* gram, double* inverse, cudaStream_t stream);
+// A Gram matrix: that of each chunk of rows, and rows in none, `stride` floats apart.
+struct GramParts {
+  const float* sums;
+  std::int64_t count;
+  const float* rows;
+  std::int64_t rest;
+  std::int64_t stride;
+};
+
+// gram = the sum of it all, and reg on the diagonal; inverse = I. 4 f^2 bytes a part read.
+void launch_sum_gram(const GramParts& parts, std::int32_t factors, double reg, double* gram,
+                     double* inverse, cudaStream_t stream);
 
 // For lower triangles: start = start_scale L, t = T, zero above the diagonal. *failed = *info where
 // that is not zero.

@@ -1,4 +1,5 @@
-// What ials_fused decides on the host: how weights enter the kernels, and its tasks.
+// What ials_fused decides on the host: how weights enter the kernels, its tasks, and the chunks of
+// its Gram matrices.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 
 #include "algorithms/als/fused/applied/plan.hpp"
 #include "algorithms/core/registry.hpp"
+#include "algorithms/ials/fused/gram_chunks.hpp"
 #include "algorithms/ials/fused/tiles.hpp"
 #include "algorithms/ials/fused/weighting.hpp"
 #include "algorithms/ials/test/plan_reference.hpp"
@@ -261,6 +263,46 @@ TEST(FusedKernels, ThereIsAKernelForEveryNumberOfFactors) {
         << factors;
     EXPECT_EQ(kernel_tiles(true, factors), als::fused_tiles(factors));
   }
+}
+
+// What the multiplication and the kernel of the rest rely on.
+void expect_all_in_chunks(std::int64_t rows) {
+  SCOPED_TRACE(rows);
+  const GramChunks chunks = gram_chunks(rows);
+  EXPECT_EQ(chunks.count * chunks.rows + chunks.rest, rows);
+  EXPECT_GE(chunks.count, 0);
+  EXPECT_LE(chunks.count, kMostGramChunks);
+  EXPECT_GE(chunks.rows, kFewestChunkRows);
+  EXPECT_GE(chunks.rest, 0);
+  EXPECT_LT(chunks.rest, kMostGramChunks);
+  EXPECT_EQ(chunks.count, most_gram_chunks(rows));
+  EXPECT_LE(chunks.count, most_gram_chunks(rows + 1));  // of a buffer for more rows
+}
+
+TEST(FusedGramChunks, HaveAllRowsButAFew) {
+  for (std::int64_t rows = 0; rows < 70'000; ++rows) expect_all_in_chunks(rows);
+  for (const std::int64_t rows :
+       {138'287LL, 480'189LL, 999'999'999LL, 1'000'000'000LL, 1LL << 40}) {
+    expect_all_in_chunks(rows);
+  }
+}
+
+TEST(FusedGramChunks, GrowInNumberThenInRows) {
+  const auto of = [](std::int64_t rows) {
+    const GramChunks chunks = gram_chunks(rows);
+    return std::vector<std::int64_t>{chunks.count, chunks.rows, chunks.rest};
+  };
+  using Values = std::vector<std::int64_t>;
+  EXPECT_EQ(of(0), (Values{0, 128, 0}));
+  EXPECT_EQ(of(1), (Values{0, 128, 1}));
+  EXPECT_EQ(of(127), (Values{0, 128, 127}));
+  EXPECT_EQ(of(128), (Values{1, 128, 0}));
+  EXPECT_EQ(of(129), (Values{1, 128, 1}));
+  EXPECT_EQ(of(32'767), (Values{255, 128, 127}));
+  EXPECT_EQ(of(32'768), (Values{256, 128, 0}));
+  EXPECT_EQ(of(33'023), (Values{256, 128, 255}));
+  EXPECT_EQ(of(33'024), (Values{256, 129, 0}));
+  EXPECT_EQ(of(1'000'000'000), (Values{256, 3'906'250, 0}));
 }
 
 TEST(IalsFusedInfo, WhatItCannotDoIsRefused) {
