@@ -3,23 +3,21 @@
   const { rows, ceilings } = mf.store.speed;
   const columns = [
     { key: "algorithm", title: "Algorithm" },
-    { key: "flops_per_s", title: "Operations", number: true, show: (value) => mf.si(value,
-        "FLOP/s") },
-    { key: "flops_share", title: "Share of ceiling", number: true, show: (value, row) => mf.percent(value) +
-        (value !== null && row.tensor ? " (tensor cores)" : "") },
+    { key: "configuration", title: "Configuration", mid: true },
+    { key: "dataset", title: "Data", link: (row) => `explore.html#${new URLSearchParams({ data: row.dataset })}` },
+    { key: "flops_per_s", title: "Operations", number: true, show: (value) => mf.si(value, "FLOP/s") },
+    { key: "flops_share", title: "Of ceiling", number: true, show: (value, row) => mf.percent(value) +
+        (value !== null && row.tensor ? " (tensor)" : "") },
     { key: "bytes_per_s", title: "Bytes", number: true, show: (value) => mf.si(value, "B/s") },
-    { key: "bytes_share", title: "Share of copy", number: true, show: mf.percent },
+    { key: "bytes_share", title: "Of copy", number: true, show: mf.percent },
     { key: "intensity", title: "FLOP a byte", number: true, show: (value) => mf.significant(
         value) },
-    { key: "updates_per_s", title: "Updates", number: true, show: (value) => mf.si(value,
-      "/s") },
-    { key: "method", title: "Method" },
-    { key: "rows_share", title: "Share of random rows", number: true, show: mf.percent },
-    { key: "configuration", title: "Configuration", wide: true },
-    { key: "machine", title: "Hardware", mid: true, show: mf.machine },
-    { key: "dataset", title: "Data", link: (row) => `explore.html#${new URLSearchParams({ data: row.dataset })}` },
-    { key: "precision", title: "Precision" }, { key: "factors", title: "f", number: true },
+    { key: "updates_per_s", title: "Updates", number: true, show: (value) => mf.si(value, "/s") },
+    { key: "rows_share", title: "Of random rows", number: true, show: mf.percent },
+    { key: "factors", title: "f", number: true },
     { key: "seeds", title: "Seeds", number: true },
+    { key: "machine", title: "Hardware", show: mf.machine },
+    { key: "method", title: "Method", hidden: true }, { key: "precision", title: "Precision", hidden: true },
     mf.RUN,
   ];
   let shown = rows;
@@ -108,7 +106,7 @@
   }
   sayCeilings();
   const table = mf.table(mf.by("rates"), columns, rows, { label: "Rates", order: [
-      [1, "desc"]
+      [3, "desc"]
     ] });
   mf.redraw = () => draw(shown);
   mf.filters(mf.by("filters"), table, columns, rows, ["machine", "dataset", "method", "family",
