@@ -112,11 +112,12 @@ void set_target(const std::string& path, const TargetSpec& target) {
 }
 
 // The trials of a spec without a target, which follows from them. An exit code, 0: go on.
-int find_target(const std::string& path, const Spec& spec, RunOptions options) {
+int find_target(const std::string& path, const Spec& spec, RunOptions options,
+                SessionSummary& summary) {
   options.trials_only = true;
   install_interrupt_handler();
   const auto progress = make_progress(ProgressMode::automatic, stdout);
-  const SessionSummary summary = run_session(spec, options, *progress);
+  summary = run_session(spec, options, *progress);
   if (summary.interrupted) {
     fmt::print(stderr, "interrupted; the same command goes on where it stopped\n");
     return kBySignal + interrupt_signal();
@@ -164,10 +165,10 @@ void open_on_desktop(const std::string& file) {
 }
 
 // Three lines: who was first, what to open, what to do next.
-void tell_end(const std::string& path, const std::string& folder, const Spec& ran,
+void tell_end(const std::string& path, const std::string& folder, const SessionSummary& ran,
               const RaceOptions& asked) {
   const std::string file = drawn(folder);
-  fmt::print("\nfastest  {}\n", winners_text(folder, ran));
+  fmt::print("\nfastest  {}\n", winners_text(ran.folder, ran.spec));
   fmt::print("open     {}\n", file.empty() ? "no figure, for the reason above" : one_line(file));
   if (is_spec(asked.what)) {
     fmt::print("yours    {} race ratings.csv\n", asked.program);
@@ -186,10 +187,10 @@ int race_command(const RaceOptions& asked, RunOptions options) {
   }
   const std::string path = is_spec(asked.what) ? asked.what : prepared_spec(asked, options.folder);
   const Spec spec = read_spec(path);
+  SessionSummary trials, ran;  // both hold the folder
   if (!spec.studies.empty() && !target_of(spec)) {
-    if (const int code = find_target(path, spec, options)) return code;
+    if (const int code = find_target(path, spec, options, trials)) return code;
   }
-  Spec ran;
   const int code = run_command(path, options, ProgressMode::automatic, &ran);
   if (code != 0 && code != kSomeCasesFailed) return code;
   tell_end(path, options.folder.value_or(default_folder(spec)), ran, asked);

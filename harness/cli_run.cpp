@@ -168,14 +168,14 @@ int run_spec_apart(const Spec& spec, const RunOptions& options, ProgressMode mod
   return ended_by.value_or(code);
 }
 
-int run_spec(const Spec& spec, const RunOptions& options, ProgressMode mode, Spec* ran) {
+int run_spec(const Spec& spec, const RunOptions& options, ProgressMode mode, SessionSummary* ran) {
   install_interrupt_handler();
   if (options.only) hear_interrupts();
   const auto progress = make_progress(mode, stdout);
   std::optional<Timeline> timeline;  // its file ends with the session, however that ends
   if (options.timeline) timeline.emplace(*options.timeline);
   const SessionSummary summary = run_session(spec, options, *progress);
-  if (ran != nullptr) *ran = summary.spec;
+  if (ran != nullptr) *ran = summary;
   const std::string lost = timeline ? timeline->flush() : "";
   timeline.reset();
   if (!lost.empty()) {
@@ -313,7 +313,8 @@ void refuse_apart(const RunOptions& options) {
   }
 }
 
-int run_command(const std::string& path, RunOptions options, ProgressMode mode, Spec* ran) {
+int run_command(const std::string& path, RunOptions options, ProgressMode mode,
+                SessionSummary* ran) {
   if (options.apart && !options.only) return run_spec_apart(read_and_warn(path), options, mode);
   if (options.only) end_with_starter(kReportFile);
   const bool joins = launched_count() == 1 || !mpi_version().empty();

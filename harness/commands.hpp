@@ -6,6 +6,7 @@
 
 #include "base/json/json_fwd.hpp"
 #include "harness/run/run_options.hpp"
+#include "harness/run/session.hpp"
 #include "harness/run/show/progress.hpp"
 #include "harness/spec/spec.hpp"
 
@@ -31,9 +32,9 @@ std::string format_doctor(const Json& report, bool all);
 // cli_run.cpp. Says what is odd about a spec that is valid.
 Spec read_and_warn(const std::string& path);
 void refuse_apart(const RunOptions& options);
-// The exit code, as of all here. `ran` gets the spec with what its studies chose.
+// The exit code, as of all here. `ran` gets what was run.
 int run_command(const std::string& path, RunOptions options, ProgressMode mode,
-                Spec* ran = nullptr);
+                SessionSummary* ran = nullptr);
 int tune_command(const std::string& path, RunOptions options, ProgressMode mode, bool json);
 // The exception being handled, on standard error.
 int tell_exception();

@@ -226,6 +226,18 @@ def bare_python(tmp_path_factory):
     return folder / "bin/python"
 
 
+def test_the_winner_is_read_from_the_folder_that_was_run_into(mfbench, tmp_path):
+    """What draws exchanges it for a link that leads nowhere."""
+    spec = {"datasets": [{"like": "ml-100k", "scale": 0.05}], "stop": {"epochs": 3}, "target_rmse": 5,
+            "algorithms": [{"name": "als_cpu", "factors": 4}, {"name": "als_cpu", "factors": 8}]}
+    (tmp_path / "s.json").write_text(json.dumps(spec))
+    drawing = tmp_path / "drawing"
+    drawing.write_text(f"#!/bin/sh\nmv '{tmp_path}/r' '{tmp_path}/aside' && ln -s '{tmp_path}/none' '{tmp_path}/r'\nexit 1\n")
+    drawing.chmod(0o755)
+    done = mfbench("race", "s.json", "--out", "r", cwd=tmp_path, code=0, env={**mfbench.environment(), "PYTHON": str(drawing)})
+    assert (tmp_path / "r").is_symlink() and re.match(r"als_cpu.* on ml-100k look-alike.* in ", end_of(done)["fastest"])
+
+
 @pytest.mark.parametrize("module", ["mfplots", "mfplots.site"])
 def test_a_python_without_packages_is_named_with_what_installs_them(bare_python, module, tmp_path):
     done = subprocess.run([bare_python, "-m", module, "x"], cwd=tmp_path, text=True, capture_output=True,

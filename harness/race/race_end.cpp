@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/files/held_folder.hpp"
 #include "base/text.hpp"
 #include "harness/results/compare/answer.hpp"
 #include "harness/results/files/load_json.hpp"
@@ -93,7 +92,6 @@ std::string line_of(const Race& race, const TargetSpec& target) {
 std::string winners_text(const std::string& folder, const Spec& given) {
   const auto target = target_of(given);
   if (!target) return "unknown: the spec names no target (\"target_rmse\", docs/spec.md)";
-  const HeldFolder held(folder);
   std::vector<std::string> lines;
   for (const Race& race : races_of(folder, named_as_in(folder, given), *target)) {
     lines.push_back(one_line(line_of(race, *target)));  // names come from files

@@ -162,7 +162,7 @@ SessionSummary run_session(const Spec& given, const RunOptions& asked, Progress&
   summary.folder = folder_of(given, asked);
   make_usable(summary.folder);
   summary.folder = without_links(summary.folder);
-  const HeldFolder held(summary.folder);
+  summary.held_folder = std::make_shared<const HeldFolder>(summary.folder);
   const ClaimFolder claims(summary.folder, given.hash);
   Neighbours neighbours(claims, !asked.only);
   if (options.began_ns == 0) options.began_ns = claims.now_ns();

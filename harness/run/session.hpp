@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "base/files/held_folder.hpp"
 #include "harness/results/study/study_files.hpp"
 #include "harness/run/run_options.hpp"
 #include "harness/run/show/progress.hpp"
@@ -27,7 +29,8 @@ struct HeldCase {
 
 struct SessionSummary {
   std::string folder;
-  std::int64_t began_ns = 0;  // as of RunOptions
+  std::shared_ptr<const HeldFolder> held_folder;  // files read below it are those of the session
+  std::int64_t began_ns = 0;                      // as of RunOptions
   int finished_before = 0;
   int by_others = 0;  // finished by another process since
   std::vector<HeldCase> held;
