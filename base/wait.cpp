@@ -28,6 +28,17 @@ void wait_a_moment(const std::string& what, double waited_s) {
   check_wait(what, waited_s);
 }
 
+bool WatchedWork::goes_on() {
+  if (given_up_) return false;
+  try {
+    check_wait(what_, seconds_since(begin_));
+  } catch (...) {
+    given_up_ = true;
+    throw;
+  }
+  return true;
+}
+
 double seconds_of_environment(const char* name, const SecondsRange& range) {
   const char* text = std::getenv(name);
   if (text == nullptr || *text == '\0') return range.by_default;

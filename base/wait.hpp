@@ -2,8 +2,12 @@
 // its time); the wait itself knows for what it waits.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <string>
+#include <utility>
+
+#include "base/clock.hpp"
 
 namespace mf {
 
@@ -36,5 +40,19 @@ void check_wait(const std::string& what, double waited_s);
 
 // After a sleep of a moment.
 void wait_a_moment(const std::string& what, double waited_s);
+
+// Work that several threads do in pieces, which its caller waits for as for another process.
+class WatchedWork {
+ public:
+  explicit WatchedWork(std::string what) : what_(std::move(what)) {}
+  // Before each piece, by any thread: whether to do it. In the caller's thread, throws what its
+  // check throws; the others then have no more to do.
+  bool goes_on();
+
+ private:
+  const std::string what_;
+  const Clock::time_point begin_ = Clock::now();
+  std::atomic<bool> given_up_{false};
+};
 
 }  // namespace mf

@@ -137,9 +137,10 @@ RankedItems rank_items(const ScoreRows& rows, const RankedUsers& users, ThreadTe
   const ItemPanels panels(rows, team);
   const std::int64_t tiles = (users.count() + kTileUsers - 1) / kTileUsers;
   std::vector<std::uint8_t> finite(tiles, 1);
+  WatchedWork work = watched_ranking(users);
   team.for_chunks(tiles, 4, [&](std::int64_t first, std::int64_t last) {
     Tile tile(rows, users, panels);
-    for (std::int64_t t = first; t < last; ++t) {
+    for (std::int64_t t = first; t < last && work.goes_on(); ++t) {
       bool all = true;
       tile.run(t * kTileUsers, std::min((t + 1) * kTileUsers, users.count()), out, all, top);
       finite[t] = all ? 1 : 0;

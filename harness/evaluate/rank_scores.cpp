@@ -20,10 +20,11 @@ RankedItems rank_scores(const ScoreUser& score, std::int32_t n_items, const Rank
                         ThreadTeam& team) {
   RankedItems out = no_ranks(users, nullptr);
   std::vector<std::uint8_t> finite(users.count(), 1);
+  WatchedWork work = watched_ranking(users);
   team.for_chunks(users.count(), kUsersPerChunk, [&](std::int64_t begin, std::int64_t end) {
     AlignedVector<float> scores(std::int64_t{n_items} + kScan);
     TopItems top;
-    for (std::int64_t r = begin; r < end; ++r) {
+    for (std::int64_t r = begin; r < end && work.goes_on(); ++r) {
       const View<float> own(scores.data(), n_items);
       score(r, own);
       finite[r] = all_finite(own) ? 1 : 0;

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/clones.hpp"
+#include "base/counted.hpp"
 
 namespace mf {
 namespace {
@@ -79,6 +80,10 @@ RankedItems no_ranks(const RankedUsers& users, AlignedVector<std::int32_t>* top)
   out.tied.resize(users.count());
   if (top != nullptr) top->assign(users.count() * kRanks, -1);
   return out;
+}
+
+WatchedWork watched_ranking(const RankedUsers& users) {
+  return WatchedWork("the ranking of items for " + counted(users.count(), "user"));
 }
 
 void note_best(std::int64_t r, View<const Scored> best, const RankedUsers& users, RankedItems& out,

@@ -5,6 +5,7 @@
 
 #include "base/aligned.hpp"
 #include "base/view.hpp"
+#include "base/wait.hpp"
 #include "harness/evaluate/rank_key.hpp"
 #include "harness/evaluate/ranking.hpp"
 
@@ -44,6 +45,9 @@ class TopItems {
 
 // For all users, before any has been ranked.
 RankedItems no_ranks(const RankedUsers& users, AlignedVector<std::int32_t>* top);
+
+// Asked before each piece of work on the users.
+WatchedWork watched_ranking(const RankedUsers& users);
 
 // For the ranked user `r`; `top` as in rank_items().
 void note_best(std::int64_t r, View<const Scored> best, const RankedUsers& users, RankedItems& out,

@@ -86,18 +86,22 @@ class CaseRun {
   // For data that another process is making, or for another rank. A signal that ends a run after
   // its epoch ends a wait; the limit, which holds after an epoch, one that is longer than an epoch.
   void check_wait(const std::string& what, double waited_s) {
-    const double spent = seconds_since(start_);
-    const auto limit = item_.stop.wall_seconds;
-    if (limit && spent >= *limit && waited_s >= clock_.last_group().seconds) {
-      wait_over_ = {Status::timeout,
-                    fmt::format("wall_seconds: {:.1f} s were spent, the last {:.1f} of them "
-                                "waiting for {}",
-                                spent, waited_s, what)};
-    } else if (interrupt_level() > 0) {
+    if (!is_time_over(what, waited_s) && interrupt_level() > 0) {
       wait_over_ = given_up_after(result_.epochs);
       wait_over_->reason += ", interrupted while waiting for " + what;
     }
     if (wait_over_) fail(ErrorKind::io, "{}", wait_over_->reason);
+  }
+
+  bool is_time_over(const std::string& what, double waited_s) {
+    const double spent = seconds_since(start_);
+    const auto limit = item_.stop.wall_seconds;
+    if (!limit || spent < *limit || waited_s < clock_.last_group().seconds) return false;
+    wait_over_ = {Status::timeout,
+                  fmt::format("wall_seconds: {:.1f} s were spent, the last {:.1f} of them waiting "
+                              "for {}",
+                              spent, waited_s, what)};
+    return true;
   }
 
   // What the program and the machine are: asking for the device makes its context.
@@ -171,19 +175,25 @@ class CaseRun {
     if (!is_sampler(item_) || setup_.prepared()->factors().draw == 0) return;
     setup_.device().read();
     setup_.device().pause();
-    const PhaseScope range(&ranges_, kEvaluateRange);
     TracePoint unused;
     unused.epoch = result_.epochs;
-    setup_.evaluation().evaluate(*setup_.prepared(), ranks_, unused);
+    set_metrics(unused);
+  }
+
+  // What the last epoch has reached is worth some seconds.
+  void set_metrics(TracePoint& point) {
+    constexpr double kWorthSeconds = 5;
+    const PhaseScope range(&ranges_, kEvaluateRange);
+    const WaitScope waits([this](const std::string& what, double waited_s) {
+      if (waited_s >= kWorthSeconds || interrupt_level() >= 2) check_wait(what, waited_s);
+    });
+    setup_.evaluation().evaluate(*setup_.prepared(), ranks_, point);
   }
 
   TracePoint evaluate(std::int64_t epoch) {
     TracePoint point;
     point.epoch = epoch;
-    {
-      const PhaseScope range(&ranges_, kEvaluateRange);
-      setup_.evaluation().evaluate(*setup_.prepared(), ranks_, point);
-    }
+    set_metrics(point);
     point.train_energy_j = ranks_.joules(setup_.device(), ranges_);
     stamp(point);
     return point;

@@ -153,6 +153,32 @@ TEST(ImplicitCase, HasObjectiveAndRankingButNoRmse) {
 }
 
 // Those that score histories are ranked, and have no objective that could diverge.
+// The first signal leaves an evaluation some seconds, since the last epoch is worth its point; the
+// second gives it up.
+TEST(ImplicitCase, ASignalEndsARanking) {
+  const Spec spec = spec_of("\"folder\"");
+  for (const int level : {1, 2}) {
+    const TempFolder folder;
+    int evaluations = 0, now = 0;
+    RunOptions options;
+    options.folder = folder / "r";
+    options.on_range = [&](const std::string& name, bool begins) {
+      if (begins && name == "evaluate" && ++evaluations == 2) now = level;
+    };
+    options.interrupted = [&] { return now; };
+    run_session(spec, options, *make_progress(ProgressMode::quiet, stdout));
+    const ResultFile file = result_of(folder / "r", spec.cases[0]);
+    EXPECT_EQ(file.footer["status"], "interrupted");
+    EXPECT_EQ(file.footer["epochs"], 1);
+    EXPECT_EQ(std::ssize(file.trace), level == 1 ? 2 : 1);
+    const std::string reason = file.footer["stop_reason"];
+    EXPECT_TRUE(contains(reason, level == 1 ? "stopped by the user after epoch 1"
+                                            : "given up after epoch 1, interrupted while waiting "
+                                              "for the ranking of items for "))
+        << reason;
+  }
+}
+
 TEST(ImplicitCase, AModelWithoutFactorsIsRankedOnly) {
   for (const std::string name : {"item_knn", "ease_cpu"}) {
     const Spec spec = spec_of('"' + name + '"', R"("save_model": true, "split": {"users": 0.2}, )");

@@ -3,11 +3,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <set>
+#include <string>
+#include <thread>
 
 #include "algorithms/core/registry.hpp"
+#include "base/wait.hpp"
 #include "harness/test/quality_reference.hpp"
 #include "harness/test/testing.hpp"
 
@@ -233,6 +238,31 @@ TEST(Ranking, OfScoresIsThatOfProducts) {
   EXPECT_TRUE(found.finite);
   spoilt = true;
   EXPECT_FALSE(rank_scores(score, kMany, of.users, team).finite);
+}
+
+// By the caller's thread; the other has no more users then.
+TEST(Ranking, EndsMidwayWhereItsCallerIsToldTo) {
+  const ManyTies of;
+  std::string said;
+  int asked = 0;
+  std::atomic<bool> ended = false;
+  const WaitScope waits([&](const std::string& what, double) {
+    said = what;
+    if (++asked < 3) return;
+    ended = true;
+    fail(ErrorKind::io, "no longer");
+  });
+  std::atomic<int> scored = 0;
+  const auto score = [&, caller = std::this_thread::get_id()](std::int64_t, View<float> scores) {
+    std::fill(scores.begin(), scores.end(), 0.0F);
+    ++scored;
+    while (std::this_thread::get_id() != caller && !ended) std::this_thread::yield();
+  };
+  ThreadTeam team(2);
+  EXPECT_EQ(message_of([&] { rank_scores(score, kMany, of.users, team); }), "no longer");
+  EXPECT_LE(scored, 3);
+  EXPECT_EQ(said, "the ranking of items for " + std::to_string(of.users.count()) + " users");
+  EXPECT_EQ(message_of([&] { of.by_products(); }), "no longer");
 }
 
 TEST(Ranking, CountsUsersWithHeldOutItemsAlone) {
