@@ -1,12 +1,15 @@
 #include "algorithms/peer/session.hpp"
 
 #include <fmt/core.h>
+
+#include <algorithm>
 #include <filesystem>
 
 #include "algorithms/core/foreign.hpp"
 #include "algorithms/peer/model_files.hpp"
 #include "algorithms/peer/places.hpp"
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "base/text.hpp"
 
 namespace mf::peer {
@@ -72,8 +75,21 @@ void Session::raise(const Json& message) {
   fail(ErrorKind::io, "{}{}", whole, last_words());
 }
 
+// Once: a library that hangs cannot be told from one that takes long.
+void Session::tell_wait(double waited_s) {
+  constexpr double kPatience_s = 60, kPatience = 0.5;
+  if (told_ || waited_s < std::min(kPatience_s, kPatience * order_.timeout_s)) return;
+  told_ = true;
+  note("waiting for the peer {} for {:.0f} s by now; timeout_s ends that after {:g} s{}", library_,
+       waited_s, order_.timeout_s, last_words());
+}
+
 std::optional<Json> Session::await(const std::string& type) {
-  const auto line = process_->answer(stop_requested_);
+  const auto asked = Clock::now();
+  const auto line = process_->answer([&] {
+    tell_wait(seconds_since(asked));
+    return stop_requested_ && stop_requested_();
+  });
   if (!line && process_->over()->why == Over::Why::stop) return std::nullopt;
   if (!line) gone();
   Json message;

@@ -35,6 +35,7 @@ class Session {
   const Supervised& process() const { return *process_; }
 
  private:
+  void tell_wait(double waited_s);
   std::optional<Json> await(const std::string& type);
   Json must_await(const std::string& type);
   void raise(const Json& message);
@@ -50,6 +51,7 @@ class Session {
   std::unique_ptr<Supervised> process_;
   double trained_s_ = 0;
   bool each_epoch_ = true;
+  bool told_ = false;
 };
 
 }  // namespace mf::peer

@@ -14,6 +14,7 @@
 #include "harness/run/case/case_setup.hpp"
 #include "harness/run/case/host_watch.hpp"
 #include "harness/run/epoch_groups.hpp"
+#include "harness/run/plan/preflight.hpp"
 #include "harness/run/training_clock.hpp"
 
 namespace mf {
@@ -126,6 +127,7 @@ class CaseRun {
       const double rate = schedule_.rate(first);
       run_group({first, rate}, count);
       if (interrupt_level() >= 2) return end(given_up_in(first, count));
+      if (wait_over_) return end(*wait_over_);
       result_.epochs += count;
       decision = after_group(rate);
     }
@@ -135,6 +137,7 @@ class CaseRun {
   void run_group(const EpochArgs& first, std::int64_t count) {
     PreparedCase& algorithm = *setup_.prepared();
     report_.begin_group(first);
+    asked_ = Clock::now();
     const auto epochs = [&] { updates_ += algorithm.run_epochs(first, count); };
     const auto timed = [&] { clock_.time_group(count, epochs, algorithm.own_clock()); };
     const auto on_all_ranks = [&] { ranks_.epochs(first, count, timed); };
@@ -257,8 +260,10 @@ class CaseRun {
     report_.footer(result_, measures_);
   }
 
+  // An epoch in another process may never end.
   bool stop_requested() {
-    return interrupt_level() >= 2 || (ranks_.group() != nullptr && ranks_.group()->heard());
+    return interrupt_level() >= 2 || (ranks_.group() != nullptr && ranks_.group()->heard()) ||
+           (has_own_process(item_) && is_time_over("the peer", seconds_since(asked_)));
   }
   int interrupt_level() const { return options_.interrupted ? options_.interrupted() : 0; }
 
@@ -274,6 +279,7 @@ class CaseRun {
   DataStore& store_;
   CaseRanks ranks_;
   const Clock::time_point start_ = Clock::now();
+  Clock::time_point asked_ = start_;  // for the epochs of a group
   Schedule schedule_{item_.schedule};
   Stopping stopping_{item_.stop, error_metric(item_)};
   Ranges ranges_;
