@@ -9,6 +9,7 @@
 #include "datasets/ratings/packed/packed_form.hpp"
 #include "datasets/ratings/packed/rating_packer.hpp"
 #include "datasets/ratings/rank_blocks.hpp"
+#include "datasets/ratings/rank_offsets.hpp"
 #include "datasets/ratings/select_parts.hpp"
 #include "datasets/ratings/sort/bucket_sort.hpp"
 
@@ -31,7 +32,8 @@ Columns3 for_columns(const Ratings& own, const Move& move) {
 }
 
 // Over the users and items of `own`, with ids of its own.
-Ratings ratings_from(Columns3 columns, const Ratings& own, ThreadTeam& team) {
+Ratings ratings_from(Columns3 columns, AlignedVector<std::int64_t> offsets, const Ratings& own,
+                     ThreadTeam& team) {
   struct Owner {
     SharedIds ids;
     Columns3 columns;
@@ -40,7 +42,7 @@ Ratings ratings_from(Columns3 columns, const Ratings& own, ThreadTeam& team) {
   auto owner = std::make_shared<Owner>();
   owner->ids = copy_ids(own, team);
   owner->columns = std::move(columns);
-  owner->offsets = key_offsets(owner->columns.users, own.n_users(), team);
+  owner->offsets = std::move(offsets);
   Ratings::Views views;
   views.users = owner->columns.users;
   views.items = owner->columns.items;
@@ -62,20 +64,6 @@ class Gathering {
   Gathering(const PartOffsets& users, const PartOffsets& parts, Communicator& ranks,
             ThreadTeam& team)
       : users_(users), parts_(parts), ranks_(ranks), team_(team) {}
-
-  // Those of all rows, from those of each rank's own.
-  AlignedVector<std::int64_t> offsets(View<const std::int64_t> own) const {
-    AlignedVector<std::int32_t> counts(users_.back());
-    const std::int64_t begin = users_[ranks_.rank()];
-    const std::int64_t end = users_[ranks_.rank() + 1];
-    for (std::int64_t user = begin; user < end; ++user)
-      counts[user] = static_cast<std::int32_t>(own[user + 1] - own[user]);
-    to_rank_0([&](int rank) { return View(counts).part(users_[rank], users_[rank + 1]); });
-    AlignedVector<std::int64_t> all(ranks_.leads() ? users_.back() + 1 : 0, 0);
-    for (std::int64_t user = 0; user + 1 < std::ssize(all); ++user)
-      all[user + 1] = all[user] + counts[user];
-    return all;
-  }
 
   // By rank; nothing of rank 0.
   std::vector<PackedRatings> packed(const Ratings& own) const {
@@ -160,37 +148,34 @@ Ratings ratings_of_blocks(const Ratings& own, const PartOffsets& parts, std::int
                           Communicator& ranks, ThreadTeam& team) {
   const BlockRange blocks = blocks_of(parts, ranks.rank(), block);
   const std::int64_t skipped = std::min(blocks.begin - parts[ranks.rank()], own.nnz());
-  return ratings_from(for_columns(own,
-                                  [&](const auto& column) {
-                                    using T = std::remove_cvref_t<decltype(column[0])>;
-                                    const auto rest = rest_of_blocks(column, parts, block, ranks);
-                                    AlignedVector<T> all(column.begin() + skipped, column.end());
-                                    all.insert(all.end(), rest.begin(), rest.end());
-                                    return all;
-                                  }),
-                      own, team);
+  Columns3 columns = for_columns(own, [&](const auto& column) {
+    using T = std::remove_cvref_t<decltype(column[0])>;
+    const auto rest = rest_of_blocks(column, parts, block, ranks);
+    AlignedVector<T> all(column.begin() + skipped, column.end());
+    all.insert(all.end(), rest.begin(), rest.end());
+    return all;
+  });
+  AlignedVector<std::int64_t> offsets = key_offsets(columns.users, own.n_users(), team);
+  return ratings_from(std::move(columns), std::move(offsets), own, team);
 }
 
 Ratings ratings_on_rank_0(const Ratings& own, const PartOffsets& users, const PartOffsets& parts,
                           Communicator& ranks, ThreadTeam& team) {
   if (parts.back() == 0) return no_ratings_of(share_ids(own));  // on all
+  AlignedVector<std::int64_t> offsets = offsets_on_rank_0(own.user_offsets(), users, ranks, team);
   const Gathering gathering{users, parts, ranks, team};
-  const AlignedVector<std::int64_t> offsets = gathering.offsets(own.user_offsets());
-  std::vector<PackedRatings> packed = gathering.packed(own);
-  Columns3 all;
-  if (ranks.leads()) {
-    all = for_columns(own, [&](const auto& column) {
-      AlignedVector<std::remove_cvref_t<decltype(column[0])>> to(parts.back());
-      team.for_chunks(column.size(), kChunk, [&](std::int64_t begin, std::int64_t end) {
-        std::copy(column.begin() + begin, column.begin() + end, to.begin() + begin);
-      });
-      return to;
+  const std::vector<PackedRatings> packed = gathering.packed(own);
+  if (!ranks.leads()) return no_ratings_of(copy_ids(own, team));
+  Columns3 all = for_columns(own, [&](const auto& column) {
+    AlignedVector<std::remove_cvref_t<decltype(column[0])>> to(parts.back());
+    team.for_chunks(column.size(), kChunk, [&](std::int64_t begin, std::int64_t end) {
+      std::copy(column.begin() + begin, column.begin() + end, to.begin() + begin);
     });
-    gathering.unpack(packed, all);
-    gathering.fill_users(offsets, all.users);
-  }
-  packed.clear();
-  return ratings_from(std::move(all), own, team);
+    return to;
+  });
+  gathering.unpack(packed, all);
+  gathering.fill_users(offsets, all.users);
+  return ratings_from(std::move(all), std::move(offsets), own, team);
 }
 
 }  // namespace mf

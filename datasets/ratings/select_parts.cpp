@@ -193,6 +193,14 @@ void cut_unread(UnreadRatings& unread, View<const std::int64_t> offsets, const L
   });
 }
 
+void fill(AlignedVector<std::int64_t>& offsets, std::int64_t begin, std::int64_t end,
+          std::int64_t value, ThreadTeam& team) {
+  constexpr std::int64_t kFilled = std::int64_t{1} << 18;
+  team.for_chunks(end - begin, kFilled, [&](std::int64_t first, std::int64_t last) {
+    std::fill(offsets.begin() + begin + first, offsets.begin() + begin + last, value);
+  });
+}
+
 // How many ratings of each run are labelled wanted[k]: entry k of the result.
 std::vector<std::vector<std::int64_t>> count_parts(const LabelsOf& labels, const RatingRuns& runs,
                                                    View<const std::uint8_t> wanted,
@@ -269,8 +277,8 @@ std::vector<SelectedPart> select_parts(const Ratings& all, const SharedIds& ids,
   }
   for (GrowingPart& part : parts) {
     auto& offsets = part.selection->own.user_offsets;
-    std::fill(offsets.begin(), offsets.begin() + runs.first_row.front() + 1, 0);
-    std::fill(offsets.begin() + runs.first_row.back(), offsets.end(), part.first.back());
+    fill(offsets, 0, runs.first_row.front() + std::int64_t{1}, 0, team);
+    fill(offsets, runs.first_row.back(), std::ssize(offsets), part.first.back(), team);
     const Ratings::Views views = part.selection->views();
     selected.push_back({Ratings(views, std::move(part.selection)), std::move(part.item_rated)});
   }

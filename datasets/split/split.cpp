@@ -19,6 +19,7 @@
 
 #include "base/error.hpp"
 #include "base/threads.hpp"
+#include "datasets/ratings/rank_offsets.hpp"
 #include "datasets/ratings/select_parts.hpp"
 #include "datasets/ratings/sort/bucket_sort.hpp"
 #include "datasets/split/draw.hpp"
@@ -351,12 +352,13 @@ bool has_row(const Ratings& ratings, std::int64_t user) {
   return ratings.user_offsets()[user + 1] > ratings.user_offsets()[user];
 }
 
-// Users in test without a rating in train.
-std::int64_t count_cold_users(const Split& split, ThreadTeam& team) {
+// Users of the scope in test without a rating in train.
+std::int64_t count_cold_users(const Split& split, const Scope& scope, ThreadTeam& team) {
   std::atomic<std::int64_t> cold{0};
-  team.for_chunks(split.test.n_users(), kUserChunk, [&](std::int64_t begin, std::int64_t end) {
+  const std::int64_t first = scope.first_user;
+  team.for_chunks(scope.end_user - first, kUserChunk, [&](std::int64_t begin, std::int64_t end) {
     std::int64_t count = 0;
-    for (std::int64_t u = begin; u < end; ++u)
+    for (std::int64_t u = first + begin; u < first + end; ++u)
       count += has_row(split.test, u) && !has_row(split.train, u) ? 1 : 0;
     cold += count;
   });
@@ -415,7 +417,7 @@ Ratings& part_of(Split& split, std::uint8_t label) {
 
 void count_cold(Split& split, const Flags& item_trained, const Flags& item_tested,
                 const Scope& scope, ThreadTeam& team) {
-  split.cold_users = scope.sum(count_cold_users(split, team));
+  split.cold_users = scope.sum(count_cold_users(split, scope, team));
   for (std::int64_t i = 0; i < std::ssize(item_tested); ++i)
     split.cold_items += item_tested[i] != 0 && item_trained[i] == 0 ? 1 : 0;
   if (split.cold_users + split.cold_items == 0) return;
@@ -472,20 +474,6 @@ Flags flags_of_items(const Ratings& part) {
   return flags;
 }
 
-// Offsets over all ranks, of rows of which each rank has counted its own.
-AlignedVector<std::int64_t> offsets_of_all(const Ratings& own, const PartOffsets& users,
-                                           Communicator& ranks) {
-  const auto offsets = own.user_offsets();
-  AlignedVector<std::int32_t> counts(own.n_users());
-  for (std::int64_t u = users[ranks.rank()]; u < users[ranks.rank() + 1]; ++u)
-    counts[u] = static_cast<std::int32_t>(offsets[u + 1] - offsets[u]);
-  ranks.all_gather(std::span<std::int32_t>(counts), users);
-  AlignedVector<std::int64_t> all(std::int64_t{own.n_users()} + 1);
-  all[0] = 0;
-  for (std::int64_t u = 0; u < own.n_users(); ++u) all[u + 1] = all[u] + counts[u];
-  return all;
-}
-
 AlignedVector<std::int64_t> item_offsets_of_all(const Ratings& own, Communicator& ranks,
                                                 ThreadTeam& team) {
   AlignedVector<std::int64_t> offsets = key_offsets(own.items(), own.n_items(), team);
@@ -497,7 +485,7 @@ RatingSlice train_slice(const Ratings& train, const PartOffsets& users, Communic
                         ThreadTeam& team) {
   RatingSlice slice;
   slice.users = users;
-  slice.user_offsets = offsets_of_all(train, users, ranks);
+  slice.user_offsets = offsets_of_all(train.user_offsets(), users, ranks, team);
   slice.item_offsets = item_offsets_of_all(train, ranks, team);
   slice.own_users = train.users();
   slice.own_items = train.items();

@@ -13,6 +13,7 @@
 #include "base/rng.hpp"
 #include "datasets/cache.hpp"
 #include "datasets/ratings/rank_blocks.hpp"
+#include "datasets/ratings/rank_offsets.hpp"
 #include "datasets/ratings/rank_parts.hpp"
 #include "datasets/ratings/rating_slice.hpp"
 #include "datasets/split/split.hpp"
@@ -125,6 +126,34 @@ TEST_P(Slices, OfEveryKindOfSplitAreThoseOfOneProcess) {
 TEST_P(Slices, MayBeEmpty) {
   expect_slices(make_data(3, 40, 0.5), spec_of(SplitSpec::Kind::holdout, 0.1), GetParam());
   expect_slices(make_data(1, 40, 0.5), spec_of(SplitSpec::Kind::holdout), GetParam());
+}
+
+// Lengths of one, two and four bytes; a rank without rows; more rows than a thread takes at a time.
+TEST_P(Slices, RowsBeginWhereTheyDoInOneProcess) {
+  for (const std::int64_t longest : {1, 200, 256, 70'000}) {
+    for (const std::int64_t rows : {0, 3, 200'001}) {
+      Rng rng(static_cast<std::uint64_t>(longest + rows));
+      AlignedVector<std::int64_t> whole = {0};
+      for (std::int64_t row = 0; row < rows; ++row) {
+        const auto drawn =
+            static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(longest)));
+        whole.push_back(whole.back() + (row == rows / 2 ? longest : drawn));
+      }
+      expect_no_errors(test::in_rank_threads(GetParam(), [&](Communicator& of) {
+        PartOffsets cuts = {0};
+        for (int rank = 1; rank <= of.size(); ++rank)
+          cuts.push_back(rank == of.size() ? rows : rows / (2 * of.size()) * (rank / 2) * 2);
+        const std::int64_t begin = cuts[of.rank()], end = cuts[of.rank() + 1];
+        AlignedVector<std::int64_t> own(rows + 1);
+        for (std::int64_t row = 0; row <= rows; ++row)
+          own[row] = whole[std::clamp(row, begin, end)] - whole[begin];
+        ThreadTeam team(1 + of.rank() % 3);
+        EXPECT_EQ(offsets_of_all(own, cuts, of, team), whole);
+        EXPECT_EQ(offsets_on_rank_0(own, cuts, of, team),
+                  of.leads() ? whole : AlignedVector<std::int64_t>());
+      }));
+    }
+  }
 }
 
 // Of few values, which have a table, and of many; cut where a rank has few rows, and one has none.

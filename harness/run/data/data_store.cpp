@@ -81,12 +81,7 @@ CaseData DataStore::get_slice(const Case& item, Communicator& ranks, int ranks_o
   standing_bytes_ = resident_bytes();
   const auto expected = expected_data(item);
   const int threads = std::max(1, hardware_threads() / ranks_on_these_cpus);
-  CaseData data = load_slice(item, ranks, threads);
-  if (uploads_ratings(item)) {
-    const auto start = Clock::now();
-    ranks.agree([&] { data.split = with_packed_training(*data.split, threads); });
-    data.pack_s = seconds_since(start);
-  }
+  CaseData data = load_slice(item, ranks, threads, uploads_ratings(item));
   host_data_ = expected.value_or(HostData{});
   host_data_.slices = data.ranks.read_whole ? 1 : ranks.size();
   set_sizes(host_data_, *data.split, data.sizes);

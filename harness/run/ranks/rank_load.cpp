@@ -1,5 +1,6 @@
 #include "harness/run/ranks/rank_load.hpp"
 
+#include <future>
 #include <optional>
 #include <utility>
 
@@ -50,6 +51,17 @@ SplitSlice cut_slice(const Case& item, Communicator& ranks, int threads, CaseDat
   return cut_slice(item, ranks, threads, ReadColumns::now, data);
 }
 
+// Returns the seconds that it took, 0 where it is not to be packed.
+std::future<double> pack_meanwhile(Ratings& train, bool pack, int threads) {
+  return std::async(std::launch::async, [&train, pack, threads] {
+    if (!pack) return 0.0;
+    const auto start = Clock::now();
+    ThreadTeam team(threads);
+    train.keep_packed(team);
+    return seconds_since(start);
+  });
+}
+
 }  // namespace
 
 std::string why_whole(const Case& item, bool saves_model) {
@@ -65,7 +77,7 @@ std::string why_whole(const Case& item, bool saves_model) {
   return "";
 }
 
-CaseData load_slice(const Case& item, Communicator& ranks, int threads) {
+CaseData load_slice(const Case& item, Communicator& ranks, int threads, bool pack) {
   std::optional<ThreadTeam> team;
   ranks.agree([&] {
     refuse_to_load(item);
@@ -77,12 +89,15 @@ CaseData load_slice(const Case& item, Communicator& ranks, int threads) {
   data.ranks.all_evaluate = of_ranks && of_ranks->factors_on_all;
   SplitSlice slice = cut_slice(item, ranks, threads, data);
   const auto start = Clock::now();
+  std::future<double> packing;
+  ranks.agree([&] { packing = pack_meanwhile(slice.split.train, pack, threads); });
   const auto place_part = [&](Ratings& part, const PartOffsets& parts) {
     place(part, slice.train.users, parts, data.ranks.all_evaluate, ranks, *team);
   };
   place_part(slice.split.test, slice.test_parts);
   place_part(slice.split.validation, slice.validation_parts);
-  data.split_s += seconds_since(start);
+  ranks.agree([&] { data.pack_s = packing.get(); });
+  data.split_s += seconds_since(start) - data.pack_s;
   data.sizes = slice.sizes;
   data.test_parts = std::move(slice.test_parts);
   data.validation_parts = std::move(slice.validation_parts);

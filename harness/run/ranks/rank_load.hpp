@@ -13,9 +13,10 @@ namespace mf {
 std::string why_whole(const Case& item, bool saves_model);
 
 // Each rank reads the rows of its users and cuts them. Where all have the factors after an epoch,
-// each keeps its blocks of the test part; else rank 0 is sent all of that. All ranks together; an
-// Error is that of all, which are fit for the next case.
-CaseData load_slice(const Case& item, Communicator& ranks, int threads);
+// each keeps its blocks of the test part; else rank 0 is sent all of that. `pack`: the training
+// ratings are packed meanwhile (Ratings::keep_packed). All ranks together; an Error is that of all,
+// which are fit for the next case.
+CaseData load_slice(const Case& item, Communicator& ranks, int threads, bool pack);
 
 // The training ratings go: the algorithm has its share.
 void drop_training(CaseData& data);

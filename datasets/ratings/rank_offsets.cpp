@@ -1,0 +1,105 @@
+// What travels is the length of each row, in as few bytes as the longest needs: mostly one.
+#include "datasets/ratings/rank_offsets.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <vector>
+
+namespace mf {
+namespace {
+
+constexpr std::int64_t kRows = std::int64_t{1} << 16;  // that a thread takes at a time
+
+std::int64_t longest_row(View<const std::int64_t> offsets, std::int64_t begin, std::int64_t end,
+                         ThreadTeam& team) {
+  std::atomic<std::int64_t> longest{0};
+  team.for_chunks(end - begin, kRows, [&](std::int64_t first, std::int64_t last) {
+    std::int64_t own = 0;
+    for (std::int64_t row = begin + first; row < begin + last; ++row)
+      own = std::max(own, offsets[row + 1] - offsets[row]);
+    for (std::int64_t seen = longest; own > seen && !longest.compare_exchange_weak(seen, own);) {
+    }
+  });
+  return longest;
+}
+
+template <class Length>
+AlignedVector<std::int64_t> offsets_of(const AlignedVector<Length>& lengths, ThreadTeam& team) {
+  const std::int64_t rows = std::ssize(lengths);
+  std::vector<std::int64_t> begins(static_cast<std::size_t>((rows + kRows - 1) / kRows));
+  team.for_chunks(rows, kRows, [&](std::int64_t first, std::int64_t last) {
+    begins[static_cast<std::size_t>(first / kRows)] =
+        std::accumulate(lengths.begin() + first, lengths.begin() + last, std::int64_t{0});
+  });
+  std::exclusive_scan(begins.begin(), begins.end(), begins.begin(), std::int64_t{0});
+  AlignedVector<std::int64_t> offsets(rows + 1);
+  offsets[0] = 0;
+  team.for_chunks(rows, kRows, [&](std::int64_t first, std::int64_t last) {
+    std::int64_t at = begins[static_cast<std::size_t>(first / kRows)];
+    for (std::int64_t row = first; row < last; ++row) offsets[row + 1] = at += lengths[row];
+  });
+  return offsets;
+}
+
+void to_all(std::span<std::byte> lengths, const PartOffsets& bytes, Communicator& ranks) {
+  ranks.all_gather(lengths, bytes);
+}
+
+void to_rank_0(std::span<std::byte> lengths, const PartOffsets& bytes, Communicator& ranks) {
+  std::vector<Outgoing> sends;
+  std::vector<Incoming> receives;
+  for (int rank = 1; rank < ranks.size(); ++rank) {
+    std::byte* const part = lengths.data() + bytes[rank];
+    const std::int64_t count = bytes[rank + 1] - bytes[rank];
+    if (count > 0 && rank == ranks.rank()) sends.push_back({0, part, count});
+    if (count > 0 && ranks.leads()) receives.push_back({rank, part, count});
+  }
+  ranks.exchange(sends, receives);
+}
+
+template <class Length, class Gather>
+AlignedVector<std::int64_t> gathered(View<const std::int64_t> own, const PartOffsets& rows,
+                                     Communicator& ranks, ThreadTeam& team, const Gather& gather,
+                                     bool wanted) {
+  AlignedVector<Length> lengths(rows.back());
+  const std::int64_t begin = rows[ranks.rank()];
+  team.for_chunks(rows[ranks.rank() + 1] - begin, kRows,
+                  [&](std::int64_t first, std::int64_t last) {
+                    for (std::int64_t row = begin + first; row < begin + last; ++row)
+                      lengths[row] = static_cast<Length>(own[row + 1] - own[row]);
+                  });
+  PartOffsets bytes = rows;
+  for (std::int64_t& at : bytes) at *= std::int64_t{sizeof(Length)};
+  gather(std::as_writable_bytes(std::span(lengths)), bytes, ranks);
+  return wanted ? offsets_of(lengths, team) : AlignedVector<std::int64_t>();
+}
+
+template <class Gather>
+AlignedVector<std::int64_t> gathered(View<const std::int64_t> own, const PartOffsets& rows,
+                                     Communicator& ranks, ThreadTeam& team, const Gather& gather,
+                                     bool wanted) {
+  const std::int64_t longest =
+      -ranks.all_min(-longest_row(own, rows[ranks.rank()], rows[ranks.rank() + 1], team));
+  if (longest <= std::numeric_limits<std::uint8_t>::max())
+    return gathered<std::uint8_t>(own, rows, ranks, team, gather, wanted);
+  if (longest <= std::numeric_limits<std::uint16_t>::max())
+    return gathered<std::uint16_t>(own, rows, ranks, team, gather, wanted);
+  return gathered<std::int32_t>(own, rows, ranks, team, gather, wanted);
+}
+
+}  // namespace
+
+AlignedVector<std::int64_t> offsets_of_all(View<const std::int64_t> own, const PartOffsets& rows,
+                                           Communicator& ranks, ThreadTeam& team) {
+  return gathered(own, rows, ranks, team, to_all, true);
+}
+
+AlignedVector<std::int64_t> offsets_on_rank_0(View<const std::int64_t> own, const PartOffsets& rows,
+                                              Communicator& ranks, ThreadTeam& team) {
+  return gathered(own, rows, ranks, team, to_rank_0, ranks.leads());
+}
+
+}  // namespace mf

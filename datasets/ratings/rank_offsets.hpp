@@ -1,0 +1,22 @@
+// Where rows begin over the ratings of all ranks, of which each has counted those of its own rows.
+#pragma once
+
+#include <cstdint>
+
+#include "base/aligned.hpp"
+#include "base/ranks/communicator.hpp"
+#include "base/threads.hpp"
+#include "base/view.hpp"
+
+namespace mf {
+
+// rows + 1 offsets, on all ranks. `own`: as many, those of the rows [rows[rank], rows[rank + 1])
+// count. All ranks together.
+AlignedVector<std::int64_t> offsets_of_all(View<const std::int64_t> own, const PartOffsets& rows,
+                                           Communicator& ranks, ThreadTeam& team);
+
+// The same on rank 0; nothing on the others.
+AlignedVector<std::int64_t> offsets_on_rank_0(View<const std::int64_t> own, const PartOffsets& rows,
+                                              Communicator& ranks, ThreadTeam& team);
+
+}  // namespace mf
