@@ -51,7 +51,7 @@ TEST(HugePages, SmallArraysAreAlignedToCacheLines) {
 
 TEST(HugePages, MoreThanThereIsIsRefused) {
   EXPECT_THROW(AlignedAllocator<std::int64_t>().allocate(~std::size_t{0} / 4), std::bad_alloc);
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(MF_SANITIZED)
   GTEST_SKIP() << "the sanitizers end a program that asks for so much";
 #else
   EXPECT_THROW(allocate_array(~std::size_t{0} / 4, 64), std::bad_alloc);
