@@ -18,8 +18,8 @@ namespace fs = std::filesystem;
 
 std::mutex mutex;
 
-std::string without_slashes(std::string path) {
-  while (path.size() > 1 && path.back() == '/') path.pop_back();
+std::string without_slashes(std::string path) {  // "" is the root
+  while (!path.empty() && path.back() == '/') path.pop_back();
   return path;
 }
 
@@ -41,10 +41,11 @@ const HeldFolder::Held* HeldFolder::above(const std::string& path) {
 }
 
 HeldFolder::HeldFolder(const std::string& path, Origin origin) {
+  if (path.empty()) return;  // is no folder
   const std::lock_guard lock(mutex);
   const std::string name = without_slashes(path);
   if (above(name + "/") != nullptr) return;
-  FileHandle folder = reach_folder(name, origin);
+  FileHandle folder = reach_folder(name.empty() ? "/" : name, origin);
   const int why_not = folder ? 0 : errno;
   if (!folder && origin != Origin::found) return;
   all().push_front({name, std::make_shared<const FileHandle>(std::move(folder)), why_not});

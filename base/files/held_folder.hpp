@@ -25,7 +25,7 @@ class HeldFolder {
 
  private:
   struct Held {
-    std::string path;  // without a slash at its end
+    std::string path;  // without slashes at its end
     std::shared_ptr<const FileHandle> folder;
     int why_not;  // the errno of that
   };

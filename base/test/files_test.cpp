@@ -293,6 +293,20 @@ TEST(HeldFolder, IsReadWhateverTakesItsName) {
   EXPECT_HAS(error_of([&] { reads(x); }).what(), "one of its folders is a file or a link");
 }
 
+TEST(HeldFolder, MayBeTheRoot) {
+  const TempFolder folder;
+  const std::string top = fs::canonical(folder.path());
+  write_file(top + "/x", "text");
+  fs::create_directory_symlink(top, top + "/link");
+  const auto reads = [](const std::string& path) { return read_text(path, Origin::found); };
+  EXPECT_EQ(reads(top + "/link/x"), "text");
+  for (const char* root : {"/", "//"}) {
+    const HeldFolder held(root);
+    EXPECT_EQ(reads(top + "/x"), "text");
+    EXPECT_HAS(error_of([&] { reads(top + "/link/x"); }).what(), "is a file or a link");
+  }
+}
+
 TEST(OpenFile, AFolderIsMadeNowhereElseWhileOneIsExchangedForALink) {
   const TempFolder folder;
   fs::create_directories(folder / "top/a");
