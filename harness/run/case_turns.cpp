@@ -5,7 +5,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -87,11 +86,13 @@ class CaseTurns {
         options_(context.options),
         cases_(summary.spec.cases),
         later_files_(options_.began) {
+    std::vector<const Case*> own_cases;
     for (std::size_t i = 0; i < cases_.size(); ++i) {
       if (!is_own(i)) continue;
       own_.push_back(i);
-      own_cases_.push_back(&cases_[i]);
+      own_cases.push_back(&cases_[i]);
     }
+    again_ = done_again(own_cases);
   }
 
   void run() {
@@ -155,12 +156,10 @@ class CaseTurns {
     const Case& item = cases_[i];
     const RunOptions options = options_under(claim, options_);
     const auto at = std::lower_bound(own_.begin(), own_.end(), i) - own_.begin();
-    const auto after = std::span<const Case* const>(own_cases_).subspan(at + 1);
-    const bool share = options.share;
+    const DoneAgain again = options.share ? again_[at] : DoneAgain{};
     const CaseResult result = run_one(
         {summary_.spec, item, path, model_folder(summary_.spec, options, summary_.folder, item),
-         share && is_cut_again(item, after), share && is_trained_again(item, after),
-         share && is_handed_over_again(item, after)},
+         again.cut, again.trained, again.handed_over},
         i + 1, cases_.size(),
         {options, context_.claims, context_.neighbours, context_.store, context_.progress});
     if (!claim.is_held()) {
@@ -199,7 +198,7 @@ class CaseTurns {
   const RunOptions& options_;
   const std::vector<Case>& cases_;
   std::vector<std::size_t> own_;  // indices, rising
-  std::vector<const Case*> own_cases_;
+  std::vector<DoneAgain> again_;  // of those
   LaterFiles later_files_;
 };
 

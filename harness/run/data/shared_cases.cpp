@@ -10,35 +10,30 @@ bool has_same(const char* section, const Case& a, const Case& b) {
   return a.resolved.at(section) == b.resolved.at(section);
 }
 
-template <class Ask>
-bool any_of_same_split(const Case& own, std::span<const Case* const> later, Ask ask) {
-  for (const Case* other : later) {
-    if (!has_same("dataset", own, *other) || !has_same("split", own, *other)) return false;
-    if (ask(*other)) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
-bool is_cut_again(const Case& own, std::span<const Case* const> later) {
-  for (const Case* other : later) {
-    if (!has_same("dataset", own, *other)) return false;
-    if (!has_same("split", own, *other)) return true;
+// Backwards: what holds for a neighbour of the same split holds for the case, too.
+std::vector<DoneAgain> done_again(std::span<const Case* const> cases) {
+  std::vector<DoneAgain> all(cases.size());
+  DoneAgain later;  // `trained`: by one of the later ones, whatever the case does
+  for (std::size_t i = cases.size(); i-- > 0;) {
+    const Case& own = *cases[i];
+    if (i + 1 < cases.size()) {
+      const Case& next = *cases[i + 1];
+      const bool data = has_same("dataset", own, next);
+      const bool split = data && has_same("split", own, next);
+      later.cut = data && (!split || later.cut);
+      later.trained = split && (trains_on_one_device(next) || later.trained);
+      later.handed_over = split && (has_own_process(next) || later.handed_over);
+    }
+    all[i] = later;
+    all[i].trained = later.trained && trains_on_one_device(own);
   }
-  return false;
+  return all;
 }
 
 bool trains_on_one_device(const Case& item) { return needs_device(item) && ranks_of(item) == 1; }
 
 bool uploads_ratings(const Case& item) { return needs_device(item) && !has_own_process(item); }
-
-bool is_trained_again(const Case& own, std::span<const Case* const> later) {
-  return trains_on_one_device(own) && any_of_same_split(own, later, trains_on_one_device);
-}
-
-bool is_handed_over_again(const Case& own, std::span<const Case* const> later) {
-  return any_of_same_split(own, later, has_own_process);
-}
 
 }  // namespace mf

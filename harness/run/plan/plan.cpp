@@ -112,28 +112,22 @@ bool asks_for_columns(const Case& item) {
   return beside && beside->columns;
 }
 
-Place place_of(std::span<const Case* const> cases, std::size_t index) {
-  Place place;
-  const Case& own = *cases[index];
-  const auto later = cases.subspan(index + 1);
-  place.keeps_whole = is_cut_again(own, later);
-  place.keeps_on_device = is_trained_again(own, later);
-  if (index == 0) return place;
-  const Case& before = *cases[index - 1];
-  place.has_ratings = own.resolved.at("dataset") == before.resolved.at("dataset");
-  place.has_split = place.has_ratings && own.resolved.at("split") == before.resolved.at("split");
-  if (place.has_split && trains_on_one_device(own) && trains_on_one_device(before)) {
-    place.keeps_on_device = true;
+std::vector<Place> places_of(std::span<const Case* const> cases) {
+  const auto again = done_again(cases);
+  std::vector<Place> places(cases.size());
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    Place& place = places[i];
+    place.keeps_whole = again[i].cut;
+    place.keeps_on_device = again[i].trained;
+    if (i == 0) continue;
+    const Case &own = *cases[i], &before = *cases[i - 1];
+    place.has_ratings = own.resolved.at("dataset") == before.resolved.at("dataset");
+    place.has_split = place.has_ratings && own.resolved.at("split") == before.resolved.at("split");
+    if (!place.has_split) continue;
+    if (trains_on_one_device(own) && trains_on_one_device(before)) place.keeps_on_device = true;
+    place.has_columns = places[i - 1].has_columns || asks_for_columns(before);
   }
-  for (std::size_t i = index; place.has_split && i-- > 0;) {
-    const Case& earlier = *cases[i];
-    if (own.resolved.at("dataset") != earlier.resolved.at("dataset") ||
-        own.resolved.at("split") != earlier.resolved.at("split")) {
-      break;
-    }
-    place.has_columns = place.has_columns || asks_for_columns(earlier);
-  }
-  return place;
+  return places;
 }
 
 // Whether ratings stay on the device for cases before and after; not without a device, of which it
@@ -306,9 +300,9 @@ Plan make_plan(const Spec& spec, const PlanOptions& options) {
   const auto unreadable = read_small_files(spec);
   std::vector<const Case*> all;
   for (const Case& item : spec.cases) all.push_back(&item);
+  const auto places = options.share ? places_of(all) : std::vector<Place>(all.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
-    plan.cases.push_back(plan_case(case_to_plan(spec, *all[i]),
-                                   options.share ? place_of(all, i) : Place{}, options.measure,
+    plan.cases.push_back(plan_case(case_to_plan(spec, *all[i]), places[i], options.measure,
                                    plan.available, free, left, probes));
     PlannedCase& planned = plan.cases.back();
     const auto problem = unreadable.find(all[i]->data.label());

@@ -33,10 +33,12 @@ class StudyRun {
         context_(context),
         folder_(study_folder(context.claims.path(), study_)),
         tuned_(tuned) {
-    for (std::size_t i = number + 1; i < spec.studies.size(); ++i) {
-      later_.push_back(&spec.studies[i].base);
+    std::vector<const Case*> cases;  // with those that the session runs after this study
+    for (std::size_t i = number; i < spec.studies.size(); ++i) {
+      cases.push_back(&spec.studies[i].base);
     }
-    for (const Case& item : spec.cases) later_.push_back(&item);
+    for (const Case& item : spec.cases) cases.push_back(&item);
+    again_ = done_again(cases).front();
   }
 
   // Until the study is over or the run is interrupted.
@@ -107,9 +109,8 @@ class StudyRun {
     tuned_.interrupted = interrupted && interrupted() > 0;
     if (tuned_.interrupted) return false;
     const bool share = context_.options.share;
-    run_one({spec_, item, path, std::nullopt, share && is_cut_again(item, later_),
-             share && needs_device(item),
-             share && (has_own_process(item) || is_handed_over_again(item, later_))},
+    run_one({spec_, item, path, std::nullopt, share && again_.cut, share && needs_device(item),
+             share && (has_own_process(item) || again_.handed_over)},
             static_cast<std::size_t>(before) + 1, static_cast<std::size_t>(study_.runs()),
             context_);
     ++tuned_.run;
@@ -129,7 +130,7 @@ class StudyRun {
   std::vector<Json> spare_;
   std::unique_ptr<Suggester> suggester_;
   TunedSpec& tuned_;
-  std::vector<const Case*> later_;  // what the session runs after this study
+  DoneAgain again_;  // of its trials
   TrialOutcomes outcomes_;
 };
 

@@ -1,0 +1,66 @@
+#include "harness/run/data/shared_cases.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "base/json/json.hpp"
+#include "base/rng.hpp"
+#include "harness/run/plan/preflight.hpp"
+
+namespace mf {
+namespace {
+
+Case case_of(std::uint64_t data, std::uint64_t seed, bool process) {
+  const std::string algorithm =
+      process ? R"({"name": "peer", "library": "libmf"})" : R"("sgd_serial")";
+  const std::string text = R"({"name": "t", "datasets": [{"like": "ml-)" +
+                           std::string(data == 0 ? "1m" : "100k") +
+                           R"("}], "split": {"holdout": 0.1, "seed": )" + std::to_string(seed + 1) +
+                           R"(}, "stop": {"epochs": 1}, "algorithms": [)" + algorithm + "]}";
+  return parse_spec(parse_json(text, "t"), "t.json").cases.at(0);
+}
+
+bool same(const Case& a, const Case& b, const char* section) {
+  return a.resolved.at(section) == b.resolved.at(section);
+}
+
+// By the definition: the cases behind it, up to the first of another data set or split.
+DoneAgain expected(const std::vector<const Case*>& cases, std::size_t i) {
+  DoneAgain again;
+  bool same_split = true;
+  for (std::size_t k = i + 1; k < cases.size() && same(*cases[i], *cases[k], "dataset"); ++k) {
+    same_split = same_split && same(*cases[i], *cases[k], "split");
+    again.cut = again.cut || !same(*cases[i], *cases[k], "split");
+    again.handed_over = again.handed_over || (same_split && has_own_process(*cases[k]));
+  }
+  return again;
+}
+
+TEST(DoneAgain, IsWhatTheCasesBehindItDo) {
+  std::vector<Case> kinds;
+  for (std::uint64_t kind = 0; kind < 8; ++kind) {
+    kinds.push_back(case_of(kind / 4, kind / 2 % 2, kind % 2 == 1));
+  }
+  Rng rng(3);
+  int cut = 0, handed_over = 0;
+  for (int round = 0; round < 200; ++round) {
+    std::vector<const Case*> cases;
+    for (std::uint64_t k = rng.below(9); k > 0; --k) cases.push_back(&kinds[rng.below(8)]);
+    const auto found = done_again(cases);
+    ASSERT_EQ(found.size(), cases.size());
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      const DoneAgain wanted = expected(cases, i);
+      ASSERT_EQ(found[i].cut, wanted.cut) << round << " " << i;
+      ASSERT_EQ(found[i].handed_over, wanted.handed_over) << round << " " << i;
+      ASSERT_FALSE(found[i].trained) << "no case has a device";
+      cut += wanted.cut ? 1 : 0;
+      handed_over += wanted.handed_over ? 1 : 0;
+    }
+  }
+  EXPECT_GT(cut, 50);
+  EXPECT_GT(handed_over, 50);
+}
+
+}  // namespace
+}  // namespace mf
