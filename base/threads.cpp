@@ -43,10 +43,15 @@ int hardware_threads() {
   return std::max(count, 1);
 }
 
-ThreadTeam::ThreadTeam(int threads)
+ThreadTeam::ThreadTeam(int threads, Start start)
     : size_(std::max(threads, 1)),
       places_(places_of(size_)),
       caller_(places_.empty() ? std::vector<int>() : places_.front()) {
+  if (start == Start::now) this->start();
+}
+
+void ThreadTeam::start() {
+  stop_ = false;  // it was for those of a start that failed
   workers_.reserve(static_cast<std::size_t>(size_ - 1));
   try {
     for (int t = 1; t < size_; ++t) {
@@ -72,6 +77,10 @@ ThreadTeam::~ThreadTeam() { join(); }
 
 std::vector<std::vector<int>> ThreadTeam::cpus() {
   std::vector<std::vector<int>> seen(static_cast<std::size_t>(size_));
+  if (!is_started()) {
+    std::fill(seen.begin(), seen.end(), affinity_of_this_thread());
+    return places_.empty() ? seen : places_;
+  }
   run([&](int t) { seen[static_cast<std::size_t>(t)] = affinity_of_this_thread(); });
   return seen;
 }
@@ -83,6 +92,7 @@ void ThreadTeam::join() {
   }
   wake_.notify_all();
   for (auto& thread : workers_) thread.join();
+  workers_.clear();
 }
 
 void ThreadTeam::call(int index) {
@@ -115,6 +125,7 @@ void ThreadTeam::worker(int index) {
 }
 
 void ThreadTeam::run(const std::function<void(int)>& body) {
+  if (!is_started()) start();
   {
     const std::lock_guard lock(mutex_);
     body_ = &body;

@@ -24,16 +24,21 @@ int hardware_threads();
 // them.
 class ThreadTeam {
  public:
-  // Throws Error(memory) where the system starts no more threads. Within a PlacementScope that
-  // pins, its threads are bound, the caller's as long as the team lives.
-  explicit ThreadTeam(int threads);
+  // When its threads are started: what may have no use for them need not pay for it.
+  enum class Start { now, first_run };
+
+  // Within a PlacementScope that pins, its threads are bound, the caller's as long as the team
+  // lives. Throws Error(memory) where the system starts no more threads, as run() does for those
+  // that it starts.
+  explicit ThreadTeam(int threads, Start start = Start::now);
   ~ThreadTeam();
   ThreadTeam(const ThreadTeam&) = delete;
   ThreadTeam& operator=(const ThreadTeam&) = delete;
 
   int size() const { return size_; }
 
-  // The CPUs that each thread may run on, as the system says: asked in the threads themselves.
+  // The CPUs that each thread may run on, as the system says: asked in the threads themselves, and
+  // for those that are not started yet, where they will be.
   std::vector<std::vector<int>> cpus();
 
   // Calls body(t) for t in [0, size()), one thread each (the caller is thread 0), and waits for
@@ -46,6 +51,8 @@ class ThreadTeam {
                   const std::function<void(std::int64_t, std::int64_t)>& body);
 
  private:
+  bool is_started() const { return size_ == 1 || !workers_.empty(); }
+  void start();
   void join();
   void worker(int index);
   void call(int index);

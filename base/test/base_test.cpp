@@ -2,8 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <filesystem>
+#include <iterator>
 #include <optional>
 #include <set>
+#include <thread>
 #include <vector>
 
 #include "base/error.hpp"
@@ -127,6 +130,24 @@ TEST(ThreadTeam, EveryChunkRunsOnceAndExceptionsArrive) {
   std::atomic<int> after{0};
   team.run([&](int) { ++after; });
   EXPECT_EQ(after.load(), 3);
+}
+
+std::ptrdiff_t threads_of_process() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
+}
+
+TEST(ThreadTeam, StartsItsThreadsWhenTheyAreFirstNeeded) {
+  const auto before = threads_of_process();
+  ThreadTeam team(3, ThreadTeam::Start::first_run);
+  const auto planned = team.cpus();
+  EXPECT_EQ(team.size(), 3);
+  EXPECT_LE(threads_of_process(), before);  // fewer where those of other tests were about to end
+  std::vector<std::thread::id> first(3), second(3);
+  team.run([&](int t) { first[t] = std::this_thread::get_id(); });
+  team.run([&](int t) { second[t] = std::this_thread::get_id(); });
+  EXPECT_EQ(std::set(first.begin(), first.end()).size(), 3u);
+  EXPECT_EQ(first, second);
+  EXPECT_EQ(team.cpus(), planned);
 }
 
 TEST(JsonReader, UnknownKeyNamesPathAndNearestKey) {

@@ -108,6 +108,10 @@ TEST(PlacementScope, BindsTheThreadsOfATeamAndSetsTheCallerFree) {
     }
     EXPECT_EQ(distinct.size(), std::min<std::size_t>(3, before.size()));
     EXPECT_EQ(hardware_threads(), usable) << "the caller is bound to one";
+    ThreadTeam later(3, ThreadTeam::Start::first_run);
+    EXPECT_EQ(later.cpus(), seen) << "not started yet";
+    later.run([](int) {});
+    EXPECT_EQ(later.cpus(), seen);
     ThreadTeam inner(2);
     EXPECT_EQ(inner.cpus().size(), 2u);
     if (before.size() > 1) {

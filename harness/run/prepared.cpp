@@ -9,6 +9,14 @@
 #include "harness/device/download_model.hpp"
 
 namespace mf {
+namespace {
+
+// On a device all may be done without them.
+ThreadTeam::Start start_of_threads(const DeviceClock* device) {
+  return device != nullptr ? ThreadTeam::Start::first_run : ThreadTeam::Start::now;
+}
+
+}  // namespace
 
 int threads_of(const Case& item, int ranks_on_these_cpus) {
   if (!item.params.has("threads")) {
@@ -29,7 +37,7 @@ double model_bytes(const Case& item, const ProblemShape& shape) {
 PreparedCase::PreparedCase(const Case& item, const Ratings& train, const RatingFacts& facts,
                            Lent lent)
     : device_(lent.device),
-      team_(threads_of(item, lent.ranks_on_these_cpus)),
+      team_(threads_of(item, lent.ranks_on_these_cpus), start_of_threads(lent.device)),
       rank_loan_(lent.ranks),
       foreign_loan_(std::move(lent.foreign)) {
   context_.team = &team_;
