@@ -163,19 +163,49 @@ __global__ void __launch_bounds__(kThreads, least_blocks(kWords))
   }
 }
 
+struct Grid {
+  std::int64_t blocks;  // at most, as many as the device holds at once
+  int threads;
+};
+
+template <class T, class Shape, bool kBiased, bool kAdds>
+Grid grid_of(std::int64_t workers) {
+  static const std::int64_t resident =
+      cuda::resident_blocks(pass_kernel<T, Shape::kLanes, Shape::kWords, kBiased, kAdds>, kThreads);
+  const std::int64_t lanes = workers * Shape::kLanes;
+  return {std::min(resident, std::max<std::int64_t>(1, lanes / kThreads)),
+          cuda::whole_warps(lanes, kThreads)};
+}
+
 template <class T, class Shape, bool kBiased, bool kAdds>
 void launch_kernel(const Pass& pass) {
-  const auto kernel = pass_kernel<T, Shape::kLanes, Shape::kWords, kBiased, kAdds>;
-  static const std::int64_t resident = cuda::resident_blocks(kernel, kThreads);
-  const std::int64_t lanes = pass.arrays.workers * Shape::kLanes;
-  const std::int64_t wanted = std::max<std::int64_t>(1, lanes / kThreads);
-  const int threads = cuda::whole_warps(lanes, kThreads);
+  const Grid grid = grid_of<T, Shape, kBiased, kAdds>(pass.arrays.workers);
   const unsigned blocks =
-      cuda::blocks_for(pass.arrays.range.size(), threads / 32, std::min(resident, wanted));
+      cuda::blocks_for(pass.arrays.range.size(), grid.threads / 32, grid.blocks);
   if (blocks == 0) return;
-  kernel<<<blocks, threads, 0, pass.stream>>>(pass.arrays, pass.step, pass.order, pass.seed,
-                                              pass.epoch, pass.settings.stochastic);
+  pass_kernel<T, Shape::kLanes, Shape::kWords, kBiased, kAdds>
+      <<<blocks, grid.threads, 0, pass.stream>>>(pass.arrays, pass.step, pass.order, pass.seed,
+                                                 pass.epoch, pass.settings.stochastic);
   MF_CUDA_LAUNCHED("sgd_tiled pass");
+}
+
+// Calls go.operator()<T, Shape, kBiased, kAdds>() of the kernel that these settings take.
+template <class Go>
+void with_kernel(const Settings& settings, const Go& go) {
+  const std::int64_t words = storage_words(settings.storage, settings.factors);
+  cuda::with_storage_type(settings.storage, [&]<class T>() {
+    cuda::with_group_row<T, kMaxFactors>(words, [&](auto shape) {
+      using Shape = decltype(shape);
+      const bool adds = settings.writes == Writes::add;
+      if (settings.biased()) {
+        adds ? go.template operator()<T, Shape, true, true>()
+             : go.template operator()<T, Shape, true, false>();
+      } else {
+        adds ? go.template operator()<T, Shape, false, true>()
+             : go.template operator()<T, Shape, false, false>();
+      }
+    });
+  });
 }
 
 }  // namespace
@@ -186,20 +216,18 @@ int bundle_size(const Settings& settings) {
       words, [](auto shape) { return 32 / decltype(shape)::kLanes; });
 }
 
+std::int64_t groups_at_once(const Settings& settings, std::int64_t workers) {
+  std::int64_t groups = 0;
+  with_kernel(settings, [&]<class T, class Shape, bool kBiased, bool kAdds>() {
+    const Grid grid = grid_of<T, Shape, kBiased, kAdds>(workers);
+    groups = grid.blocks * grid.threads / Shape::kLanes;
+  });
+  return groups;
+}
+
 void launch_pass(const Pass& pass) {
-  const std::int64_t words = storage_words(pass.settings.storage, pass.settings.factors);
-  cuda::with_storage_type(pass.settings.storage, [&]<class T>() {
-    cuda::with_group_row<T, kMaxFactors>(words, [&](auto shape) {
-      using Shape = decltype(shape);
-      const bool adds = pass.settings.writes == Writes::add;
-      if (pass.settings.biased()) {
-        adds ? launch_kernel<T, Shape, true, true>(pass)
-             : launch_kernel<T, Shape, true, false>(pass);
-      } else {
-        adds ? launch_kernel<T, Shape, false, true>(pass)
-             : launch_kernel<T, Shape, false, false>(pass);
-      }
-    });
+  with_kernel(pass.settings, [&]<class T, class Shape, bool kBiased, bool kAdds>() {
+    launch_kernel<T, Shape, kBiased, kAdds>(pass);
   });
 }
 

@@ -39,6 +39,18 @@ std::int64_t ring_workers(const RingShape& shape, int halves) {
   return std::max<std::int64_t>(1, shape.workers / (std::int64_t{shape.ranks} * halves));
 }
 
+// An item of n ratings is held by n * held groups at a time: the share of its ratings among those
+// in hand, of all groups.
+std::int64_t ring_thin_above(std::int64_t above, const RingGroups& groups, std::int64_t nnz) {
+  if (above == 0 || nnz == 0) return above;
+  const auto most = static_cast<double>(above);
+  const double one = static_cast<double>(groups.one_device) / static_cast<double>(nnz);
+  const double held = static_cast<double>(groups.rank) * static_cast<double>(groups.parts) /
+                      static_cast<double>(nnz);
+  const double writers = std::max(1.0, most * one);
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::min(most, writers / held)));
+}
+
 double ring_round_s(const RingShape& shape, int halves) {
   const double ranks = shape.ranks;
   const double updates = static_cast<double>(shape.nnz) / (ranks * ranks * halves);

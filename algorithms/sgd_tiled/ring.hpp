@@ -45,6 +45,16 @@ std::int64_t ring_workers(const RingShape& shape, int halves);
 // estimated to save a twentieth of a round.
 int ring_halves(const RingShape& shape);
 
+// Settings::thin_above of a ring. A block, or half, has so many times fewer items than one device,
+// and a rank has only their ratings in hand: so it holds each of them as many times as often as one
+// device with as many groups. Items are thinned so far that no more groups at a time write one than
+// on one device, or than one.
+struct RingGroups {
+  std::int64_t one_device = 0, rank = 0;  // at once
+  std::int64_t parts = 1;                 // ranks * halves
+};
+std::int64_t ring_thin_above(std::int64_t above, const RingGroups& groups, std::int64_t nnz);
+
 // The estimate of a round, seconds.
 double ring_round_s(const RingShape& shape, int halves);
 

@@ -24,6 +24,7 @@ struct Ring {
   cuda::DeviceCommunicator* devices;
   RowShards users, items;  // parts of a rank's items are the halves of its first block, or it whole
   int laps = 1;
+  std::int64_t thin_above = 0;
   cuda::Event done, begun;
   std::array<cuda::Event, kMostHalves> arrived;
 
@@ -40,16 +41,14 @@ class SgdTiled : public Algorithm, public OnRanks {
     mean_ = settings_.biased() ? initial.mean : 0;
     seed_ = rounding_seed_ = context.seed;
     stream_ = context.stream;
-    workers_ = settings_.workers > 0
-                   ? settings_.workers
-                   : lock_free_workers({train.n_users(), train.n_items(), train.nnz()});
     if (context.ranks != nullptr) return prepare_share(train, initial, context);
+    workers_ = workers_of_one({train.n_users(), train.n_items(), train.nnz()});
     const auto ratings = cuda::ratings_on_device(train, context);
     tiles_.push_back(make_device_tiles(ratings->rows(), settings_.chunk, bundle_size(settings_),
                                        seed_, stream_));
     AlignedVector<std::int64_t> counts(ratings->n_items());
     cuda::download(View<std::int64_t>(counts), ratings->item_counts(stream_), stream_);
-    const auto exponents = thin(counts, context);
+    const auto exponents = thin(counts, settings_.thin_above, context);
     ratings_ = cuda::DeviceBuffer<RowRating>(ratings->nnz());
     launch_shuffle(ratings->rows(), exponents.data(), ratings_.data(), seed_, stream_);
     ratings->release_rows();
@@ -95,6 +94,7 @@ class SgdTiled : public Algorithm, public OnRanks {
     facts["workers"] = workers_;
     facts["halves"] = ring_->halves();
     facts["laps"] = ring_->laps;
+    facts["thin_above"] = ring_->thin_above;
     return facts;
   }
 
@@ -147,6 +147,10 @@ class SgdTiled : public Algorithm, public OnRanks {
       rounding_seed_ = seed_ + static_cast<std::uint64_t>(devices.rank()) * 0x9e3779b97f4a7c15ULL;
       ring_->laps = ring_laps(shape, halves);
       workers_ = ring_workers(shape, halves);
+      const RingGroups groups = {groups_at_once(settings_, workers_of_one(problem)),
+                                 groups_at_once(settings_, workers_),
+                                 std::int64_t{devices.size()} * halves};
+      ring_->thin_above = ring_thin_above(settings_.thin_above, groups, problem.nnz);
       make_blocks(ratings, context);
       start(initial, context);
       devices.wait(stream_);
@@ -168,7 +172,7 @@ class SgdTiled : public Algorithm, public OnRanks {
     for (std::int64_t i = 0; i + 1 < offsets.size(); ++i) {
       counts.push_back(offsets[i + 1] - offsets[i]);
     }
-    const auto exponents = thin(counts, context);
+    const auto exponents = thin(counts, ring_->thin_above, context);
     ratings_ = cuda::DeviceBuffer<RowRating>(blocks.nnz());
     for (int block = 0; block + 1 < static_cast<int>(cuts.size()); ++block) {
       const std::uint64_t seed = seed_ + static_cast<std::uint64_t>(block);
@@ -280,10 +284,14 @@ class SgdTiled : public Algorithm, public OnRanks {
                               sizeof(float), items, cudaMemcpyDeviceToDevice, stream_));
   }
 
+  std::int64_t workers_of_one(const ProblemShape& shape) const {
+    return settings_.workers > 0 ? settings_.workers : lock_free_workers(shape);
+  }
+
   // The exponents of all items, by their ratings.
   cuda::DeviceBuffer<std::uint8_t> thin(const AlignedVector<std::int64_t>& counts,
-                                        Context& context) {
-    const Thinning thinning = thin_items(counts, settings_.thin_above);
+                                        std::int64_t above, Context& context) {
+    const Thinning thinning = thin_items(counts, above);
     writes_made_ = thinning.writes_made;
     cuda::Uploader uploader(*context.team, stream_);
     return uploader.array(View<const std::uint8_t>(thinning.exponents));

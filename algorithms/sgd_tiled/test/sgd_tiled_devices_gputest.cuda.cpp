@@ -88,6 +88,24 @@ TEST_P(TiledDevices, LearnAsOneDoes) {
   });
 }
 
+// With as many groups on each device, an item of a block has so many times as many; but popular
+// items are not thinned to less than one writer at once.
+TEST_P(TiledDevices, ThinTheItemsOfTheirBlocksMore) {
+  MF_REQUIRE_DEVICES(GetParam());
+  cuda::in_ranks(GetParam(), [](Communicator& ranks) {
+    const Ratings ratings = test::paired_ratings(10'000);
+    const auto facts_of = [&](int workers, int above) {
+      const Json changes = {{"factors", 64}, {"workers", workers}, {"thin_above", above}};
+      Json facts;
+      train(ratings, changes, 0.01, 1, &ranks, &facts);
+      return facts;
+    };
+    const Json popular = facts_of(256, 20'000);
+    EXPECT_EQ(popular["thin_above"], 20'000 / (ranks.size() * popular["halves"].get<int>()));
+    EXPECT_EQ(facts_of(4, 100)["thin_above"], 100);
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(Ranks, TiledDevices, testing::Values(2, 3, 4));
 
 }  // namespace

@@ -240,6 +240,47 @@ TEST(Ring, AutomaticWorkersAreThoseOfOneDeviceForEachRowInHand) {
   for (const int halves : {1, 2}) EXPECT_EQ(ring_workers(given, halves), 2700);
 }
 
+// Groups that write an item of so many ratings at once, on average: each draws one of `in_hand`.
+double writers_of(double ratings, std::int64_t all_ratings, std::int64_t above, double groups,
+                  double in_hand) {
+  const std::vector<std::int64_t> counts = {all_ratings};
+  return groups * ratings / in_hand * thin_items(counts, above).writes_made;
+}
+
+TEST(Ring, NoMoreGroupsWriteAnItemAtOnceThanOnOneDevice) {
+  constexpr std::int64_t kResident = 8448;  // groups that a device holds
+  constexpr std::int64_t kAbove = 20000;
+  for (const ProblemShape& shape : {kNetflix, kYahoo, kHugewiki}) {
+    const std::int64_t one = std::min(kResident, lock_free_workers(shape));
+    const auto nnz = static_cast<double>(shape.nnz);
+    const double bound = std::max(1.0, static_cast<double>(one * kAbove) / nnz);
+    for (const int ranks : {2, 3, 4, 8}) {
+      for (const int halves : {1, 2}) {
+        const std::int64_t own =
+            std::min(kResident, ring_workers(ring_shape(ranks, shape), halves));
+        const std::int64_t above =
+            ring_thin_above(kAbove, {one, own, std::int64_t{ranks} * halves}, shape.nnz);
+        EXPECT_LE(above, kAbove);
+        for (const std::int64_t ratings : {500, 9000, 20000, 50000, 200000}) {
+          // A rank has its users' ratings of the item, and in hand those of its part of the items.
+          const double writers =
+              writers_of(static_cast<double>(ratings) / ranks, ratings, above,
+                         static_cast<double>(own), nnz / (1.0 * ranks * ranks * halves));
+          EXPECT_LE(writers, bound * (1 + 1e-9)) << ranks << " " << halves << " " << ratings;
+        }
+      }
+    }
+  }
+}
+
+TEST(Ring, ItemsAreThinnedByWhatIsHeldAtOnce) {
+  EXPECT_EQ(ring_thin_above(20000, {5360, 3751, 4}, kNetflix.nnz), 20000 * 5360 / 15004);
+  EXPECT_EQ(ring_thin_above(20000, {8448, 8448, 4}, kHugewiki.nnz), 20000) << "one writer at most";
+  EXPECT_EQ(ring_thin_above(0, {10, 10, 4}, 100), 0) << "never";
+  EXPECT_EQ(ring_thin_above(5, {10, 10, 4}, 0), 5);
+  EXPECT_EQ(ring_thin_above(5, {10, 1000000, 4}, 5), 1);
+}
+
 TEST(Ring, HalvesWhereTheExchangeWeighs) {
   // The exchange of a block is nothing beside its pass.
   for (const int ranks : {2, 3, 4}) {
