@@ -1,5 +1,7 @@
-// The largest key that is drawn is found in two passes: one counts the keys by their first bits, so
-// that it is known which of these groups it is in; one collects the keys of that group.
+// The largest key that is drawn lies near where uniform keys have it: one pass counts the keys
+// below a window around that and collects those within. Where it is not in there, as with keys by
+// time, two passes find it: one counts the keys by their first bits, so that it is known which of
+// these groups it is in; one collects the keys of that group.
 #include "datasets/split/draw.hpp"
 
 #include <algorithm>
@@ -39,12 +41,91 @@ MF_CLONES void relabel(const std::uint8_t* labels, const std::uint64_t* keys, st
     relabelled[i] = labels[i] == from && keys[i] <= last ? to : labels[i];
 }
 
+// Keys [low, low + width].
+struct Window {
+  std::uint64_t low = 0, width = 0;
+  bool holds(std::uint64_t key) const { return key - low <= width; }
+};
+
+// Around the largest of a share of n uniform keys, by eight standard deviations.
+Window window_of(double share, double n) {
+  constexpr double kAll = 0x1p64;
+  const double half = 8 * std::sqrt(share * (1 - share) / std::max(1.0, n)) + 0x1p-40;
+  const auto key = [](double part) {
+    return part >= 1 ? ~std::uint64_t{0} : static_cast<std::uint64_t>(std::max(0.0, part) * kAll);
+  };
+  const std::uint64_t low = key(share - half);
+  return {low, key(share + half) - low};
+}
+
+struct KeyCounts {
+  std::int64_t all = 0, below = 0, within = 0;  // of a window
+  KeyCounts& operator+=(const KeyCounts& other) {
+    all += other.all;
+    below += other.below;
+    within += other.within;
+    return *this;
+  }
+};
+
+MF_CLONES KeyCounts count_keys(const std::uint8_t* labels, const std::uint64_t* keys,
+                               std::int64_t count, Window window) {
+  KeyCounts counts;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t drawn_from = labels[i] == kTrain ? 1 : 0;
+    counts.all += drawn_from;
+    counts.below += keys[i] < window.low ? drawn_from : 0;
+    counts.within += keys[i] - window.low <= window.width ? drawn_from : 0;
+  }
+  return counts;
+}
+
+// The k-th smallest, from 1.
+std::uint64_t smallest(std::vector<std::uint64_t> keys, std::int64_t k) {
+  std::nth_element(keys.begin(), keys.begin() + (k - 1), keys.end());
+  return keys[static_cast<std::size_t>(k - 1)];
+}
+
 template <class AnyKeys>
 class Draw {
  public:
   Draw(const LabelsOf& labels, std::int64_t first, std::int64_t end, const AnyKeys& keys,
        ThreadTeam& team, Communicator& ranks)
       : labels_(labels), first_(first), end_(end), keys_(keys), team_(team), ranks_(ranks) {}
+
+  // What this rank has in a window; the counts are of all ranks.
+  struct Found {
+    KeyCounts counts;
+    std::vector<std::uint64_t> within;
+  };
+  Found look_in(Window window) {
+    Found found;
+    for_chunks([&](std::int64_t begin, std::int64_t end) {
+      Found own;
+      for_blocks(begin, end,
+                 [&](const std::uint8_t* labels, const KeyBlock& keys, std::int64_t count) {
+                   own.counts += count_keys(labels, keys.data(), count, window);
+                   // Few blocks have one.
+                   if (own.counts.within == std::ssize(own.within)) return;
+                   for (std::int64_t i = 0; i < count; ++i) {
+                     const std::uint64_t key = keys[static_cast<std::size_t>(i)];
+                     if (labels[i] == kTrain && window.holds(key)) own.within.push_back(key);
+                   }
+                 });
+      const std::lock_guard lock(mutex_);
+      found.counts += own.counts;
+      found.within.insert(found.within.end(), own.within.begin(), own.within.end());
+    });
+    std::array<std::int64_t, 3> sums = {found.counts.all, found.counts.below, found.counts.within};
+    ranks_.all_sum(std::span<std::int64_t>(sums));
+    found.counts = {sums[0], sums[1], sums[2]};
+    return found;
+  }
+
+  std::int64_t entries() const {
+    const auto of_ranks = ranks_.all_numbers(end_ - first_);
+    return std::accumulate(of_ranks.begin(), of_ranks.end(), std::int64_t{0});
+  }
 
   // How many of all keys are in each group.
   std::vector<std::int64_t> group_sizes() {
@@ -74,26 +155,6 @@ class Draw {
     return of_all(all);
   }
 
- private:
-  template <class Body>
-  void for_chunks(const Body& body) {
-    team_.for_chunks(end_ - first_, kChunk, [&](std::int64_t begin, std::int64_t end) {
-      body(first_ + begin, first_ + end);
-    });
-  }
-
-  template <class Body>
-  void for_labels(std::int64_t begin, std::int64_t end, const Body& body) {
-    LabelBlock scratch;
-    KeyBlock keys;
-    for (std::int64_t at = begin; at < end; at += kLabelBlock) {
-      const std::int64_t count = std::min(kLabelBlock, end - at);
-      const std::uint8_t* const labels = labels_(at, at + count, scratch);
-      keys_.fill(at, count, keys.data());
-      for (std::int64_t i = 0; i < count; ++i) body(labels[i], keys[static_cast<std::size_t>(i)]);
-    }
-  }
-
   std::vector<std::uint64_t> of_all(const std::vector<std::uint64_t>& own) {
     PartOffsets parts = {0};
     for (const std::int64_t count : ranks_.all_numbers(std::ssize(own))) {
@@ -103,6 +164,35 @@ class Draw {
     std::copy(own.begin(), own.end(), all.begin() + parts[ranks_.rank()]);
     ranks_.all_gather(std::span(all), parts);
     return all;
+  }
+
+ private:
+  template <class Body>
+  void for_chunks(const Body& body) {
+    team_.for_chunks(end_ - first_, kChunk, [&](std::int64_t begin, std::int64_t end) {
+      body(first_ + begin, first_ + end);
+    });
+  }
+
+  template <class Body>
+  void for_blocks(std::int64_t begin, std::int64_t end, const Body& body) {
+    LabelBlock scratch;
+    KeyBlock keys;
+    for (std::int64_t at = begin; at < end; at += kLabelBlock) {
+      const std::int64_t count = std::min(kLabelBlock, end - at);
+      const std::uint8_t* const labels = labels_(at, at + count, scratch);
+      keys_.fill(at, count, keys.data());
+      body(labels, keys, count);
+    }
+  }
+
+  template <class Body>
+  void for_labels(std::int64_t begin, std::int64_t end, const Body& body) {
+    for_blocks(begin, end,
+               [&](const std::uint8_t* labels, const KeyBlock& keys, std::int64_t count) {
+                 for (std::int64_t i = 0; i < count; ++i)
+                   body(labels[i], keys[static_cast<std::size_t>(i)]);
+               });
   }
 
   const LabelsOf& labels_;
@@ -128,14 +218,18 @@ std::optional<std::uint64_t> draw(const LabelsOf& labels, std::int64_t first, st
                                   const DrawnOf& drawn, const AnyKeys& keys, ThreadTeam& team,
                                   Communicator& ranks) {
   Draw<AnyKeys> all(labels, first, end, keys, team, ranks);
+  if (const std::int64_t n = all.entries(); AnyKeys::kUniform && n > 0) {
+    const auto of_n = static_cast<double>(n);
+    const auto found = all.look_in(window_of(static_cast<double>(drawn(n)) / of_n, of_n));
+    const std::int64_t count = drawn(found.counts.all) - found.counts.below;
+    if (count > 0 && count <= found.counts.within) return smallest(all.of_all(found.within), count);
+  }
   const std::vector<std::int64_t> sizes = all.group_sizes();
   std::int64_t count = drawn(std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}));
   if (count == 0) return std::nullopt;
   std::size_t group = 0;
   while (count > sizes[group]) count -= sizes[group++];
-  std::vector<std::uint64_t> inside = all.keys_in(group);
-  std::nth_element(inside.begin(), inside.begin() + (count - 1), inside.end());
-  return inside[static_cast<std::size_t>(count - 1)];
+  return smallest(all.keys_in(group), count);
 }
 
 template <class AnyKeys>

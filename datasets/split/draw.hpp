@@ -27,6 +27,8 @@ enum class Purpose : std::uint64_t {
 // SplitMix64 read at a position. A bijection of the index: no two ratings share a key.
 class Keys {
  public:
+  static constexpr bool kUniform = true;
+
   Keys(std::uint64_t seed, Purpose purpose)
       : base_(Rng(seed, static_cast<std::uint64_t>(purpose))()) {}
   std::uint64_t operator()(std::int64_t i) const { return key_at(base_, i); }
@@ -44,6 +46,8 @@ class Keys {
 // The later a rating, the smaller its key.
 class TimeKeys {
  public:
+  static constexpr bool kUniform = false;
+
   // For `n` places in time, by the rating's index.
   explicit TimeKeys(View<const RatingTime> times, std::int64_t n)
       : times_(times), shift_(std::countl_zero(static_cast<std::uint64_t>(n) | 1)) {}

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -20,6 +22,7 @@
 #include "datasets/ratings/select_parts.hpp"
 #include "datasets/split/draw.hpp"
 #include "datasets/test/split_specs.hpp"
+#include "testing/rank_threads.hpp"
 #include "testing/test_support.hpp"
 #include "testing/triples.hpp"
 
@@ -195,6 +198,40 @@ void draw_by_sorting(std::vector<std::uint8_t>& labels, double fraction, std::ui
   const auto count = std::llround(fraction * static_cast<double>(eligible.size()));
   for (std::int64_t k = 0; k < count; ++k)
     labels[eligible[static_cast<std::size_t>(k)].second] = part;
+}
+
+// Where all are drawn from, half or a few of them, and where their keys are not uniform among all.
+TEST(Draw, FindsTheLargestKeyWhereverItLies) {
+  const Keys keys(3, Purpose::test);
+  for (const std::int64_t n : {1, 7, 3000, 600'000}) {
+    for (const auto& from : std::vector<std::function<bool(std::int64_t)>>{
+             [](std::int64_t) { return true; }, [](std::int64_t i) { return i % 2 == 0; },
+             [](std::int64_t i) { return i % 1000 == 6; }, [](std::int64_t) { return false; },
+             [&](std::int64_t i) { return keys(i) >> 62 == 2; }}) {
+      Labels labels(n);
+      std::vector<std::uint64_t> all;
+      for (std::int64_t i = 0; i < n; ++i) {
+        labels[i] = from(i) ? kTrain : kTest;
+        if (from(i)) all.push_back(keys(i));
+      }
+      std::sort(all.begin(), all.end());
+      for (const double share : {0.0, 0.001, 0.1, 0.5, 1.0}) {
+        const std::int64_t count = share_of(share)(std::ssize(all));
+        std::optional<std::uint64_t> expected;
+        if (count > 0) expected = all[static_cast<std::size_t>(count - 1)];
+        for (const int ranks : {1, 3}) {
+          for (const auto& error : test::in_rank_threads(ranks, [&](Communicator& of) {
+                 ThreadTeam team(2);
+                 EXPECT_EQ(draw(stored_labels(labels), n * of.rank() / ranks,
+                                n * (of.rank() + 1) / ranks, share_of(share), keys, team, of),
+                           expected)
+                     << n << " " << share << " " << all.size();
+               }))
+            EXPECT_EQ(error, "");
+        }
+      }
+    }
+  }
 }
 
 TEST(Draw, TakesTheSmallestKeys) {
