@@ -85,10 +85,10 @@ class Gathering {
     return all;
   }
 
-  void unpack(const std::vector<PackedRatings>& packed, Columns3& all) const {
+  void unpack(const std::vector<PackedRatings>& packed, Columns3& all, ThreadTeam& team) const {
     for (int rank = 1; rank < ranks_.size(); ++rank) {
       const PackedRatings& from = packed[static_cast<std::size_t>(rank)];
-      team_.for_chunks(from.count, kChunk, [&](std::int64_t begin, std::int64_t end) {
+      team.for_chunks(from.count, kChunk, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i) {
           const RowRating one = unpacked(from.form, from.table.data(), from.words.data(), i);
           all.items[parts_[rank] + i] = one.other;
@@ -98,9 +98,9 @@ class Gathering {
     }
   }
 
-  void fill_users(const AlignedVector<std::int64_t>& offsets,
-                  AlignedVector<std::int32_t>& to) const {
-    team_.for_chunks(users_.back(), kUserChunk, [&](std::int64_t begin, std::int64_t end) {
+  void fill_users(const AlignedVector<std::int64_t>& offsets, AlignedVector<std::int32_t>& to,
+                  ThreadTeam& team) const {
+    team.for_chunks(users_.back(), kUserChunk, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t user = begin; user < end; ++user)
         std::fill(to.begin() + offsets[user], to.begin() + offsets[user + 1],
                   static_cast<std::int32_t>(user));
@@ -166,16 +166,18 @@ Ratings ratings_on_rank_0(const Ratings& own, const PartOffsets& users, const Pa
   const Gathering gathering{users, parts, ranks, team};
   const std::vector<PackedRatings> packed = gathering.packed(own);
   if (!ranks.leads()) return no_ratings_of(copy_ids(own, team));
+  // The others wait meanwhile.
+  ThreadTeam wide(useful_threads(hardware_threads(), parts.back()));
   Columns3 all = for_columns(own, [&](const auto& column) {
     AlignedVector<std::remove_cvref_t<decltype(column[0])>> to(parts.back());
-    team.for_chunks(column.size(), kChunk, [&](std::int64_t begin, std::int64_t end) {
+    wide.for_chunks(column.size(), kChunk, [&](std::int64_t begin, std::int64_t end) {
       std::copy(column.begin() + begin, column.begin() + end, to.begin() + begin);
     });
     return to;
   });
-  gathering.unpack(packed, all);
-  gathering.fill_users(offsets, all.users);
-  return ratings_from(std::move(all), std::move(offsets), own, team);
+  gathering.unpack(packed, all, wide);
+  gathering.fill_users(offsets, all.users, wide);
+  return ratings_from(std::move(all), std::move(offsets), own, wide);
 }
 
 }  // namespace mf
