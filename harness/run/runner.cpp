@@ -187,6 +187,7 @@ class CaseRun {
   void set_metrics(TracePoint& point) {
     constexpr double kWorthSeconds = 5;
     const PhaseScope range(&ranges_, kEvaluateRange);
+    asked_ = Clock::now();
     const WaitScope waits([this](const std::string& what, double waited_s) {
       if (waited_s >= kWorthSeconds || interrupt_level() >= 2) check_wait(what, waited_s);
     });
@@ -260,10 +261,15 @@ class CaseRun {
     report_.footer(result_, measures_);
   }
 
-  // An epoch in another process may never end.
   bool stop_requested() {
     return interrupt_level() >= 2 || (ranks_.group() != nullptr && ranks_.group()->heard()) ||
-           (has_own_process(item_) && is_time_over("the peer", seconds_since(asked_)));
+           is_peer_late();
+  }
+  // An epoch in another process may never end; one as long as the last does.
+  bool is_peer_late() {
+    const double waited_s = seconds_since(asked_);
+    return has_own_process(item_) && waited_s >= 2 * clock_.last_group().seconds &&
+           is_time_over("the peer", waited_s);
   }
   int interrupt_level() const { return options_.interrupted ? options_.interrupted() : 0; }
 
@@ -279,7 +285,7 @@ class CaseRun {
   DataStore& store_;
   CaseRanks ranks_;
   const Clock::time_point start_ = Clock::now();
-  Clock::time_point asked_ = start_;  // for the epochs of a group
+  Clock::time_point asked_ = start_;  // for the epochs of a group, or its evaluation
   Schedule schedule_{item_.schedule};
   Stopping stopping_{item_.stop, error_metric(item_)};
   Ranges ranges_;
