@@ -45,6 +45,15 @@ constexpr int fused_warps(int tiles, bool two_words) {
   return two_words && warps < 8 ? 2 * warps : warps;
 }
 
+// Thread blocks whose registers a multiprocessor must hold: it has 65,536, 168 each for 12 warps,
+// 255 for 8. (Shared memory may allow fewer: 16 to 17 of 20 for 2 tiles, 10 of 12 for 4.)
+constexpr int fused_blocks(int tiles, bool two_words) {
+  const int warps = fused_warps(tiles, two_words);
+  if (tiles <= 2) return 20 / warps;
+  if (tiles <= 7 || two_words) return tiles <= 8 ? 12 / warps : 1;
+  return 8 / warps;
+}
+
 // fp16 words from one row to the next in device memory. 112, and more than can be formed, are
 // padded to whole cache lines.
 constexpr int fused_stride_of_tiles(int tiles) { return tiles == 7 ? 128 : tiles * kFusedTile; }

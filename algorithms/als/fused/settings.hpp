@@ -34,6 +34,14 @@ struct FusedSettings {
 
 // Most ratings of a thread block: those of `split_rows`, where A is formed.
 std::int64_t longest_part(int factors, std::int64_t split_rows);
+// What als_fused does otherwise where there are few `ratings` in all, so that one long row, or the
+// launch of one kernel, takes a part of a half-step. By nothing else, so that any number of devices
+// gives the same bits.
+//
+// Most ratings of a thread block, beside longest_part(): their share of them.
+std::int64_t part_of_few(const FusedSettings& settings, std::int64_t ratings);
+// FusedNormal::automatic forms all rows of few.
+FusedNormal normal_of(const FusedSettings& settings, std::int64_t ratings);
 // Where the kernel of applied rows has to take what it cannot, here and in ials_fused.
 std::optional<std::string> why_not_applied(int factors, FusedPrecision precision,
                                            FusedNormal normal);

@@ -12,15 +12,6 @@ namespace mf::als {
 
 constexpr int kDepth = 64;  // ratings in one tile of gathered rows: steps of 16 of the tensor cores
 
-// Thread blocks whose registers a multiprocessor must hold: it has 65,536, 168 each for 12 warps,
-// 255 for 8. (Shared memory may allow fewer: 16 to 17 of 20 for 2 tiles, 10 of 12 for 4.)
-constexpr int fused_blocks(int tiles, bool two_words) {
-  const int warps = fused_warps(tiles, two_words);
-  if (tiles <= 2) return 20 / warps;
-  if (tiles <= 7 || two_words) return tiles <= 8 ? 12 / warps : 1;
-  return 8 / warps;
-}
-
 // Tiles: block rows of A. TwoWords: rows are the sum of two words, and CG multiplies in fp32; else
 // one word, and CG multiplies by A in fp16 on the tensor cores. Free: the last 8 elements of a
 // padded row hold no factor; the rating's two words are the first of them, and b is two rows of the

@@ -17,10 +17,15 @@ std::int64_t words_of(const FusedSettings& settings) {
   return settings.precision == FusedPrecision::fp16 ? 1 : 2;
 }
 
-AppliedChoice applied_choice(const FusedSettings& settings, bool group) {
+// Of so many ratings in all.
+AppliedChoice applied_choice(const FusedSettings& settings, bool group, std::int64_t ratings) {
   const Common& common = settings.common;
-  return {settings.normal, settings.precision,          common.factors,
-          common.cg.steps, common.reg >= kLeastDualReg, group};
+  return {normal_of(settings, ratings),
+          settings.precision,
+          common.factors,
+          common.cg.steps,
+          common.reg >= kLeastDualReg,
+          group};
 }
 
 float largest_of_all(float own, cuda::DeviceCommunicator* devices) {
@@ -80,9 +85,11 @@ RowShards FusedSteps::shard(const FusedSettings& settings, View<const std::int64
     bool group;
   } rule{};
   rule.group = group_products(settings.products, settings.precision, settings.common.factors);
-  rule.applied_up_to = longest_applied(applied_choice(settings, rule.group), applied_limits());
+  const std::int64_t ratings = offsets[offsets.size() - 1] - offsets[0];
+  rule.applied_up_to =
+      longest_applied(applied_choice(settings, rule.group, ratings), applied_limits());
   ranks.broadcast(rule);
-  const AppliedChoice choice = applied_choice(settings, rule.group);
+  const AppliedChoice choice = applied_choice(settings, rule.group, ratings);
   const std::int64_t words = words_of(settings);
   const Common& common = settings.common;
   const double row_bytes = static_cast<double>(2 * words * fused_stride(common.factors));
@@ -101,6 +108,7 @@ void FusedSteps::make(RatingsOnDevice& ratings, const DeviceResidual& center, co
   const cudaStream_t stream = context.stream;
   devices_ = devices_of(ratings);
   if (devices_ != nullptr) events_.emplace();
+  ratings_ = ratings.nnz();
   users_.shards = user_shards(ratings);
   items_.shards = item_shards(ratings);
   const DeviceResidual of_users = center.from(own(users_).begin, 0);
@@ -147,16 +155,17 @@ void FusedSteps::set_rule(float largest) {
 void FusedSteps::make_side(DeviceSide& side, const cuda::RatingsOfRows& rows, cuda::RowsOf which,
                            const DeviceResidual& center, cudaStream_t stream) const {
   const std::int64_t first = own(side).begin;
-  const AppliedChoice choice = applied_choice(settings_, rule_.group);
+  const AppliedChoice choice = applied_choice(settings_, rule_.group, ratings_);
   const AppliedLimits limits = applied_limits();
   const std::int64_t applied_up_to = longest_applied(choice, limits);
   const AppliedCapacities most = applied_capacities(limits, choice);
+  const std::int64_t longest = std::min(longest_part(rule_.factors, settings_.split_rows),
+                                        std::max(part_of_few(settings_, ratings_), applied_up_to));
   for (int number = 0; number < side.shards.parts_of_rank(); ++number) {
     RowBatch part;
     part.rows = side.shards.part(rank(), number);
-    cuda::DeviceParts cut =
-        cuda::cut_rows(rows.offsets + (part.rows.begin - first), part.rows.size(),
-                       longest_part(rule_.factors, settings_.split_rows), stream, applied_up_to);
+    cuda::DeviceParts cut = cuda::cut_rows(rows.offsets + (part.rows.begin - first),
+                                           part.rows.size(), longest, stream, applied_up_to);
     part.slots = cut.slots;
     part.tasks = std::move(cut.parts);
     part.applied =

@@ -106,6 +106,7 @@ class FusedSteps {
   void gather(DeviceSide& side, cudaStream_t stream);
 
   FusedSettings settings_;
+  std::int64_t ratings_ = 0;  // of all ranks
   FusedScale scale_;
   FusedRule rule_;
   DeviceSide users_, items_;

@@ -526,6 +526,22 @@ TEST(AlsFused, RowsWithoutRatingsAreZeroAndRunsAreEqual) {
   }
 }
 
+TEST(AlsFused, RowsOfFewRatingsAreCutAndFormed) {
+  MF_REQUIRE_DEVICE();
+  const Ratings train = test::planted(4, 1500, 1, 8);
+  const Model initial = start(train, 64);
+  const auto facts = [&](const char* normal) {
+    return cuda::TestRunner("als_fused", fused({{"factors", 64}, {"normal", normal}}), train,
+                            initial)
+        .algorithm->facts();
+  };
+  const Json formed = facts("auto");
+  EXPECT_EQ(formed.at("user_tasks"), 10) << formed;
+  EXPECT_EQ(formed.at("user_parts_of_split_rows"), 9);
+  EXPECT_EQ(formed.at("item_tasks_applied"), 0);
+  EXPECT_EQ(facts("applied").at("item_tasks_applied"), 1500);
+}
+
 // Ratings beyond what the kernel takes are those of a smaller scale: exactly, but for what 1 / 64
 // of reg and of the factors lose below fp16's range.
 TEST(AlsFused, LargeRatingsAreSolvedInAScaleOfTheirOwn) {

@@ -7,6 +7,7 @@
 
 #include "algorithms/als/fused/applied/plan.hpp"
 #include "algorithms/als/fused/group_layout.hpp"
+#include "algorithms/als/fused/settings.hpp"
 #include "algorithms/core/registry.hpp"
 #include "base/json/json.hpp"
 #include "testing/test_support.hpp"
@@ -60,6 +61,51 @@ TEST(AlsFusedInfo, MemoryHoldsThePartsOfEitherKernel) {
   };
   EXPECT_GT(device("auto"), device("warp"));
   EXPECT_EQ(device("auto"), device("group"));
+}
+
+FusedSettings settings_of(const Json& changes) {
+  return read_fused_settings(default_params(find_algorithm("als_fused").params, changes));
+}
+
+// A multiprocessor holds 10 to 12 blocks of 64 factors, one of 256.
+TEST(AlsFusedInfo, RowsAreCutAtABlocksShareOfFewRatings) {
+  const auto part = [](int factors, std::int64_t ratings) {
+    return part_of_few(settings_of({{"factors", factors}}), ratings);
+  };
+  EXPECT_EQ(part(64, 1'584'000), 1000);
+  EXPECT_EQ(part(256, 1'320'000), 10'000);
+  EXPECT_LT(part(100, 5'000'000), part(128, 5'000'000));
+  EXPECT_EQ(part(64, 800'167), 512) << "no shorter ones";
+  EXPECT_EQ(part(64, 0), 512);
+  EXPECT_GT(part(64, 99'072'112), 8192) << "split_rows holds";
+}
+
+TEST(AlsFusedInfo, RowsOfFewRatingsAreFormedWhereThatIsCheap) {
+  const auto normal = [](const char* asked, int factors, std::int64_t ratings) {
+    return normal_of(settings_of({{"factors", factors}, {"normal", asked}}), ratings);
+  };
+  EXPECT_EQ(normal("auto", 128, 3'999'999), FusedNormal::formed);
+  EXPECT_EQ(normal("auto", 128, 4'000'000), FusedNormal::automatic);
+  EXPECT_EQ(normal("auto", 129, 1000), FusedNormal::automatic);
+  EXPECT_EQ(normal("applied", 64, 1000), FusedNormal::applied);
+  EXPECT_EQ(normal("formed", 64, 4'000'000), FusedNormal::formed);
+}
+
+// ml-1m has 1,080 parts of 512 ratings, as counted. One is a task of 32 bytes, a word, and 96
+// floats of each lane.
+TEST(AlsFusedInfo, MemoryHoldsThePartsOfFewRatings) {
+  const AlgorithmInfo& info = find_algorithm("als_fused");
+  const auto trained = [&](int split) {
+    return info
+        .memory(default_params(info.params, {{"factors", 64}, {"split_rows", split}}),
+                {6040, 3706, 800'167})
+        .device.trained;
+  };
+  const double without = 16.0 * 800'167 + 9746.0 * (4 * 67 + 2 * 64 + 32);
+  const double parts = 1080.0 * (32 + 4 + 4 * 96 * 32);
+  EXPECT_NEAR(trained(8192) - without, parts, .04 * parts);
+  EXPECT_EQ(trained(8192), trained(1 << 20));
+  EXPECT_GT(trained(100), trained(8192));
 }
 
 TEST(AlsFusedInfo, DevicesAreNoParameterOfOne) {
