@@ -42,50 +42,62 @@ constexpr int kBatchOf = kValues <= 16 ? 4 : 2;
 
 // kBatch ratings and their rows of Q. All lanes of a group read the same ratings: one transaction,
 // from the first-level cache but for the first of a line.
+//
+// Lane i of a group has the item's bias of rating i: one load and one addition a batch.
 template <class Share, int kBatch, bool kBiased>
 struct Batch {
-  std::int32_t item[kBatch];  // negative: none
-  bool writes[kBatch];
+  std::int32_t item[kBatch];  // marked_item; 0 past the chunk's last
   float value[kBatch];
   Share q[kBatch];
-  float item_bias[kBatch];
+  std::int32_t own_item;
+  float own_bias;
 
-  __device__ void fetch(const Arrays& a, const Chunk& chunk, int first, std::uint32_t epoch,
-                        int member, int words) {
+  __device__ void fetch(const Arrays& a, const RowRating* ratings, int first, int count, int member,
+                        int words) {
 #pragma unroll
     for (int i = 0; i < kBatch; ++i) {
-      item[i] = -1;
-      writes[i] = false;
-      if (first + i < chunk.count) {
-        const int2 two = __ldg(reinterpret_cast<const int2*>(a.ratings) + chunk.begin + first + i);
-        item[i] = item_of(two.x);
-        writes[i] = writes_item(two.x, chunk.begin + first + i, epoch);
+      item[i] = 0;
+      if (first + i < count) {
+        const int2 two = __ldg(reinterpret_cast<const int2*>(ratings) + first + i);
+        item[i] = two.x;
         value[i] = __int_as_float(two.y);
       }
     }
 #pragma unroll
     for (int i = 0; i < kBatch; ++i) {
-      const std::int32_t row = max(item[i], 0);
+      const std::int32_t row = item_of(item[i]);
       q[i].load(a.q, row, member, words);
-      if (kBiased) item_bias[i] = __ldcg(a.item_bias + std::int64_t{row} * a.item_bias_stride);
     }
+    if (!kBiased || member >= kBatch) return;
+    own_item = item[0];
+#pragma unroll
+    for (int i = 1; i < kBatch; ++i) own_item = member == i ? item[i] : own_item;
+    own_bias = __ldcg(bias_of(a));
+  }
+
+  __device__ float* bias_of(const Arrays& a) const {
+    return a.item_bias + std::int64_t{item_of(own_item)} * a.item_bias_stride;
   }
 };
 
+// Blocks of a multiprocessor whose registers it must hold: where a lane has one word of a row, the
+// updates wait for the second-level cache, and more of them at once hide that. Biases of four lanes
+// do not fit into those registers.
+constexpr int least_blocks(int lanes, int words, bool biased) {
+  return words > 1 ? 1 : biased && lanes == 4 ? 4 : 5;
+}
+
 // Groups whose chunk is shorter than the longest of the bundle go on with updates that change
 // nothing (gain and shrink 0), so that the lanes of a warp stay together.
-// Blocks of a multiprocessor whose registers it must hold: where a lane has one word of a row, the
-// updates wait for the second-level cache, and more of them at once hide that.
-constexpr int least_blocks(int words) { return words == 1 ? 5 : 1; }
-
 template <class T, int kLanes, int kWords, bool kBiased, bool kAdds>
-__global__ void __launch_bounds__(kThreads, least_blocks(kWords))
+__global__ void __launch_bounds__(kThreads, least_blocks(kLanes, kWords, kBiased))
     pass_kernel(const Arrays a, const Step step, const Order order, std::uint32_t seed,
                 std::uint32_t epoch, bool stochastic) {
   using Share = RowShare<T, kLanes, kWords>;
   constexpr int kValues = Share::kValues;
   constexpr int kGroups = 32 / kLanes;
   constexpr int kBatch = kBatchOf<kValues>;
+  static_assert(kBatch <= kLanes, "a lane has a bias");
   using Ratings = Batch<Share, kBatch, kBiased>;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int member = lane % kLanes;
@@ -99,24 +111,29 @@ __global__ void __launch_bounds__(kThreads, least_blocks(kWords))
     const std::int64_t bundle = (order.multiplier * slot + order.shift) % a.bundles;
     const Chunk chunk = a.chunks[bundle * kGroups + group];
     const int longest = cuda::max_over_warp(chunk.count);
+    const RowRating* ratings = a.ratings + chunk.begin;
+    const auto turn_of_writes = static_cast<std::uint32_t>(chunk.begin) + epoch;
     Ratings first;
     Ratings second;
     Share row;
     row.load(a.p, chunk.user, member, words);
     float user_bias = kBiased ? a.user_bias[chunk.user] : 0.0F;
-    first.fetch(a, chunk, 0, epoch, member, words);
+    first.fetch(a, ratings, 0, chunk.count, member, words);
     float p[kValues];
     row.unpack(p);
 
-    const auto update = [&](const Ratings& batch, int i) {
+    float own_gain = 0;
+    const auto update = [&](const Ratings& batch, int i, int place) {
       float q[kValues];
       batch.q[i].unpack(q);
       float sums[2] = {};
 #pragma unroll
       for (int k = 0; k < kValues; ++k) sums[k % 2] = fmaf(p[k], q[k], sums[k % 2]);
       const float dot = cuda::sum_over_lanes<kLanes>(sums[0] + sums[1]);
-      const bool valid = batch.item[i] >= 0;
-      const float c = kBiased ? batch.item_bias[i] : 0.0F;
+      const bool valid = place < chunk.count;
+      const std::int32_t item = item_of(batch.item[i]);
+      const bool writes = valid && writes_item(batch.item[i], place, turn_of_writes);
+      const float c = kBiased ? __shfl_sync(0xffffffffU, batch.own_bias, i, kLanes) : 0.0F;
       const float error = sgd::rating_error<kBiased>(step, batch.value[i], user_bias, c, dot);
       rounder.expect(step.rate * error);
       const float gain = valid ? step.rate * error : 0.0F;
@@ -127,29 +144,35 @@ __global__ void __launch_bounds__(kThreads, least_blocks(kWords))
         p[k] = sgd::stepped(p_old, q[k], gain, shrink_p);
         q[k] = sgd::stepped(q[k], p_old, gain, step.shrink_q);
       }
-      if (batch.writes[i]) {
+      if (writes) {
         if constexpr (kAdds) {
-          batch.q[i].add_change(a.q, batch.item[i], member, words, q, rounder);
+          batch.q[i].add_change(a.q, item, member, words, q, rounder);
         } else {
-          Share::store(a.q, batch.item[i], member, words, q, rounder);
+          Share::store(a.q, item, member, words, q, rounder);
         }
       }
-      if (kBiased && valid) {
-        user_bias = sgd::stepped(user_bias, 1.0F, gain, step.shrink_user_bias);
-        if (member == 0 && batch.writes[i]) {
-          float* to = a.item_bias + std::int64_t{batch.item[i]} * a.item_bias_stride;
-          if constexpr (kAdds) {
-            atomicAdd(to, sgd::gradient(c, 1.0F, gain, step.shrink_item_bias));
-          } else {
-            __stcg(to, sgd::stepped(c, 1.0F, gain, step.shrink_item_bias));
-          }
-        }
+      if constexpr (kBiased) {
+        if (valid) user_bias = sgd::stepped(user_bias, 1.0F, gain, step.shrink_user_bias);
+        if (member == i) own_gain = gain;
+      }
+    };
+    const auto write_biases = [&](const Ratings& batch, int first_place) {
+      const int place = first_place + member;
+      if (member >= kBatch || place >= chunk.count) return;
+      if (!writes_item(batch.own_item, place, turn_of_writes)) return;
+      if constexpr (kAdds) {
+        atomicAdd(batch.bias_of(a),
+                  sgd::gradient(batch.own_bias, 1.0F, own_gain, step.shrink_item_bias));
+      } else {
+        __stcg(batch.bias_of(a),
+               sgd::stepped(batch.own_bias, 1.0F, own_gain, step.shrink_item_bias));
       }
     };
     const auto turn = [&](const Ratings& now, Ratings& next, int done) {
-      next.fetch(a, chunk, done + kBatch, epoch, member, words);
+      next.fetch(a, ratings, done + kBatch, chunk.count, member, words);
 #pragma unroll
-      for (int i = 0; i < kBatch; ++i) update(now, i);
+      for (int i = 0; i < kBatch; ++i) update(now, i, done + i);
+      if constexpr (kBiased) write_biases(now, done);
     };
 #pragma unroll 1
     for (int done = 0; done < longest; done += 2 * kBatch) {
