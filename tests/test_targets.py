@@ -15,7 +15,6 @@ REFERENCE = pathlib.Path(__file__).parent.parent / "results" / "reference"
 KNOWN = {
     ("epyc-2/peers-explicit.ml-100k", "peer:torch:sgd"): "what 24 trials found: docs/comparison.md",
     ("h100/peers-explicit", "bias"): "the baseline that the target is to be above",
-    ("h200/peers-explicit.ml-20m", "peer:lenskit:biased_mf"): "what its time for trials found: docs/comparison.md",
     ("h100/peers-explicit.netflix", "ebgtg"): "a paper's algorithm, slow to learn: docs/comparison.md",
     ("h100/peers-explicit.netflix", "batch_hogwild"): "what eight points found: docs/comparison.md",
     ("h200/quickstart-gpu", "ebgtg"): "the same in half a minute",
