@@ -5,6 +5,7 @@ import fcntl
 import http.server
 import io
 import json
+import os
 import pathlib
 import resource
 import signal
@@ -54,6 +55,18 @@ def is_gone(pid):
         return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1][0] in "ZX"
     except (FileNotFoundError, ProcessLookupError):
         return True
+
+
+@contextlib.contextmanager
+def stopped(pid):
+    """A rank that does nothing more, as one whose file system is away."""
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        time.sleep(0.5)  # the others come to wait for it
+        yield
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGCONT)
 
 
 def as_from_a_terminal():

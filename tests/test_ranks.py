@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from support import children_of, is_gone, lines_of, wait_for
+from support import children_of, is_gone, lines_of, stopped, wait_for
 
 SPEC = {
     "name": "ranks",
@@ -486,18 +486,6 @@ def test_a_rank_of_mpi_that_is_killed_ends_all(mfbench, mpirun, tmp_path):
 
 
 # ---- waits that end --------------------------------------------------------------------------------
-
-
-@contextlib.contextmanager
-def stopped(pid):
-    """One of the ranks does nothing more, as one whose file system is away."""
-    os.kill(pid, signal.SIGSTOP)
-    try:
-        time.sleep(0.5)  # the others come to wait for it
-        yield
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGCONT)
 
 
 def expect_waited_for(folder, rank, status):

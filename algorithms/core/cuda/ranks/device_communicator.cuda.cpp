@@ -41,6 +41,7 @@ void DeviceCommunicator::all_sum(float*, std::int64_t, cudaStream_t) {}
 void DeviceCommunicator::all_sum(double*, std::int64_t, cudaStream_t) {}
 void DeviceCommunicator::be_connected() {}
 void DeviceCommunicator::look() {}
+void DeviceCommunicator::look_at_exchange() {}
 void DeviceCommunicator::look_at_result() {}
 void DeviceCommunicator::give_up() noexcept {}
 
@@ -140,20 +141,35 @@ void DeviceCommunicator::check(int result, const char* call) {
 
 void DeviceCommunicator::settle(const char* call) {
   const auto start = Clock::now();
-  const double patience = rank_patience_s();
   while (true) {
     ncclResult_t state = ncclSuccess;
     const ncclResult_t asked = nccl().ncclCommGetAsyncError(comm_, &state);
     if (asked != ncclSuccess) return check(asked, "ncclCommGetAsyncError");
     if (state != ncclInProgress) return check(state, call);
     look();
+    end_long_wait_since(start);
     ::sched_yield();
-    if (patience > 0 && seconds_since(start) > patience) {
-      give_up();
-      fail(ErrorKind::device, "{}: waited for {:.0f} s; MFBENCH_RANK_PATIENCE waits longer", call,
-           patience);
-    }
   }
+}
+
+// NCCL does not say who is late: it may be any of the others.
+void DeviceCommunicator::end_long_wait_since(Clock::time_point start) {
+  std::vector<int> others;
+  for (int other = 0; other < size(); ++other) {
+    if (other != rank()) others.push_back(other);
+  }
+  guarded([&] { end_long_wait(std::move(others), seconds_since(start), rank_patience_s()); });
+}
+
+// While a stream is waited for: what computes is no wait for the others, an exchange that has begun
+// and does not end is.
+void DeviceCommunicator::look_at_exchange() {
+  look();
+  read_times();
+  if (timed_.empty() || !timed_.front().begin.has_happened()) return;
+  std::optional<Clock::time_point>& seen = timed_.front().seen;
+  if (!seen) seen = Clock::now();
+  end_long_wait_since(*seen);
 }
 
 template <class Calls>
@@ -324,6 +340,7 @@ DeviceCommunicator::Timed DeviceCommunicator::take_timed() {
 void DeviceCommunicator::read_times() {
   while (!timed_.empty() && timed_.front().end.has_happened()) {
     use_.seconds += timed_.front().end.seconds_since(timed_.front().begin);
+    timed_.front().seen.reset();
     spare_.push_back(std::move(timed_.front()));
     timed_.pop_front();
   }
@@ -351,7 +368,7 @@ void DeviceCommunicator::wait(cudaStream_t stream) {
         MF_CUDA(error);
         return true;
       },
-      [&] { look(); });
+      [&] { look_at_exchange(); });
   look_at_result();
   ahead_.clear();
   read_times();
@@ -362,7 +379,7 @@ void DeviceCommunicator::pace(cudaStream_t stream) {
   ahead_.emplace_back();
   ahead_.back().record(stream);
   if (ahead_.size() <= kMostAhead) return;
-  poll([&] { return ahead_.front().has_happened(); }, [&] { look(); });
+  poll([&] { return ahead_.front().has_happened(); }, [&] { look_at_exchange(); });
   ahead_.pop_front();
 }
 

@@ -3,8 +3,9 @@
 // same order.
 //
 // A kernel of NCCL waits for the others as long as it takes. So a rank that would wait for its
-// stream does so by wait(), which ends all when another has failed: NCCL is told to abort, and
-// RankFault is thrown, within milliseconds of the word.
+// stream does so by wait(). Where another has failed, or end_long_wait()
+// (base/ranks/rank_links.hpp) says so of an exchange that does not end, NCCL is told to abort and
+// RankFault is thrown.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -13,11 +14,13 @@
 #include <deque>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "algorithms/core/cuda/stream.hpp"
 #include "algorithms/core/ranks/row_cuts.hpp"
+#include "base/clock.hpp"
 #include "base/ranks/communicator.hpp"
 
 struct ncclComm;
@@ -110,6 +113,7 @@ class DeviceCommunicator {
  private:
   struct Timed {
     Event begin, end;
+    std::optional<Clock::time_point> seen = std::nullopt;  // when a wait saw that it has begun
   };
   void connect();
   template <class PieceOf>
@@ -121,7 +125,9 @@ class DeviceCommunicator {
   void check(int result, const char* call);
   void settle(const char* call);
   void look();
+  void look_at_exchange();
   void look_at_result();
+  void end_long_wait_since(Clock::time_point start);
   Timed take_timed();
   void read_times();
 

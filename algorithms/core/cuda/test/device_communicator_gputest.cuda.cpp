@@ -1,10 +1,16 @@
 // What devices do together, by ranks with a device each; and R over them.
 #include "algorithms/core/cuda/ranks/device_communicator.hpp"
 
+#include <sys/types.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <csignal>
 #include <cstdint>
+#include <cstdlib>
 #include <numeric>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -14,9 +20,11 @@
 #include "algorithms/core/cuda/stream.hpp"
 #include "base/clock.hpp"
 #include "base/rng.hpp"
+#include "base/wait.hpp"
 #include "datasets/ratings/ratings.hpp"
 #include "testing/cuda/back.hpp"
 #include "testing/cuda/rank_processes.hpp"
+#include "testing/test_support.hpp"
 #include "testing/triples.hpp"
 
 namespace mf::cuda {
@@ -204,6 +212,74 @@ TEST_P(Devices, ARankThatDiesEndsTheOthers) {
         EXPECT_LT(seconds_since(start), 10);
       },
       false);
+}
+
+// The last rank is stopped in the middle of an exchange, as one whose file system is away. Rank 0
+// hears `words` of it, the others of rank 0.
+void expect_end_of_wait(Communicator& ranks, const std::string& words) {
+  const std::vector<std::int64_t> processes = ranks.all_numbers(::getpid());
+  Summing summing(ranks);
+  summing.queue();
+  summing.wait();
+  ranks.barrier();
+  if (ranks.rank() + 1 == ranks.size()) ::raise(SIGSTOP);
+  const auto start = Clock::now();
+  try {
+    summing.queue();
+    summing.wait();
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const RankFault& fault) {
+    if (ranks.leads()) {
+      EXPECT_HAS(fault.what(), words);
+    }
+    ranks.announce(fault.fault());
+  }
+  MF_CUDA(cudaDeviceSynchronize());  // nothing spins any more
+  EXPECT_LT(seconds_since(start), 10);
+  if (ranks.leads()) ::kill(static_cast<pid_t>(processes.back()), SIGKILL);
+}
+
+TEST_P(Devices, AWaitEndsWhereItsScopeSaysSo) {
+  MF_REQUIRE_DEVICES(GetParam());
+  in_ranks(
+      GetParam(),
+      [](Communicator& ranks) {
+        std::optional<WaitScope> waits;
+        if (ranks.leads()) {
+          waits.emplace([](const std::string& what, double) {
+            fail(ErrorKind::io, "interrupted while waiting for {}", what);
+          });
+        }
+        expect_end_of_wait(ranks,
+                           ranks.size() > 2 ? "waiting for ranks 1, " : "waiting for rank 1");
+      },
+      false);
+}
+
+TEST_P(Devices, AWaitEndsWithThePatience) {
+  MF_REQUIRE_DEVICES(GetParam());
+  in_ranks(
+      GetParam(),
+      [](Communicator& ranks) {
+        ASSERT_EQ(::setenv("MFBENCH_RANK_PATIENCE", ranks.leads() ? "2" : "60", 1), 0);
+        expect_end_of_wait(ranks, "waited for 2 s; MFBENCH_RANK_PATIENCE");
+      },
+      false);
+}
+
+TEST_P(Devices, WhatComputesBeforeAnExchangeIsNoWait) {
+  MF_REQUIRE_DEVICES(GetParam());
+  in_ranks(GetParam(), [](Communicator& ranks) {
+    Summing summing(ranks);
+    summing.queue();
+    summing.wait();
+    ranks.barrier();
+    ASSERT_EQ(::setenv("MFBENCH_RANK_PATIENCE", "1", 1), 0);
+    MF_CUDA(cudaLaunchHostFunc(
+        summing.stream.get(), [](void*) { ::usleep(2500000); }, nullptr));
+    summing.queue();
+    EXPECT_NO_THROW(summing.wait());
+  });
 }
 
 // One that fails while the others have work queued: what it holds can be freed.
