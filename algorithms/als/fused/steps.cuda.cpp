@@ -179,7 +179,7 @@ void FusedSteps::make_side(DeviceSide& side, const cuda::RatingsOfRows& rows, cu
 }
 
 // The rank that solves a row starts from it, and all read the first rows of the side that is solved
-// last.
+// last. What rank 0 holds beside its own is there after gather().
 void FusedSteps::start(DeviceSide& side, cuda::RowsOf which, const Model& initial,
                        cuda::Uploader& uploader) const {
   const std::int64_t rows = which == cuda::RowsOf::users ? initial.n_users : initial.n_items;
@@ -190,8 +190,10 @@ void FusedSteps::start(DeviceSide& side, cuda::RowsOf which, const Model& initia
   if (settings_.precision == FusedPrecision::fp16x2) side.low = cuda::DeviceBuffer<__half>(words);
   const bool solved_first =
       (which == cuda::RowsOf::users) == (settings_.common.first == FirstSide::users);
-  if (solved_first && side.held.size() < rows) {
-    side.factors = cuda::initial_rows<float>(initial, which, side.held, stride(), uploader);
+  if (solved_first && own(side).size() < rows) {
+    side.factors = cuda::DeviceBuffer<float>(side.held.size() * stride());
+    float* const own_rows = side.factors.data() + (own(side).begin - side.held.begin) * stride();
+    cuda::make_initial_rows(initial, which, own(side), stride(), uploader, own_rows);
     for (auto* words_of_all : {&side.high, &side.low}) {
       if (words_of_all->empty()) continue;
       MF_CUDA(cudaMemsetAsync(words_of_all->data(), 0, words_of_all->bytes(), stream));

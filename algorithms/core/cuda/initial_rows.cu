@@ -52,6 +52,19 @@ DeviceBuffer<Real> uploaded(View<const float> packed, std::int32_t factors, std:
   return rows;
 }
 
+template <class Real>
+void make(const InitialRows& rule, RowRange rows, std::int64_t stride, Real times, Real* out,
+          cudaStream_t stream) {
+  if (rows.size() == 0) return;
+  make_kernel<<<blocks_for(rows.size(), kThreads), kThreads, 0, stream>>>(
+      rule, rows.begin, rows.size(), stride, times, out);
+  MF_CUDA_LAUNCHED("initial_rows");
+}
+
+const InitialRows& rule_of(const Model& initial, RowsOf side) {
+  return side == RowsOf::users ? initial.rule->users : initial.rule->items;
+}
+
 // A warp a row.
 __global__ void __launch_bounds__(kThreads)
     zero_kernel(const std::int64_t* offsets, std::int64_t count, float* rows, std::int64_t stride) {
@@ -80,12 +93,18 @@ DeviceBuffer<Real> initial_rows(const Model& initial, RowsOf side, RowRange rows
                     initial.factors, stride, uploader, times);
   }
   DeviceBuffer<Real> out(rows.size() * stride);
-  if (rows.size() == 0) return out;
-  make_kernel<<<blocks_for(rows.size(), kThreads), kThreads, 0, uploader.stream()>>>(
-      users ? initial.rule->users : initial.rule->items, rows.begin, rows.size(), stride, times,
-      out.data());
-  MF_CUDA_LAUNCHED("initial_rows");
+  make(rule_of(initial, side), rows, stride, times, out.data(), uploader.stream());
   return out;
+}
+
+void make_initial_rows(const Model& initial, RowsOf side, RowRange rows, std::int64_t stride,
+                       Uploader& uploader, float* out) {
+  const cudaStream_t stream = uploader.stream();
+  if (initial.rule) return make(rule_of(initial, side), rows, stride, 1.0F, out, stream);
+  const auto uploaded = initial_rows<float>(initial, side, rows, stride, uploader);
+  if (uploaded.empty()) return;
+  MF_CUDA(
+      cudaMemcpyAsync(out, uploaded.data(), uploaded.bytes(), cudaMemcpyDeviceToDevice, stream));
 }
 
 template <class Real>

@@ -23,6 +23,9 @@ DeviceBuffer<Real> initial_rows(const Model& initial, RowsOf side, std::int64_t 
 template <class Real>
 DeviceBuffer<Real> initial_rows(const Model& initial, RowsOf side, RowRange rows,
                                 std::int64_t stride, Uploader& uploader, Real times = 1);
+// The same where there is room for them.
+void make_initial_rows(const Model& initial, RowsOf side, RowRange rows, std::int64_t stride,
+                       Uploader& uploader, float* out);
 
 // Rows without ratings are zero, which is their solution where each row is solved for. offsets: of
 // `count` rows, in device memory. Queued.

@@ -1,4 +1,5 @@
 // Uploads, the models made of them, and draws that are the same on both sides.
+#include <algorithm>
 #include <bit>
 #include <memory>
 #include <numeric>
@@ -217,6 +218,15 @@ TEST(InitialRows, AreTheHosts) {
           const auto by_rule = gpu.back(initial_rows<float>(rule, side, stride, uploader));
           const auto uploaded = gpu.back(initial_rows<float>(made, side, stride, uploader));
           EXPECT_EQ(by_rule, uploaded) << factors;
+          for (const bool by_its_rule : {true, false}) {  // some of them, among others
+            DeviceBuffer<float> room = initial_rows<float>(rule, side, stride, uploader, 2.0F);
+            make_initial_rows(by_its_rule ? rule : made, side, {100, 250}, stride, uploader,
+                              room.data() + 100 * stride);
+            auto expected = gpu.back(initial_rows<float>(rule, side, stride, uploader, 2.0F));
+            std::copy(by_rule.begin() + 100 * stride, by_rule.begin() + 250 * stride,
+                      expected.begin() + 100 * stride);
+            EXPECT_EQ(gpu.back(room), expected);
+          }
           const auto doubled = gpu.back(initial_rows<float>(rule, side, stride, uploader, 2.0F));
           const auto doubled_too =
               gpu.back(initial_rows<float>(made, side, stride, uploader, 2.0F));
