@@ -1,3 +1,8 @@
+// Bytes, for m users, n items and nnz ratings on K ranks: each reads 8 nnz / K of ratings and
+// 12 (m + n) of offsets and ids, writes 12 nnz / K of parts, 24 m of offsets and 4 m of ids, and
+// sends each other rank the lengths of its rows, m / K or a few times that. Rank 0 gets the others'
+// test ratings packed, and writes 12 of each. Ranks of one machine share its memory: the floor is
+// the time of one process, and (K - 1) 40 m bytes beside.
 #include "harness/run/ranks/rank_load.hpp"
 
 #include <future>
