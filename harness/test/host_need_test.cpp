@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/json/json.hpp"
@@ -21,10 +22,11 @@ constexpr double kOffsets = 8 * (kUsers + 1), kIds = 4 * (kUsers + kItems);
 constexpr double kWhole = 12 * kNnz + kOffsets + kIds;
 constexpr double kParts = 12 * kNnz + 2 * kOffsets + kIds;
 
-Case case_of(const std::string& split = R"({"holdout": 0.1})") {
-  const std::string text =
-      R"({"name": "t", "datasets": [{"like": "ml-1m", "split": )" + split +
-      R"(}], "algorithms": [{"name": "sgd_serial", "factors": 32}], "stop": {"epochs": 1}})";
+Case case_of(const std::string& split = R"({"holdout": 0.1})",
+             const std::string& algorithm = "sgd_serial") {
+  const std::string text = R"({"name": "t", "datasets": [{"like": "ml-1m", "split": )" + split +
+                           R"(}], "algorithms": [{"name": ")" + algorithm +
+                           R"(", "factors": 32}], "stop": {"epochs": 1}})";
   return parse_spec(parse_json(text, "t"), "t.json").cases.at(0);
 }
 
@@ -53,7 +55,21 @@ TEST(HostNeed, OfOneOfFourRanksIsAQuarterOfTheRatingsAndTheOffsetsOfAll) {
   const HostNeed share = host_need(case_of(), data);
   EXPECT_DOUBLE_EQ(share.load, 3 * kNnz + kOffsets + kIds);
   EXPECT_NEAR(share.cut, whole.cut / 4, 0.02 * whole.cut);
-  EXPECT_NEAR(whole.train - share.train, 9 * kNnz, 3 * (kOffsets + kIds));
+}
+
+// Each has its own test ratings, or rank 0 those of all, beside its own and the packed ones of the
+// others as they come.
+TEST(HostNeed, OfRanksHasTheTestPartWhereItIsEvaluated) {
+  HostData data = data_of(DataFrom::cache);
+  for (const auto& [algorithm, gathered] :
+       {std::pair("als_cpu", 0.0), std::pair("fpsgd", 12 * 0.1 + 8 * 0.1 * 0.75)}) {
+    const Case item = case_of(R"({"holdout": 0.1})", algorithm);
+    data.slices = 1;
+    const double whole = host_need(item, data).train;
+    data.slices = 4;
+    EXPECT_NEAR(whole - host_need(item, data).train, (9 - gathered) * kNnz, 4 * (kOffsets + kIds))
+        << algorithm;
+  }
 }
 
 TEST(HostNeed, HoldsTwoCopiesWhereTheRatingsStay) {

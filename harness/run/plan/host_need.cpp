@@ -54,6 +54,16 @@ double slice_bytes(const HostData& data, const Sizes& sizes) {
   return data.slices > 1 ? 8 * (sizes.users + sizes.items + 2) : 0;
 }
 
+// Where rank 0 evaluates for all: while it gets the others' test ratings packed, it has its own and
+// those of all.
+double gathered_bytes(const Case& item, const HostData& data, const Sizes& sizes) {
+  const auto& of_ranks = find_algorithm(item.algorithm).ranks;
+  if (data.slices == 1 || (of_ranks && of_ranks->factors_on_all)) return 0;
+  const auto unseen = static_cast<double>(data.whole.nnz - data.train_nnz);
+  const double of_others = 1 - 1.0 / data.slices;
+  return kRatingBytes * unseen + kEntryBytes * of_others * unseen + sizes.offsets() + sizes.ids();
+}
+
 double read_bytes(const HostData& data, const Sizes& sizes) {
   switch (data.from) {
     case DataFrom::split_at_hand:
@@ -110,8 +120,9 @@ double train_bytes(const Case& item, const HostData& data, const Sizes& sizes) {
   const double histories = ranks ? 4 * sizes.nnz + 16 * sizes.users : 0;
   const double own = info.memory ? info.memory(item.params, train).host_bytes : 0;
   return parts_bytes(item, sizes) + facts_bytes(sizes) + slice_bytes(data, sizes) +
-         model_bytes(item, train) + histories + evaluating_bytes(item, data) +
-         means_bytes(item, data) + data.packed_bytes + (data.kept ? sizes.whole() : 0) +
+         gathered_bytes(item, data, sizes) + model_bytes(item, train) + histories +
+         evaluating_bytes(item, data) + means_bytes(item, data) + data.packed_bytes +
+         (data.kept ? sizes.whole() : 0) +
          (needs_device(item) ? left_standing(item, data) : standing(data) + own);
 }
 
