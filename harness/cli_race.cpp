@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/files/atomic_file.hpp"
+#include "base/files/file_place.hpp"
 #include "base/files/files.hpp"
 #include "base/json/json.hpp"
 #include "base/log.hpp"
@@ -81,38 +82,39 @@ Json spec_of_ratings(const RaceOptions& asked, const std::string& name) {
   return race_spec(look, {name, description, entry, asked.seconds, find_device()});
 }
 
-void write_spec(const std::string& path, const Json& spec) {
-  write_atomically(path, json_text(spec, 2) + "\n");
+void write_spec(const std::string& path, const Json& spec, Origin origin) {
+  write_atomically(path, json_text(spec, 2) + "\n", origin);
 }
 
 // RESULTS/race.json; one that is there, maybe edited since, stays.
 std::string prepared_spec(const RaceOptions& asked, std::optional<std::string>& folder) {
   const std::string name = "race-" + std::filesystem::path(asked.what).filename().string();
   if (!folder) folder = "results/runs/" + folder_name(name);
-  const std::string path = *folder + "/race.json";
+  std::string path = *folder + "/race.json";
   if (open_if_there(path, Origin::found)) {
     note("{} is there, and goes on as it stands; --out DIR begins another race", path);
-    return path;
+    return without_links(*folder) + "/race.json";
   }
   const Json spec = spec_of_ratings(asked, name);
   make_folder(*folder);
-  write_spec(path, spec);
+  path = without_links(*folder) + "/race.json";
+  write_spec(path, spec, Origin::found);
   fmt::print("its spec: {}\n", one_line(path));
   return path;
 }
 
 // ---- trials and target --------------------------------------------------------------------------
 
-void set_target(const std::string& path, const TargetSpec& target) {
+void set_target(const std::string& path, const TargetSpec& target, Origin origin) {
   Json spec = read_json_file(path, Origin::found);
   spec["target"] = to_json(target);
-  write_spec(path, spec);
+  write_spec(path, spec, origin);
   fmt::print("target, from the trials: {} {:g}, written into {}\n\n", target.metric.title(),
              target.value, one_line(path));
 }
 
 // The trials of a spec without a target, which follows from them. An exit code, 0: go on.
-int find_target(const std::string& path, const Spec& spec, RunOptions options,
+int find_target(const std::string& path, Origin origin, const Spec& spec, RunOptions options,
                 SessionSummary& summary) {
   options.trials_only = true;
   install_interrupt_handler();
@@ -123,7 +125,7 @@ int find_target(const std::string& path, const Spec& spec, RunOptions options,
     return kBySignal + interrupt_signal();
   }
   const auto target = race_target(summary.studies);
-  if (target) set_target(path, *target);
+  if (target) set_target(path, *target, origin);
   return 0;
 }
 
@@ -189,7 +191,8 @@ int race_command(const RaceOptions& asked, RunOptions options) {
   const Spec spec = read_spec(path);
   SessionSummary trials, ran;  // both hold the folder
   if (!spec.studies.empty() && !target_of(spec)) {
-    if (const int code = find_target(path, spec, options, trials)) return code;
+    const Origin origin = is_spec(asked.what) ? Origin::named : Origin::found;
+    if (const int code = find_target(path, origin, spec, options, trials)) return code;
   }
   const int code = run_command(path, options, ProgressMode::automatic, &ran);
   if (code != 0 && code != kSomeCasesFailed) return code;

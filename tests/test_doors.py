@@ -301,6 +301,43 @@ def test_a_folder_that_is_exchanged_for_a_link_while_it_is_read_leads_nowhere(mf
     pytest.fail("all was read before each exchange")
 
 
+def test_a_race_writes_its_target_into_no_other_folder(mfbench, tmp_path):
+    """Its trials stand, and are read before the target is written."""
+    (tmp_path / "r.csv").write_text("".join(f"{u},{i},{(u + i) % 5 + 1}\n" for u in range(30) for i in range(20)))
+    race = ("race", "../r.csv", "--out", "out")
+    first = tmp_path / "first"
+    (first / "out").mkdir(parents=True)
+    entry = {"name": "sgd_serial", "factors": 2, "tune": {"trials": 100, "eta": 1, "over": {"reg": [0.01, 0.1]}}}
+    spec = {**SPEC, "datasets": [{"path": str(tmp_path / "r.csv"), "split": {"holdout": 0.2, "validation": 0.1}}],
+            "algorithms": [entry], "save_model": False}
+    (first / "out/race.json").write_text(json.dumps(spec))
+    without_figures = {**mfbench.environment(), "PYTHON": "/bin/false"}
+    done = mfbench(*race, cwd=first, env=without_figures, code=0)
+    assert "target, from the trials" in done.stdout
+    (first / "out/race.json").write_text(json.dumps(spec))
+    (study,) = (first / "out/tune").iterdir()
+    for attempt in range(20):  # until the exchange comes in the midst of reading
+        place = tmp_path / str(attempt)
+        shutil.copytree(first / "out", place / "out")
+        shutil.copytree(first / "out", place / "outside")
+        own = Watch(place / "out/tune" / study.name)
+        process = subprocess.Popen([mfbench.program, *race], cwd=place, env=without_figures, text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        try:
+            assert select.select([own.file], [], [], 60)[0], "no file was opened"
+            lead_out(place / "out", place / "outside")
+            own.opened()
+            said, _ = process.communicate(timeout=60)
+        finally:
+            process.kill()
+            process.communicate()
+        assert json.loads((place / "outside/race.json").read_text()) == spec, said
+        if own.opened():
+            assert process.returncode == 4 and "one of its folders is a file or a link" in said
+            return
+    pytest.fail("all was read before each exchange")
+
+
 # ---- a cache that another process writes, and never ends to --------------------------------------
 
 @pytest.fixture
