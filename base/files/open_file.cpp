@@ -128,7 +128,7 @@ namespace {
 // Each within the one above as it was opened, whatever has taken its name meanwhile.
 std::string make_folder_in(const std::string& top, const std::string& name) {
   constexpr int kFlags = O_PATH | O_DIRECTORY | O_CLOEXEC;
-  FileHandle folder = reach_folder(top, Origin::named);
+  FileHandle folder = reach_folder(top, Origin::found);
   if (!folder) fail(ErrorKind::io, "{}: cannot be opened: {}", top, last_cause());
   std::string path = top;
   for (const auto& part : fs::path(name)) {

@@ -41,8 +41,8 @@ bool is_folder(const std::string& path);
 // Whether there is something of that name; a link is something, wherever it leads.
 bool is_taken(const std::string& path);
 
-// A folder below `top`, a folder that the user named, made where it is not there. Throws Error(io)
-// where one of the names in between is a link or no folder: files would be made elsewhere.
+// A folder below `top`, made where it is not there. Throws Error(io) where one of the names is a
+// link or no folder, those of `top` too (without_links): files would be made elsewhere.
 std::string make_folder_in(const std::string& top, const std::string& name);
 
 }  // namespace mf

@@ -261,6 +261,8 @@ TEST(OpenFile, AFolderIsMadeBelowAnotherAndNotElsewhere) {
   for (const char* name : {"link/b", "dangling/b"}) {
     EXPECT_HAS(error_of([&] { make_folder_in(folder / "top", name); }).what(), "found a link");
   }
+  EXPECT_HAS(error_of([&] { make_folder_in(folder / "top/link", "b"); }).what(),
+             "link: cannot be opened: Not a directory; one of its folders is a file or a link");
   EXPECT_TRUE(fs::is_empty(folder / "outside"));
 }
 
