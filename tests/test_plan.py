@@ -95,8 +95,6 @@ def planned_as_today(mfbench, folder, results):
 
 # R stayed on the device for the next case; all others ran with --no-share, or do not fit beside it.
 SHARED = {("h200/whole-run.hugewiki", 32), ("h100/whole-run.ml1m", 64)}
-# Measured before als_fused cut long rows of few ratings, whose parts take memory.
-BEFORE_PARTS = {("h100/whole-run.ml1m", "als_fused")}
 WHOLE_RUNS = sorted(
     f"{card}/{path.name.removesuffix(PACKED)}"
     for card in MEMORY
@@ -112,8 +110,6 @@ def test_memory_of_the_device_is_foreseen(mfbench, tmp_path, results):
     plans = planned_as_today(mfbench, tmp_path, results)
     for header, footer in measured:
         algorithm, factors = header["algorithm"]["name"], header["algorithm"]["params"]["factors"]
-        if (results, algorithm) in BEFORE_PARTS:
-            continue
         plan = plans[algorithm, f"f{factors}"]["yes" if (results, factors) in SHARED else "no"]
         assert abs(plan / footer["peak_device_bytes"] - 1) < SHARE, header["case_id"]
 
