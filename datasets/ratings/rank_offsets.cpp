@@ -8,6 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "datasets/ratings/to_rank_0.hpp"
+
 namespace mf {
 namespace {
 
@@ -44,26 +46,11 @@ AlignedVector<std::int64_t> offsets_of(const AlignedVector<Length>& lengths, Thr
   return offsets;
 }
 
-void to_all(std::span<std::byte> lengths, const PartOffsets& bytes, Communicator& ranks) {
-  ranks.all_gather(lengths, bytes);
-}
+enum class To { all, rank_0 };
 
-void to_rank_0(std::span<std::byte> lengths, const PartOffsets& bytes, Communicator& ranks) {
-  std::vector<Outgoing> sends;
-  std::vector<Incoming> receives;
-  for (int rank = 1; rank < ranks.size(); ++rank) {
-    std::byte* const part = lengths.data() + bytes[rank];
-    const std::int64_t count = bytes[rank + 1] - bytes[rank];
-    if (count > 0 && rank == ranks.rank()) sends.push_back({0, part, count});
-    if (count > 0 && ranks.leads()) receives.push_back({rank, part, count});
-  }
-  ranks.exchange(sends, receives);
-}
-
-template <class Length, class Gather>
+template <class Length>
 AlignedVector<std::int64_t> gathered(View<const std::int64_t> own, const PartOffsets& rows,
-                                     Communicator& ranks, ThreadTeam& team, const Gather& gather,
-                                     bool wanted) {
+                                     Communicator& ranks, ThreadTeam& team, To to) {
   AlignedVector<Length> lengths(rows.back());
   const std::int64_t begin = rows[ranks.rank()];
   team.for_chunks(rows[ranks.rank() + 1] - begin, kRows,
@@ -71,35 +58,35 @@ AlignedVector<std::int64_t> gathered(View<const std::int64_t> own, const PartOff
                     for (std::int64_t row = begin + first; row < begin + last; ++row)
                       lengths[row] = static_cast<Length>(own[row + 1] - own[row]);
                   });
-  PartOffsets bytes = rows;
-  for (std::int64_t& at : bytes) at *= std::int64_t{sizeof(Length)};
-  gather(std::as_writable_bytes(std::span(lengths)), bytes, ranks);
-  return wanted ? offsets_of(lengths, team) : AlignedVector<std::int64_t>();
+  if (to == To::all) {
+    ranks.all_gather(std::span(lengths), rows);
+  } else {
+    to_rank_0([&](int rank) { return View(lengths).part(rows[rank], rows[rank + 1]); }, ranks);
+  }
+  return to == To::all || ranks.leads() ? offsets_of(lengths, team) : AlignedVector<std::int64_t>();
 }
 
-template <class Gather>
 AlignedVector<std::int64_t> gathered(View<const std::int64_t> own, const PartOffsets& rows,
-                                     Communicator& ranks, ThreadTeam& team, const Gather& gather,
-                                     bool wanted) {
+                                     Communicator& ranks, ThreadTeam& team, To to) {
   const std::int64_t longest =
       -ranks.all_min(-longest_row(own, rows[ranks.rank()], rows[ranks.rank() + 1], team));
   if (longest <= std::numeric_limits<std::uint8_t>::max())
-    return gathered<std::uint8_t>(own, rows, ranks, team, gather, wanted);
+    return gathered<std::uint8_t>(own, rows, ranks, team, to);
   if (longest <= std::numeric_limits<std::uint16_t>::max())
-    return gathered<std::uint16_t>(own, rows, ranks, team, gather, wanted);
-  return gathered<std::int32_t>(own, rows, ranks, team, gather, wanted);
+    return gathered<std::uint16_t>(own, rows, ranks, team, to);
+  return gathered<std::int32_t>(own, rows, ranks, team, to);
 }
 
 }  // namespace
 
 AlignedVector<std::int64_t> offsets_of_all(View<const std::int64_t> own, const PartOffsets& rows,
                                            Communicator& ranks, ThreadTeam& team) {
-  return gathered(own, rows, ranks, team, to_all, true);
+  return gathered(own, rows, ranks, team, To::all);
 }
 
 AlignedVector<std::int64_t> offsets_on_rank_0(View<const std::int64_t> own, const PartOffsets& rows,
                                               Communicator& ranks, ThreadTeam& team) {
-  return gathered(own, rows, ranks, team, to_rank_0, ranks.leads());
+  return gathered(own, rows, ranks, team, To::rank_0);
 }
 
 }  // namespace mf

@@ -12,6 +12,7 @@
 #include "datasets/ratings/rank_offsets.hpp"
 #include "datasets/ratings/select_parts.hpp"
 #include "datasets/ratings/sort/bucket_sort.hpp"
+#include "datasets/ratings/to_rank_0.hpp"
 
 namespace mf {
 namespace {
@@ -80,8 +81,8 @@ class Gathering {
       one.table.resize(head.table);
       one.words.resize(one.form.words(one.count) + 1);
     }
-    to_rank_0([&](int rank) { return View(of(rank).table); });
-    to_rank_0([&](int rank) { return View(of(rank).words); });
+    to_rank_0([&](int rank) { return View(of(rank).table); }, ranks_);
+    to_rank_0([&](int rank) { return View(of(rank).words); }, ranks_);
     return all;
   }
 
@@ -120,20 +121,6 @@ class Gathering {
     for (int rank = 0; rank <= ranks_.size(); ++rank) one_each.push_back(rank);
     ranks_.all_gather(std::span(heads), one_each);
     return heads;
-  }
-
-  // of(rank): where it is, on that rank and on rank 0.
-  template <class Of>
-  void to_rank_0(const Of& of) const {
-    std::vector<Outgoing> sends;
-    std::vector<Incoming> receives;
-    for (int rank = 1; rank < ranks_.size(); ++rank) {
-      const auto part = of(rank);
-      const auto bytes = static_cast<std::int64_t>(part.size_bytes());
-      if (bytes > 0 && rank == ranks_.rank()) sends.push_back({0, part.data(), bytes});
-      if (bytes > 0 && ranks_.leads()) receives.push_back({rank, part.data(), bytes});
-    }
-    ranks_.exchange(sends, receives);
   }
 
   const PartOffsets& users_;
