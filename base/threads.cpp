@@ -76,11 +76,9 @@ void ThreadTeam::start() {
 ThreadTeam::~ThreadTeam() { join(); }
 
 std::vector<std::vector<int>> ThreadTeam::cpus() {
-  std::vector<std::vector<int>> seen(static_cast<std::size_t>(size_));
-  if (!is_started()) {
-    std::fill(seen.begin(), seen.end(), affinity_of_this_thread());
-    return places_.empty() ? seen : places_;
-  }
+  if (!is_started() && !places_.empty()) return places_;
+  std::vector<std::vector<int>> seen(static_cast<std::size_t>(size_), affinity_of_this_thread());
+  if (!is_started()) return seen;
   run([&](int t) { seen[static_cast<std::size_t>(t)] = affinity_of_this_thread(); });
   return seen;
 }
