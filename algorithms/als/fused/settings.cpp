@@ -13,9 +13,8 @@
 namespace mf::als {
 namespace {
 
-constexpr std::int64_t kMultiprocessors = 132;  // of an H100, whatever the device is
-constexpr std::int64_t kLeastPart = 512;  // of shorter ones, adding the sums of parts costs more
-// Of fewer the kernels of applied rows do not save what launching them takes, where forming is
+constexpr std::int64_t kLeastPart = 512;  // adding the sums of shorter parts costs more
+// With fewer ratings, applied rows do not save what launching their kernels takes, where forming is
 // cheap: up to so many factors.
 constexpr std::int64_t kFewRatings = 4'000'000;
 constexpr int kMostFactorsOfFew = 128;
@@ -64,7 +63,8 @@ std::int64_t part_of_few(const FusedSettings& settings, std::int64_t ratings) {
   const int factors = settings.common.factors;
   if (factors > kMostFormedFactors) return longest_part(factors, settings.split_rows);
   const bool two_words = settings.precision == FusedPrecision::fp16x2;
-  const std::int64_t blocks = kMultiprocessors * fused_blocks(fused_tiles(factors), two_words);
+  const std::int64_t blocks =
+      std::int64_t{kMultiprocessors} * fused_blocks(fused_tiles(factors), two_words);
   return std::max(kLeastPart, ratings / blocks);
 }
 
@@ -99,8 +99,8 @@ std::optional<std::string> fused_why_unsupported(const Params& params, const Pro
   return why_not_applied(settings.common.factors, settings.precision, settings.normal);
 }
 
-// Of few ratings the rows that are cut have not all: the less of them, the shorter rows are on
-// average. (1.03, .94 and .97 of the number for ml-1m and 512, 757 and 1,024.)
+// Where few ratings are cut, the long rows do not hold all of them: the shorter rows are on
+// average, the fewer they hold. (1.03, .94 and .97 of the number for ml-1m and 512, 757 and 1,024.)
 static double parts_of_rows(const FusedSettings& settings, const ProblemShape& shape,
                             const ProblemShape& own) {
   const std::int64_t split = longest_part(settings.common.factors, settings.split_rows);

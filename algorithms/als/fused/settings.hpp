@@ -32,13 +32,15 @@ struct FusedSettings {
   std::int64_t split_rows;  // longest run of a row's ratings that one thread block takes
 };
 
+inline constexpr int kMultiprocessors = 132;  // of an H100 or H200, whatever the device is
+
 // Most ratings of a thread block: those of `split_rows`, where A is formed.
 std::int64_t longest_part(int factors, std::int64_t split_rows);
-// What als_fused does otherwise where there are few `ratings` in all, so that one long row, or the
-// launch of one kernel, takes a part of a half-step. By nothing else, so that any number of devices
+// With few `ratings` in all, one long row, or the launch of one kernel, takes a part of a
+// half-step. What als_fused then does follows from their number only, so that any number of devices
 // gives the same bits.
 //
-// Most ratings of a thread block, beside longest_part(): their share of them.
+// Most ratings of a thread block, beside longest_part(): a block's share of all.
 std::int64_t part_of_few(const FusedSettings& settings, std::int64_t ratings);
 // FusedNormal::automatic forms all rows of few.
 FusedNormal normal_of(const FusedSettings& settings, std::int64_t ratings);

@@ -38,9 +38,9 @@ float largest_of_all(float own, cuda::DeviceCommunicator* devices) {
   return *std::max_element(of_rank.begin(), of_rank.end());
 }
 
-// Multiprocessor cycles a second of an H200, 132 at 1.8 GHz. The same on all ranks, whatever their
+// Multiprocessor cycles a second of an H200, at 1.8 GHz. The same on all ranks, whatever their
 // devices, since the cuts may not differ.
-constexpr double kDeviceCycles = 132 * 1.8e9;
+constexpr double kDeviceCycles = kMultiprocessors * 1.8e9;
 
 // By some 100,000 of them where there are more.
 template <class Cost>

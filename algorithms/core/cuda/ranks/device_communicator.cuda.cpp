@@ -152,7 +152,7 @@ void DeviceCommunicator::settle(const char* call) {
   }
 }
 
-// NCCL does not say who is late: it may be any of the others.
+// NCCL does not say which rank is late: it may be any of the others.
 void DeviceCommunicator::end_long_wait_since(Clock::time_point start) {
   std::vector<int> others;
   for (int other = 0; other < size(); ++other) {
@@ -161,8 +161,8 @@ void DeviceCommunicator::end_long_wait_since(Clock::time_point start) {
   guarded([&] { end_long_wait(std::move(others), seconds_since(start), rank_patience_s()); });
 }
 
-// While a stream is waited for: what computes is no wait for the others, an exchange that has begun
-// and does not end is.
+// While a stream is waited for. Only an exchange that has begun and does not end is a wait for the
+// others; computing is not.
 void DeviceCommunicator::look_at_exchange() {
   look();
   read_times();
