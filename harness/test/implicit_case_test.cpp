@@ -152,7 +152,6 @@ TEST(ImplicitCase, HasObjectiveAndRankingButNoRmse) {
   EXPECT_EQ(metrics["ndcg_100"]["best"], best);
 }
 
-// Those that score histories are ranked, and have no objective that could diverge.
 // The first signal leaves an evaluation some seconds, since the last epoch is worth its point; the
 // second gives it up.
 TEST(ImplicitCase, ASignalEndsARanking) {
@@ -179,6 +178,7 @@ TEST(ImplicitCase, ASignalEndsARanking) {
   }
 }
 
+// Those that score histories are ranked, and have no objective that could diverge.
 TEST(ImplicitCase, AModelWithoutFactorsIsRankedOnly) {
   for (const std::string name : {"item_knn", "ease_cpu"}) {
     const Spec spec = spec_of('"' + name + '"', R"("save_model": true, "split": {"users": 0.2}, )");

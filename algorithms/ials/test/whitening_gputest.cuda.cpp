@@ -3,7 +3,7 @@
 
 #include <Eigen/Core>
 #include <algorithm>
-#include <memory>
+#include <cmath>
 #include <vector>
 
 #include "algorithms/core/cuda/library_check.hpp"

@@ -101,8 +101,8 @@ TEST_P(TiledDevices, ThinTheItemsOfTheirBlocksMore) {
       return facts;
     };
     const Json popular = facts_of(256, 20'000);
-    EXPECT_EQ(popular["thin_above"], 20'000 / (ranks.size() * popular["halves"].get<int>()));
-    EXPECT_EQ(facts_of(4, 100)["thin_above"], 100);
+    EXPECT_EQ(popular.at("thin_above"), 20'000 / (ranks.size() * popular.at("halves").get<int>()));
+    EXPECT_EQ(facts_of(4, 100).at("thin_above"), 100);
   });
 }
 
