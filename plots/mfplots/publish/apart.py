@@ -32,7 +32,7 @@ def held_folder(path: Path, above: int | None = None) -> Iterator[int]:
 
 
 def copy_results(folder: int, path: Path, to: Path, below: Sequence[str] = ("tune", "*")) -> None:
-    """Specs and cases, and those of the studies. What is no file there is none in the copy."""
+    """Specs and cases, and those of the studies. What is not a file here is not one in the copy either."""
     to.mkdir(parents=True)
     for name in sorted(os.listdir(folder)):
         inner = bool(below) and below[0] in (name, "*")
