@@ -218,9 +218,10 @@ std::optional<std::uint64_t> draw(const LabelsOf& labels, std::int64_t first, st
                                   const DrawnOf& drawn, const AnyKeys& keys, ThreadTeam& team,
                                   Communicator& ranks) {
   Draw<AnyKeys> all(labels, first, end, keys, team, ranks);
-  if (const std::int64_t n = all.entries(); AnyKeys::kUniform && n > 0) {
-    const auto of_n = static_cast<double>(n);
-    const auto found = all.look_in(window_of(static_cast<double>(drawn(n)) / of_n, of_n));
+  if constexpr (AnyKeys::kUniform) {
+    const std::int64_t n = all.entries();
+    const double share = n > 0 ? static_cast<double>(drawn(n)) / static_cast<double>(n) : 0;
+    const auto found = all.look_in(window_of(share, static_cast<double>(n)));
     const std::int64_t count = drawn(found.counts.all) - found.counts.below;
     if (count > 0 && count <= found.counts.within) return smallest(all.of_all(found.within), count);
   }
