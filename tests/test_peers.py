@@ -146,7 +146,7 @@ def test_every_fault_is_a_status_and_the_run_goes_on(mfbench, fakes):
 def test_a_peer_that_hangs_is_named_and_ended_by_wall_seconds(mfbench, fakes):
     what = spec([fake("hangs", timeout_s=2), fake("hangs_in_training", timeout_s=100)], stop={"epochs": 3, "wall_seconds": 1.5})
     done = mfbench("run", "spec.json", "--out", "out", "--quiet", cwd=fakes, spec=what, code=1)
-    assert re.search(r"info: waiting for the peer libmf for 1 s by now; timeout_s ends that after 2 s; it printed nothing", done.stderr)
+    assert re.search(r"info: the peer libmf has not answered for 1 s; timeout_s ends the wait after 2 s; it printed nothing", done.stderr)
     for _, _, footer, _ in results(fakes / "out"):
         assert footer["status"] == "timeout", footer
         assert re.match(r"wall_seconds: \d\.\d s were spent, the last .* of them waiting for the peer", footer["stop_reason"])

@@ -80,8 +80,8 @@ void Session::tell_wait(double waited_s) {
   constexpr double kPatience_s = 60, kPatience = 0.5;
   if (told_ || waited_s < std::min(kPatience_s, kPatience * order_.timeout_s)) return;
   told_ = true;
-  note("waiting for the peer {} for {:.0f} s by now; timeout_s ends that after {:g} s{}", library_,
-       waited_s, order_.timeout_s, last_words());
+  note("the peer {} has not answered for {:.0f} s; timeout_s ends the wait after {:g} s{}",
+       library_, waited_s, order_.timeout_s, last_words());
 }
 
 std::optional<Json> Session::await(const std::string& type) {
