@@ -46,9 +46,9 @@ std::int64_t ring_workers(const RingShape& shape, int halves);
 int ring_halves(const RingShape& shape);
 
 // Settings::thin_above of a ring. A block, or half, has so many times fewer items than one device,
-// and a rank has only their ratings in hand: so it holds each of them as many times as often as one
-// device with as many groups. Items are thinned so far that no more groups at a time write one than
-// on one device, or than one.
+// and a rank has only their ratings in hand: with as many groups, it holds each item that many
+// times as often. Items are thinned until no more groups at a time write one than on one device, or
+// than one.
 struct RingGroups {
   std::int64_t one_device = 0, rank = 0;  // at once
   std::int64_t parts = 1;                 // ranks * halves

@@ -87,14 +87,15 @@ class CaseRun {
   // For data that another process is making, or for another rank. A signal that ends a run after
   // its epoch ends a wait; the limit, which holds after an epoch, one that is longer than an epoch.
   void check_wait(const std::string& what, double waited_s) {
-    if (!is_time_over(what, waited_s) && interrupt_level() > 0) {
+    if (!times_out(what, waited_s) && interrupt_level() > 0) {
       wait_over_ = given_up_after(result_.epochs);
       wait_over_->reason += ", interrupted while waiting for " + what;
     }
     if (wait_over_) fail(ErrorKind::io, "{}", wait_over_->reason);
   }
 
-  bool is_time_over(const std::string& what, double waited_s) {
+  // If so, wait_over_ says why.
+  bool times_out(const std::string& what, double waited_s) {
     const double spent = seconds_since(start_);
     const auto limit = item_.stop.wall_seconds;
     if (!limit || spent < *limit || waited_s < clock_.last_group().seconds) return false;
@@ -265,11 +266,11 @@ class CaseRun {
     return interrupt_level() >= 2 || (ranks_.group() != nullptr && ranks_.group()->heard()) ||
            is_peer_late();
   }
-  // An epoch in another process may never end; one as long as the last does.
+  // An epoch in another process may never end; it is late at twice the time of the last one.
   bool is_peer_late() {
     const double waited_s = seconds_since(asked_);
     return has_own_process(item_) && waited_s >= 2 * clock_.last_group().seconds &&
-           is_time_over("the peer", waited_s);
+           times_out("the peer", waited_s);
   }
   int interrupt_level() const { return options_.interrupted ? options_.interrupted() : 0; }
 

@@ -54,7 +54,7 @@ double slice_bytes(const HostData& data, const Sizes& sizes) {
   return data.slices > 1 ? 8 * (sizes.users + sizes.items + 2) : 0;
 }
 
-// Where rank 0 evaluates for all: while it gets the others' test ratings packed, it has its own and
+// Where rank 0 evaluates for all: beside the others' packed test ratings, it holds its own and
 // those of all.
 double gathered_bytes(const Case& item, const HostData& data, const Sizes& sizes) {
   const auto& of_ranks = find_algorithm(item.algorithm).ranks;
