@@ -29,15 +29,16 @@ std::vector<ParamSpec> fused_params() {
   params.push_back(ParamSpec::choice(
       "normal", FusedNormal::automatic, kFusedNormals,
       "A_u of a row: formed, or applied to vectors where its ratings fit in shared memory (only "
-      "fp16); auto: by the row's length, with few ratings formed; more than 256 factors are always "
-      "applied"));
+      "fp16); auto: by the row's length, or formed where there are few ratings in all; more than "
+      "256 factors are always applied"));
   params.push_back(ParamSpec::choice(
       "products", FusedProducts::automatic, kFusedProducts,
       "what forms A: a warp, or a group of four, for 193 to 256 factors in fp16 on devices of "
       "compute capability 9.0; auto: group where it can be"));
   params.push_back(ParamSpec::integer("split_rows", 8192, 32, std::int64_t{1} << 30,
-                                      "longer rows are cut over several thread blocks, with few "
-                                      "ratings in all shorter ones, too; where A is formed",
+                                      "longer rows are cut over several thread blocks, shorter "
+                                      "ones, too, where there are few ratings in all; where A is "
+                                      "formed",
                                       "ratings"));
   params.push_back(devices_param());
   return params;
