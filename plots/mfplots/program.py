@@ -83,5 +83,5 @@ def ask(question: str, **parts: Any) -> Any:
 @functools.cache
 def _talk(program: str) -> subprocess.Popen[str]:
     talk = subprocess.Popen([program, "ask"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    atexit.register(lambda: (talk.stdin.close(), talk.wait()))
+    atexit.register(talk.communicate)  # closes its input and waits, also where it ended before
     return talk

@@ -1,5 +1,7 @@
 import math
 import os
+import subprocess
+import sys
 
 import pytest
 from synthetic import Made, footer, header, write, write_lines
@@ -82,6 +84,12 @@ def test_the_program_is_the_named_one_or_it_is_said_how_to_get_one(tmp_path, mon
         list(program.lines("summarize"))
     with pytest.raises(PlotError, match="mfbench ask"):
         program.ask("ratio", of=[1], over=[1])
+
+
+def test_a_program_that_ended_early_says_nothing_at_exit():
+    asks = "talk = program._talk('false'); talk.wait(); talk.stdin.write('{}\\n')"
+    done = subprocess.run([sys.executable, "-c", f"from mfplots import program; {asks}"], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_case_whose_data_did_not_load_is_still_a_result(tmp_path):
