@@ -88,7 +88,9 @@ def test_the_program_is_the_named_one_or_it_is_said_how_to_get_one(tmp_path, mon
 
 def test_a_program_that_ended_early_says_nothing_at_exit():
     asks = "talk = program._talk('false'); talk.wait(); talk.stdin.write('{}\\n')"
-    done = subprocess.run([sys.executable, "-c", f"from mfplots import program; {asks}"], capture_output=True, text=True)
+    command = [sys.executable, "-c", f"from mfplots import program; {asks}"]
+    where = {**os.environ, "PYTHONPATH": str(program.ROOT / "plots")}
+    done = subprocess.run(command, capture_output=True, text=True, env=where)
     assert (done.returncode, done.stderr) == (0, "")
 
 
