@@ -274,6 +274,21 @@ class Watch:
         return names
 
 
+def exchange(mfbench, words, folder, own, environment):
+    """Runs `words` beside the folder, which is a link to `outside` from the first file of `own` that is opened."""
+    process = subprocess.Popen([mfbench.program, *words], cwd=folder.parent, env=environment, text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    try:
+        assert select.select([own.file], [], [], 60)[0], "no file was opened"
+        lead_out(folder, folder.parent / "outside")
+        own.opened()
+        said, _ = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        process.communicate()
+    return process.returncode, said
+
+
 @pytest.mark.parametrize("command", READING)
 def test_a_folder_that_is_exchanged_for_a_link_while_it_is_read_leads_nowhere(mfbench, many, tmp_path, command):
     words, first = READING[command]
@@ -284,18 +299,9 @@ def test_a_folder_that_is_exchanged_for_a_link_while_it_is_read_leads_nowhere(mf
         (place / "s.json").write_text(json.dumps(MANY))
         own = Watch(place / first)
         outside = Watch(place / "outside" / pathlib.Path(first).relative_to("r"))
-        process = subprocess.Popen([mfbench.program, *words], cwd=place, env=mfbench.environment(), text=True,
-                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        try:
-            assert select.select([own.file], [], [], 60)[0], "no file was opened"
-            lead_out(place / "r", place / "outside")
-            own.opened()
-            said, _ = process.communicate(timeout=60)
-        finally:
-            process.kill()
-            process.communicate()
+        code, said = exchange(mfbench, words, place / "r", own, mfbench.environment())
         assert not outside.opened(), said
-        assert process.returncode in range(8), said
+        assert code in range(8), said
         if own.opened():
             return
     pytest.fail("all was read before each exchange")
@@ -321,19 +327,10 @@ def test_a_race_writes_its_target_into_no_other_folder(mfbench, tmp_path):
         shutil.copytree(first / "out", place / "out")
         shutil.copytree(first / "out", place / "outside")
         own = Watch(place / "out/tune" / study.name)
-        process = subprocess.Popen([mfbench.program, *race], cwd=place, env=without_figures, text=True,
-                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        try:
-            assert select.select([own.file], [], [], 60)[0], "no file was opened"
-            lead_out(place / "out", place / "outside")
-            own.opened()
-            said, _ = process.communicate(timeout=60)
-        finally:
-            process.kill()
-            process.communicate()
+        code, said = exchange(mfbench, race, place / "out", own, without_figures)
         assert json.loads((place / "outside/race.json").read_text()) == spec, said
         if own.opened():
-            assert process.returncode == 4 and "one of its folders is a file or a link" in said
+            assert code == 4 and "one of its folders is a file or a link" in said
             return
     pytest.fail("all was read before each exchange")
 
