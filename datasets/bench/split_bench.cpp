@@ -94,7 +94,7 @@ Dataset own_data(ThreadTeam& team) {
 }
 
 // As a run does it whose ratings are not needed elsewhere.
-void consume(benchmark::State& state, const SplitSpec& spec) {
+void consume(benchmark::State& state, const SplitSpec& spec, UsersColumn of_train) {
   const auto threads = static_cast<int>(state.range(0));
   ThreadTeam team(threads);
   bench_data();
@@ -102,7 +102,7 @@ void consume(benchmark::State& state, const SplitSpec& spec) {
     state.PauseTiming();
     Dataset own = own_data(team);
     state.ResumeTiming();
-    std::optional<Split> parts = make_split_consuming(std::move(own), spec, threads);
+    std::optional<Split> parts = make_split_consuming(std::move(own), spec, threads, of_train);
     benchmark::DoNotOptimize(parts->cold_ratings);
     state.PauseTiming();
     parts.reset();
@@ -128,7 +128,11 @@ MF_SPLIT(holdout, SplitSpec{});
 MF_SPLIT(holdout_validation, of_kind(SplitSpec::Kind::holdout, 0.1));
 MF_SPLIT(leave_one_out, of_kind(SplitSpec::Kind::leave_out));
 MF_SPLIT(users, of_kind(SplitSpec::Kind::users, 0.1));
-BENCHMARK_CAPTURE(consume, holdout, SplitSpec{})
+BENCHMARK_CAPTURE(consume, holdout, SplitSpec{}, UsersColumn::made)
+    ->Apply(thread_counts)
+    ->MeasureProcessCPUTime()
+    ->UseRealTime();
+BENCHMARK_CAPTURE(consume, holdout_by_rows, SplitSpec{}, UsersColumn::on_demand)
     ->Apply(thread_counts)
     ->MeasureProcessCPUTime()
     ->UseRealTime();

@@ -10,6 +10,7 @@
 #include "datasets/ratings/packed/rating_packer.hpp"
 #include "datasets/ratings/rank_blocks.hpp"
 #include "datasets/ratings/rank_offsets.hpp"
+#include "datasets/ratings/row_users.hpp"
 #include "datasets/ratings/select_parts.hpp"
 #include "datasets/ratings/sort/bucket_sort.hpp"
 #include "datasets/ratings/to_rank_0.hpp"
@@ -57,7 +58,6 @@ Ratings ratings_from(Columns3 columns, AlignedVector<std::int64_t> offsets, cons
 }
 
 constexpr std::int64_t kChunk = 1024 * kPackedBlock;  // ratings that a thread takes at a time
-constexpr std::int64_t kUserChunk = 4096;
 
 // What the other ranks send to rank 0; on these it gives back nothing.
 class Gathering {
@@ -97,15 +97,6 @@ class Gathering {
         }
       });
     }
-  }
-
-  void fill_users(const AlignedVector<std::int64_t>& offsets, AlignedVector<std::int32_t>& to,
-                  ThreadTeam& team) const {
-    team.for_chunks(users_.back(), kUserChunk, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t user = begin; user < end; ++user)
-        std::fill(to.begin() + offsets[user], to.begin() + offsets[user + 1],
-                  static_cast<std::int32_t>(user));
-    });
   }
 
  private:
@@ -163,7 +154,7 @@ Ratings ratings_on_rank_0(const Ratings& own, const PartOffsets& users, const Pa
     return to;
   });
   gathering.unpack(packed, all, wide);
-  gathering.fill_users(offsets, all.users, wide);
+  fill_row_users(offsets, all.users, wide);
   return ratings_from(std::move(all), std::move(offsets), own, wide);
 }
 

@@ -175,9 +175,10 @@ RatingSlice slice_of(const Ratings& whole, const Communicator& ranks, ThreadTeam
   slice.mean = mean_rating(whole, team);
   const std::int64_t begin = slice.user_offsets[slice.users[ranks.rank()]];
   const std::int64_t end = slice.user_offsets[slice.users[ranks.rank() + 1]];
-  slice.own_users = whole.users().part(begin, end);
   slice.own_items = whole.items().part(begin, end);
   slice.own_values = whole.values().part(begin, end);
+  slice.among = whole;
+  slice.first_own = begin;
   return slice;
 }
 
@@ -273,7 +274,7 @@ OwnRows exchange_columns(const RatingSlice& slice, const PartOffsets& wanted, Co
   ColumnPieces pieces;
   {
     const Csc sorted =
-        make_csc(slice.own_users, slice.own_items, slice.own_values,
+        make_csc(slice.own_users(), slice.own_items, slice.own_values,
                  static_cast<std::int32_t>(std::ssize(slice.item_offsets) - 1), team.size());
     pieces = exchange_pieces(sorted, wanted, ranks);
   }

@@ -22,9 +22,13 @@ struct RatingSlice {
   AlignedVector<std::int64_t> item_offsets;  // likewise: n_items + 1
   double mean = 0;                           // of the values of all ranks
   // The ratings of the own rows, by user and item.
-  View<const std::int32_t> own_users, own_items;
+  View<const std::int32_t> own_items;
   View<const float> own_values;
-  std::shared_ptr<const void> owner;  // of those
+  Ratings among;               // which has them
+  std::int64_t first_own = 0;  // there
+  View<const std::int32_t> own_users() const {
+    return among.users().part(first_own, first_own + own_items.size());
+  }
 
   std::int64_t nnz() const { return user_offsets.back(); }  // of all ranks
   // Where the ratings of each rank begin among all, and where they end.

@@ -8,6 +8,7 @@
 #include "base/rng.hpp"
 #include "base/threads.hpp"
 #include "datasets/ratings/packed/rating_packer.hpp"
+#include "datasets/ratings/row_users.hpp"
 
 namespace mf {
 namespace {
@@ -15,7 +16,8 @@ namespace {
 // Default-constructed views (no ratings, no users) have no offsets either.
 void check_sizes(const Ratings::Views& views) {
   const std::int64_t nnz = views.values.size();
-  const bool same = views.users.size() == nnz && views.items.size() == nnz;
+  const bool users = views.users.size() == nnz || views.users.empty();
+  const bool same = users && views.items.size() == nnz;
   const bool rows =
       views.user_offsets.size() == views.user_ids.size() + 1 && views.user_offsets.back() == nnz;
   const bool nothing = nnz == 0 && views.user_offsets.empty() && views.user_ids.empty();
@@ -41,21 +43,32 @@ Ratings::Ratings(Arrays arrays) {
   auto owned = std::make_shared<const Arrays>(std::move(arrays));
   views_ = {owned->users,    owned->items,    owned->values,     owned->user_offsets,
             owned->user_ids, owned->item_ids, owned->user_names, owned->item_names};
-  check_sizes(views_);
+  check();
   keep_alive_ = std::move(owned);
 }
 
 Ratings::Ratings(const Views& views, std::shared_ptr<const void> keep_alive)
     : views_(views), keep_alive_(std::move(keep_alive)) {
-  check_sizes(views_);
+  check();
 }
+
+void Ratings::check() {
+  check_sizes(views_);
+  if (views_.users.empty() && nnz() > 0)
+    row_users_ = std::make_shared<const RowUsers>(views_.user_offsets);
+}
+
+View<const std::int32_t> Ratings::users_of_rows() const { return row_users_->get(); }
+
+bool Ratings::has_users() const { return !row_users_ || row_users_->made(); }
 
 void Ratings::keep_packed(ThreadTeam& team) {
   packed_ = std::make_shared<const PackedRatings>(pack_ratings(items(), values(), n_items(), team));
 }
 
 std::int64_t Ratings::bytes() const {
-  return static_cast<std::int64_t>(views_.users.size_bytes() + views_.items.size_bytes() +
+  const auto users = has_users() ? this->users() : View<const std::int32_t>();
+  return static_cast<std::int64_t>(users.size_bytes() + views_.items.size_bytes() +
                                    views_.values.size_bytes() + views_.user_offsets.size_bytes() +
                                    views_.user_ids.size_bytes() + views_.item_ids.size_bytes()) +
          (packed_ ? packed_->bytes() : 0);

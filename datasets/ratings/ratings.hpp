@@ -20,14 +20,21 @@
 
 namespace mf {
 
+class RowUsers;
 class ThreadTeam;
 struct PackedRatings;
+
+// The column of users says nothing that the rows do not: what trains by rows does without.
+enum class UsersColumn {
+  made,
+  on_demand,  // when it is asked for first
+};
 
 class Ratings {
  public:
   // The owned form. Every array must be canonical already; the constructor checks only sizes.
   struct Arrays {
-    AlignedVector<std::int32_t> users;         // nnz
+    AlignedVector<std::int32_t> users;         // nnz; or none, for UsersColumn::on_demand
     AlignedVector<std::int32_t> items;         // nnz
     AlignedVector<float> values;               // nnz
     AlignedVector<std::int64_t> user_offsets;  // m + 1
@@ -52,7 +59,7 @@ class Ratings {
   std::int32_t n_items() const { return static_cast<std::int32_t>(views_.item_ids.size()); }
   std::int64_t nnz() const { return views_.values.size(); }
 
-  View<const std::int32_t> users() const { return views_.users; }
+  View<const std::int32_t> users() const { return row_users_ ? users_of_rows() : views_.users; }
   View<const std::int32_t> items() const { return views_.items; }
   View<const float> values() const { return views_.values; }
   View<const std::int64_t> user_offsets() const { return views_.user_offsets; }
@@ -68,11 +75,13 @@ class Ratings {
     return id_text(views_.item_names, views_.item_ids, item);
   }
 
-  const Views& views() const { return views_; }
-
   Rating operator[](std::int64_t i) const {
-    return {views_.users[i], views_.items[i], views_.values[i]};
+    return {users()[i], views_.items[i], views_.values[i]};
   }
+
+  // Without users where they are made on demand.
+  const Views& views() const { return views_; }
+  bool has_users() const;  // whether the column is there, or would have to be made
 
   // Packed for the way to a device, where keep_packed() has done it; else null.
   const PackedRatings* packed() const { return packed_.get(); }
@@ -81,8 +90,12 @@ class Ratings {
   std::int64_t bytes() const;  // of all arrays, and of what is packed
 
  private:
-  Views views_;
+  void check();
+  View<const std::int32_t> users_of_rows() const;
+
+  Views views_;  // without users where row_users_ makes them
   std::shared_ptr<const void> keep_alive_;
+  std::shared_ptr<const RowUsers> row_users_;
   std::shared_ptr<const PackedRatings> packed_;
 };
 

@@ -1,7 +1,8 @@
 // Two passes over runs of whole rows. The first counts the ratings of each part in each run, by
 // the labels; then every run knows where its ratings go, and the second copies them block by
 // block: all parts of a block from the cache, through a buffer within it, without a branch on the
-// labels, which are random. So 8 bytes a rating are read and 12 are written.
+// labels, which are random. So 8 bytes a rating are read and 12 are written, without users 8. What
+// takes longest is the system's: the first touch of memory that it hands out.
 #include "datasets/ratings/select_parts.hpp"
 
 #include <algorithm>
@@ -51,15 +52,15 @@ struct GrowingPart {
   std::shared_ptr<Selection> selection = std::make_shared<Selection>();
   AlignedVector<std::uint8_t> item_rated;
 
-  GrowingPart(const SharedIds& ids, std::uint8_t wanted, const std::vector<std::int64_t>& counts,
+  GrowingPart(const SharedIds& ids, WantedPart wanted, const std::vector<std::int64_t>& counts,
               std::int64_t n_offsets)
-      : label(wanted), first(counts.size() + 1, 0), item_rated(ids.items.size(), 0) {
+      : label(wanted.label), first(counts.size() + 1, 0), item_rated(ids.items.size(), 0) {
     std::partial_sum(counts.begin(), counts.end(), first.begin() + 1);
     selection->ids = ids;
     Ratings::Arrays& own = selection->own;
     own.user_offsets.resize(n_offsets);
     own.user_offsets[0] = 0;
-    own.users.resize(first.back());
+    if (wanted.users == UsersColumn::made) own.users.resize(first.back());
     own.items.resize(first.back());
     own.values.resize(first.back());
   }
@@ -69,7 +70,10 @@ struct GrowingPart {
 class PartWriter {
  public:
   PartWriter(GrowingPart& part, std::int64_t run)
-      : part_(part), own_(part.selection->own), at_(part.first[static_cast<std::size_t>(run)]) {}
+      : part_(part),
+        own_(part.selection->own),
+        has_users_(!own_.users.empty()),
+        at_(part.first[static_cast<std::size_t>(run)]) {}
 
   // The next ratings of a row.
   void take(const std::uint8_t* labels, const std::int32_t* items, const float* values,
@@ -81,7 +85,8 @@ class PartWriter {
       values_[kept] = values[i];
       kept += labels[i] == label ? 1 : 0;
     }
-    std::fill(own_.users.data() + at_ + kept_, own_.users.data() + at_ + kept, user);
+    if (has_users_)
+      std::fill(own_.users.data() + at_ + kept_, own_.users.data() + at_ + kept, user);
     kept_ = kept;
   }
 
@@ -102,6 +107,7 @@ class PartWriter {
  private:
   GrowingPart& part_;
   Ratings::Arrays& own_;
+  const bool has_users_;
   std::int64_t at_;
   std::size_t kept_ = 0;
   std::array<std::int32_t, kLabelBlock> items_;
@@ -203,7 +209,7 @@ void fill(AlignedVector<std::int64_t>& offsets, std::int64_t begin, std::int64_t
 
 // How many ratings of each run are labelled wanted[k]: entry k of the result.
 std::vector<std::vector<std::int64_t>> count_parts(const LabelsOf& labels, const RatingRuns& runs,
-                                                   View<const std::uint8_t> wanted,
+                                                   View<const WantedPart> wanted,
                                                    ThreadTeam& team) {
   std::vector<std::vector<std::int64_t>> counts(static_cast<std::size_t>(wanted.size()));
   for (auto& of_runs : counts) of_runs.resize(static_cast<std::size_t>(runs.count()), 0);
@@ -214,7 +220,8 @@ std::vector<std::vector<std::int64_t>> count_parts(const LabelsOf& labels, const
       const std::int64_t end = std::min(i + kLabelBlock, runs.first_rating[r + 1]);
       const std::uint8_t* const block = labels(i, end, scratch);
       for (std::size_t k = 0; k < counts.size(); ++k)
-        counts[k][r] += std::count(block, block + (end - i), wanted[static_cast<std::int64_t>(k)]);
+        counts[k][r] +=
+            std::count(block, block + (end - i), wanted[static_cast<std::int64_t>(k)].label);
     }
   });
   return counts;
@@ -256,7 +263,7 @@ RatingRuns piece_runs(const Ratings& all, std::int64_t first, std::int64_t end,
 
 std::vector<SelectedPart> select_parts(const Ratings& all, const SharedIds& ids,
                                        const LabelsOf& labels, const RatingRuns& runs,
-                                       View<const std::uint8_t> wanted, ThreadTeam& team,
+                                       View<const WantedPart> wanted, ThreadTeam& team,
                                        Originals originals, UnreadRatings* unread) {
   std::vector<SelectedPart> selected;
   if (all.user_offsets().empty()) {
@@ -311,7 +318,7 @@ Ratings select(const Ratings& all, View<const std::uint8_t> keep, std::uint8_t l
     fail(ErrorKind::usage, "found {} labels for {} ratings", keep.size(), all.nnz());
   }
   ThreadTeam team(useful_threads(threads, all.nnz()));
-  const std::array<std::uint8_t, 1> wanted = {label};
+  const std::array<WantedPart, 1> wanted = {WantedPart{label}};
   const RatingRuns runs = rating_runs(all, 0, all.n_users());
   return select_parts(all, share_ids(all), stored_labels(keep), runs, wanted, team).front().ratings;
 }

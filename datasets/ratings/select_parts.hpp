@@ -53,13 +53,19 @@ RatingRuns rating_runs(const Ratings& all, std::int64_t first, std::int64_t end)
 // The same by pieces of so many ratings of all.
 RatingRuns piece_runs(const Ratings& all, std::int64_t first, std::int64_t end, std::int64_t piece);
 
-// Part k, which has these ids, has the ratings labelled wanted[k]; other labels are in no part.
+struct WantedPart {
+  std::uint8_t label;
+  UsersColumn users = UsersColumn::made;
+};
+
+// Part k, which has these ids, has the ratings with the label of wanted[k]; other labels are in no
+// part.
 // `runs` are those of `all` or of some of its rows: then the parts have no ratings in the others.
 // `unread`: where the columns of `all` are, if not there; the runs are its pieces. The result does
 // not depend on the number of threads.
 std::vector<SelectedPart> select_parts(const Ratings& all, const SharedIds& ids,
                                        const LabelsOf& labels, const RatingRuns& runs,
-                                       View<const std::uint8_t> wanted, ThreadTeam& team,
+                                       View<const WantedPart> wanted, ThreadTeam& team,
                                        Originals originals = Originals::kept,
                                        UnreadRatings* unread = nullptr);
 

@@ -394,12 +394,12 @@ Flags flags_of_all(const Flags& own, Communicator& ranks) {
   return all;
 }
 
-// The labels that this kind of split gives.
-std::vector<std::uint8_t> labels_of(const SplitSpec& spec) {
-  std::vector<std::uint8_t> labels = {kTrain, kTest};
-  if (spec.has_validation() || spec.kind == SplitSpec::Kind::given) labels.push_back(kValidation);
-  if (spec.kind == SplitSpec::Kind::users) labels.push_back(kFoldIn);
-  return labels;
+// By the labels that this kind of split gives.
+std::vector<WantedPart> parts_of(const SplitSpec& spec, UsersColumn of_train) {
+  std::vector<WantedPart> parts = {{kTrain, of_train}, {kTest}};
+  if (spec.has_validation() || spec.kind == SplitSpec::Kind::given) parts.push_back({kValidation});
+  if (spec.kind == SplitSpec::Kind::users) parts.push_back({kFoldIn});
+  return parts;
 }
 
 Ratings& part_of(Split& split, std::uint8_t label) {
@@ -425,9 +425,9 @@ void count_cold(Split& split, const Flags& item_trained, const Flags& item_teste
 }
 
 Split cut_parts(const Dataset& data, View<const std::uint8_t> given, const SplitSpec& spec,
-                const Scope& scope, Originals originals, ThreadTeam& team) {
+                const Scope& scope, Originals originals, UsersColumn of_train, ThreadTeam& team) {
   check(data, spec);
-  const auto wanted = labels_of(spec);
+  const auto wanted = parts_of(spec, of_train);
   Split split;
   Flags item_trained, item_tested;
   {
@@ -448,7 +448,7 @@ Split cut_parts(const Dataset& data, View<const std::uint8_t> given, const Split
       auto parts = select_parts(data.ratings, ids, labels, runs, wanted, team, originals, unread);
       split.validation = split.fold_in = no_ratings_of(ids);
       for (std::size_t k = 0; k < wanted.size(); ++k)
-        part_of(split, wanted[k]) = std::move(parts[k].ratings);
+        part_of(split, wanted[k].label) = std::move(parts[k].ratings);
       item_trained = std::move(parts[0].item_rated);
       item_tested = std::move(parts[1].item_rated);
     });
@@ -461,11 +461,12 @@ Split cut_parts(const Dataset& data, View<const std::uint8_t> given, const Split
   return split;
 }
 
-Split split_of(const Dataset& data, const SplitSpec& spec, Originals originals, int threads) {
+Split split_of(const Dataset& data, const SplitSpec& spec, Originals originals, int threads,
+               UsersColumn of_train) {
   ThreadTeam team(threads);
   Communicator self;
   const Scope scope(data.ratings, {0, data.ratings.n_users()}, self);
-  return cut_parts(data, data.parts, spec, scope, originals, team);
+  return cut_parts(data, data.parts, spec, scope, originals, of_train, team);
 }
 
 Flags flags_of_items(const Ratings& part) {
@@ -487,10 +488,9 @@ RatingSlice train_slice(const Ratings& train, const PartOffsets& users, Communic
   slice.users = users;
   slice.user_offsets = offsets_of_all(train.user_offsets(), users, ranks, team);
   slice.item_offsets = item_offsets_of_all(train, ranks, team);
-  slice.own_users = train.users();
   slice.own_items = train.items();
   slice.own_values = train.values();
-  slice.owner = std::make_shared<const Ratings>(train);
+  slice.among = train;
   return slice;
 }
 
@@ -514,14 +514,15 @@ PartSizes sizes_of(const Split& split) {
 }
 
 SplitSlice make_split_slice(Dataset data, View<const std::uint8_t> given, const SplitSpec& spec,
-                            const PartOffsets& users, Communicator& ranks, int threads) {
+                            const PartOffsets& users, Communicator& ranks, int threads,
+                            UsersColumn of_train) {
   std::optional<ThreadTeam> threads_of_all;
   ranks.agree([&] { threads_of_all.emplace(threads); });
   ThreadTeam& team = *threads_of_all;
   SplitSlice slice;
   {
     const Scope scope(data.ratings, users, ranks);
-    slice.split = cut_parts(data, given, spec, scope, Originals::consumed, team);
+    slice.split = cut_parts(data, given, spec, scope, Originals::consumed, of_train, team);
     slice.train = train_slice(slice.split.train, users, ranks, team);
   }
   data = {};
@@ -534,12 +535,12 @@ SplitSlice make_split_slice(Dataset data, View<const std::uint8_t> given, const 
   return slice;
 }
 
-Split make_split(const Dataset& data, const SplitSpec& spec, int threads) {
-  return split_of(data, spec, Originals::kept, threads);
+Split make_split(const Dataset& data, const SplitSpec& spec, int threads, UsersColumn of_train) {
+  return split_of(data, spec, Originals::kept, threads, of_train);
 }
 
-Split make_split_consuming(Dataset data, const SplitSpec& spec, int threads) {
-  return split_of(data, spec, Originals::consumed, threads);
+Split make_split_consuming(Dataset data, const SplitSpec& spec, int threads, UsersColumn of_train) {
+  return split_of(data, spec, Originals::consumed, threads, of_train);
 }
 
 }  // namespace mf

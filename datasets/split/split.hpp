@@ -65,13 +65,15 @@ struct Split {
 };
 
 // Deterministic in (data, spec); the same for any number of threads. The parts are copies: they
-// need no array of `data`.
-Split make_split(const Dataset& data, const SplitSpec& spec, int threads);
+// need no array of `data`. `of_train`: the users of the training part.
+Split make_split(const Dataset& data, const SplitSpec& spec, int threads,
+                 UsersColumn of_train = UsersColumn::made);
 
 // The same, of ratings that are not shared and not needed any more: their memory goes
 // back to the system while the parts grow, so that there are never two copies. The ratings of every
 // other Dataset that shares the memory are undefined afterwards.
-Split make_split_consuming(Dataset data, const SplitSpec& spec, int threads);
+Split make_split_consuming(Dataset data, const SplitSpec& spec, int threads,
+                           UsersColumn of_train = UsersColumn::made);
 
 // Counts anew who is cold, once parts have lost ratings.
 void count_cold(Split& split, ThreadTeam& team);
@@ -98,6 +100,7 @@ struct SplitSlice {
 // labels for Kind::given. Every kind of split is shared: the ranks agree on the largest key drawn,
 // and decide all else row by row. All ranks together; throws on all where one of them cannot.
 SplitSlice make_split_slice(Dataset data, View<const std::uint8_t> given, const SplitSpec& spec,
-                            const PartOffsets& users, Communicator& ranks, int threads);
+                            const PartOffsets& users, Communicator& ranks, int threads,
+                            UsersColumn of_train = UsersColumn::made);
 
 }  // namespace mf

@@ -252,6 +252,23 @@ TEST(Ratings, RefusesArraysThatDoNotFit) {
   arrays.user_offsets = {0, 1};
   EXPECT_EQ(Ratings(arrays).nnz(), 1);
   EXPECT_EQ(Ratings(arrays).bytes(), 4 * 3 + 8 * 2 + 4 * 2);
+  arrays.users = {0, 0};
+  message_of([&] { Ratings r(arrays); }, ErrorKind::data);
+}
+
+TEST(Ratings, WithoutUsersHaveThoseOfTheirRows) {
+  Ratings::Arrays arrays;
+  arrays.items = {4, 1, 2};
+  arrays.values = {1, 2, 3};
+  arrays.user_offsets = {0, 1, 1, 3, 3};
+  arrays.user_ids = {5, 6, 7, 8};
+  arrays.item_ids = {0, 1, 2, 3, 4};
+  const Ratings ratings(arrays);
+  EXPECT_FALSE(ratings.has_users());
+  EXPECT_EQ(ratings[2].user, 2);
+  EXPECT_TRUE(ratings.has_users());
+  EXPECT_TRUE(std::ranges::equal(ratings.users(), std::vector<std::int32_t>{0, 2, 2}));
+  EXPECT_TRUE(Ratings().has_users());
 }
 
 TEST(Ratings, MeanIsThatOfALongSum) {

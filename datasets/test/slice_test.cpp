@@ -65,6 +65,9 @@ void expect_rows(const Ratings& part, const Ratings& whole, std::int64_t begin, 
 void expect_same(const SplitSlice& slice, const Split& whole, const RatingFacts& facts, int rank) {
   const std::int64_t begin = slice.train.users[rank], end = slice.train.users[rank + 1];
   expect_rows(slice.split.train, whole.train, begin, end);
+  const auto offsets = whole.train.user_offsets();
+  EXPECT_TRUE(std::ranges::equal(slice.train.own_users(),
+                                 whole.train.users().part(offsets[begin], offsets[end])));
   expect_rows(slice.split.test, whole.test, begin, end);
   if (whole.validation.nnz() > 0) expect_rows(slice.split.validation, whole.validation, begin, end);
   if (whole.fold_in.nnz() > 0) expect_rows(slice.split.fold_in, whole.fold_in, begin, end);
@@ -99,8 +102,9 @@ void expect_slices(const Dataset& data, const SplitSpec& spec, int ranks) {
     own.info = data.info;
     own.ratings = Ratings(test::arrays_of(data.ratings));
     const PartOffsets users = cut_users_evenly(own.ratings.user_offsets(), of.size());
-    const SplitSlice slice =
-        make_split_slice(std::move(own), data.parts, spec, users, of, 1 + of.rank() % 2);
+    const SplitSlice slice = make_split_slice(std::move(own), data.parts, spec, users, of,
+                                              1 + of.rank() % 2, UsersColumn::on_demand);
+    EXPECT_EQ(slice.split.train.has_users(), slice.split.train.nnz() == 0);
     expect_same(slice, whole, facts, of.rank());
   }));
 }

@@ -293,12 +293,37 @@ TEST(Holdout, ConsumingTheRatingsGivesTheSameParts) {
   }
 }
 
+// Also when many threads ask for them at once.
+TEST(Holdout, UsersOfTheTrainingPartAreMadeWhenTheyAreAskedFor) {
+  const Dataset data = make_data(3000, 300);
+  for (const SplitSpec& spec : {holdout(0.2, 0.1), users(0.2, 0.7, 0.1), leave_out(2)}) {
+    const Split made = make_split(data, spec, 2);
+    EXPECT_TRUE(made.train.has_users());
+    const Split kept = make_split(data, spec, 2, UsersColumn::on_demand);
+    const Split split = make_split_consuming(make_data(3000, 300), spec, 3, UsersColumn::on_demand);
+    EXPECT_FALSE(kept.train.has_users());
+    EXPECT_TRUE(kept.test.has_users());
+    const Ratings copy = split.train;
+    const std::int64_t column = 4 * copy.nnz();
+    EXPECT_EQ(copy.bytes(), made.train.bytes() - column);
+    std::array<const std::int32_t*, 4> seen{};
+    ThreadTeam team(4);
+    team.run([&](int t) { seen[static_cast<std::size_t>(t)] = split.train.users().data(); });
+    for (const auto* column_of_thread : seen) EXPECT_EQ(column_of_thread, copy.users().data());
+    EXPECT_TRUE(copy.has_users());
+    EXPECT_EQ(copy.bytes(), made.train.bytes());
+    expect_same(made, kept);
+    expect_same(made, split);
+  }
+}
+
 TEST(SelectParts, FlagsTheItemsOfAPart) {
   const Dataset data = make_data(50, 400, 3);
   Labels labels(data.ratings.nnz());
   for (std::int64_t i = 0; i < std::ssize(labels); ++i)
     labels[i] = static_cast<std::uint8_t>(mix64(static_cast<std::uint64_t>(i)) % 40);
-  const std::array<std::uint8_t, 3> wanted = {7, 99, 0};
+  const std::array<WantedPart, 3> wanted = {
+      {{7}, {99, UsersColumn::on_demand}, {0, UsersColumn::on_demand}}};
   ThreadTeam team(2);
   const auto parts =
       select_parts(data.ratings, share_ids(data.ratings), stored_labels(labels),
@@ -309,10 +334,11 @@ TEST(SelectParts, FlagsTheItemsOfAPart) {
     std::vector<Triple> expected;
     std::set<std::int32_t> rated;
     for (std::int64_t i = 0; i < data.ratings.nnz(); ++i) {
-      if (labels[i] != wanted[k]) continue;
+      if (labels[i] != wanted[k].label) continue;
       expected.push_back(all[static_cast<std::size_t>(i)]);
       rated.insert(data.ratings.items()[i]);
     }
+    EXPECT_EQ(parts[k].ratings.has_users(), k != 2);  // part 1 has no ratings
     EXPECT_EQ(triples(parts[k].ratings), expected);
     EXPECT_EQ(parts[k].ratings.user_offsets().back(), std::ssize(expected));
     for (std::int32_t i = 0; i < data.ratings.n_items(); ++i)

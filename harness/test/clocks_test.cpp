@@ -362,6 +362,38 @@ TEST(DataStore, PacksTheTrainingPartOnceForCasesOnADevice) {
   }));
 }
 
+TEST(DataStore, MakesUsersOfTheTrainingPartForTheFirstCaseThatLooksAtThem) {
+  const Spec spec = spec_of(R"({"name": ["als_fused", "ruler"], "factors": 8})", "",
+                            R"({"like": "ml-100k", "scale": 0.1})");
+  DataStore store;
+  const CaseData device = store.get(spec.cases[0]);
+  EXPECT_FALSE(device.split->train.has_users());
+  EXPECT_EQ(store.host_data().left_out_bytes, 4.0 * static_cast<double>(device.sizes.train));
+  store.ledger().begin_case();
+  const CaseData host = store.get(spec.cases[1]);
+  EXPECT_TRUE(host.split->train.has_users());
+  EXPECT_EQ(store.host_data().left_out_bytes, 0);
+  EXPECT_GT(host.split_s, 0);
+  store.ledger().begin_case();
+  EXPECT_EQ(store.get(spec.cases[1]).split_s, 0);
+  const SharedCosts lent = store.ledger().lent();
+  EXPECT_TRUE(std::ranges::any_of(
+      lent, [&](const SharedCost& cost) { return cost.name == "users" && cost.seconds > 0; }));
+}
+
+// What judges the training ratings themselves looks at the users, and what trains by pairs.
+TEST(DataStore, KeepsUsersOfTheTrainingPartForWhatLooksAtThem) {
+  const auto has_users = [](const std::string& algorithm, const std::string& evaluate) {
+    const Spec spec = spec_of(algorithm, R"(, "evaluate": {)" + evaluate + "}",
+                              R"({"like": "ml-100k", "scale": 0.1})");
+    return DataStore().get(spec.cases[0]).split->train.has_users();
+  };
+  EXPECT_FALSE(has_users(R"({"name": "als_fused"})", ""));
+  EXPECT_TRUE(has_users(R"({"name": "als_fused"})", R"("train": true)"));
+  EXPECT_TRUE(has_users(R"({"name": "bpr"})", ""));
+  EXPECT_TRUE(has_users(R"({"name": "als_cpu"})", ""));
+}
+
 // Counts what is alive.
 struct Live {
   static inline int now = 0, most = 0;

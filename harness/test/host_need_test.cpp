@@ -105,6 +105,12 @@ TEST(HostNeed, CountsWhatIsPackedFromThenOn) {
   EXPECT_DOUBLE_EQ(need.cut, before.cut) << "it is packed when the parts are there";
 }
 
+TEST(HostNeed, DoesNotCountUsersThatAreLeftOut) {
+  const auto [before, need] = needs_with(DataFrom::cache, &HostData::left_out_bytes, 3e9);
+  EXPECT_DOUBLE_EQ(need.train, before.train - 3e9);
+  EXPECT_DOUBLE_EQ(need.cut, before.cut - 3e9);
+}
+
 TEST(HostNeed, ExpectsPackedRatingsWhereTheyGoToADevice) {
   const auto expected = [](const std::string& name) {
     const std::string text = R"({"name": "t", "datasets": [{"like": "netflix"}],
@@ -114,7 +120,9 @@ TEST(HostNeed, ExpectsPackedRatingsWhereTheyGoToADevice) {
   };
   const HostData device = expected("als_fused");
   EXPECT_NEAR(device.packed_bytes, (15.0 + 8.0) / 8 * static_cast<double>(device.train_nnz), 8);
+  EXPECT_DOUBLE_EQ(device.left_out_bytes, 4 * static_cast<double>(device.train_nnz));
   EXPECT_EQ(expected("als_cpu").packed_bytes, 0);
+  EXPECT_EQ(expected("als_cpu").left_out_bytes, 0);
 }
 
 TEST(HostNeed, SortsWhatFilesHaveBesideIt) {

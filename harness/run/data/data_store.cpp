@@ -21,6 +21,7 @@ namespace {
 constexpr const char* kRatings = "ratings";
 constexpr const char* kSplit = "split";
 constexpr const char* kFacts = "facts";
+constexpr const char* kUsersColumn = "users";
 constexpr const char* kPackedForm = "packed";
 constexpr const char* kTrainingFiles = "training_files";
 
@@ -61,6 +62,7 @@ CaseData DataStore::get(const Case& item, bool keep_whole) {
   }
   if (implicit && !unobserved_) observe();
   for (const char* name : {kRatings, kSplit, kFacts}) ledger_.used(name);
+  if (users_column(item) == UsersColumn::made) make_users();
   if (uploads_ratings(item)) pack();
   if (!keep_whole) dataset_.reset();
   host_data_.kept = holds_whole();
@@ -102,6 +104,8 @@ void DataStore::set_sizes(HostData& host, const Split& split, const PartSizes& s
   host.threads = hardware_threads();
   host.program_bytes = program_bytes();
   host.standing_bytes = standing_bytes_;
+  host.left_out_bytes =
+      split.train.has_users() ? 0 : kUserBytes * static_cast<double>(split.train.nnz());
   const PackedRatings* const packed = split.train.packed();
   host.packed_bytes = packed != nullptr ? static_cast<double>(packed->bytes()) : 0;
 }
@@ -127,8 +131,9 @@ void DataStore::cut(const Case& item, bool keep_whole) {
   Dataset whole = *dataset_;
   if (!keep_whole) dataset_.reset();
   split_ = std::make_shared<const Split>(
-      keep_whole ? make_split(whole, item.split, hardware_threads())
-                 : make_split_consuming(std::move(whole), item.split, hardware_threads()));
+      keep_whole ? make_split(whole, item.split, hardware_threads(), users_column(item))
+                 : make_split_consuming(std::move(whole), item.split, hardware_threads(),
+                                        users_column(item)));
   split_s_ = seconds_since(start);
   ledger_.made({kSplit, seconds_since(start), SharedClock::load}, SharedScope::split);
   find_facts();
@@ -153,6 +158,17 @@ void DataStore::observe() {
     find_facts();
   }
   split_s_ += seconds_since(start);
+}
+
+// Where a case before it had no use for them; for those that follow, too.
+void DataStore::make_users() {
+  if (!split_->train.has_users()) {
+    const auto start = Clock::now();
+    split_->train.users();
+    split_s_ += seconds_since(start);
+    ledger_.made({kUsersColumn, seconds_since(start), SharedClock::load}, SharedScope::split);
+  }
+  if (ledger_.has(kUsersColumn)) ledger_.used(kUsersColumn);
 }
 
 // For this case and for those that follow.

@@ -57,6 +57,7 @@ class DataStore {
   void cut(const Case& item, bool keep_whole);
   void find_facts();
   void observe();
+  void make_users();
   void pack();
   void set_sizes(HostData& host, const Split& split, const PartSizes& sizes) const;
   void drop_split();

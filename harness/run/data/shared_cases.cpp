@@ -36,4 +36,9 @@ bool trains_on_one_device(const Case& item) { return needs_device(item) && ranks
 
 bool uploads_ratings(const Case& item) { return needs_device(item) && !has_own_process(item); }
 
+UsersColumn users_column(const Case& item) {
+  const bool by_rows = uploads_ratings(item) && !is_implicit(item) && !needs_train_errors(item);
+  return by_rows ? UsersColumn::on_demand : UsersColumn::made;
+}
+
 }  // namespace mf

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "datasets/ratings/ratings.hpp"
 #include "harness/spec/spec.hpp"
 
 namespace mf {
@@ -13,6 +14,10 @@ bool trains_on_one_device(const Case& item);
 
 // Whether a process of the case sends its ratings to a device.
 bool uploads_ratings(const Case& item);
+
+// The column of users of the training ratings, which a device has by rows. It is looked at by what
+// judges the training ratings themselves, and by pairwise methods.
+UsersColumn users_column(const Case& item);
 
 // What the next cases do again.
 struct DoneAgain {

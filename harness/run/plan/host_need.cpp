@@ -41,10 +41,10 @@ struct Sizes {
 };
 
 // For training, test and what else there is: all ratings once, offsets of each, ids.
-double parts_bytes(const Case& item, const Sizes& sizes) {
+double parts_bytes(const Case& item, const HostData& data, const Sizes& sizes) {
   const double parts = 2.0 + (item.split.has_validation() ? 1 : 0) +
                        (item.split.kind == SplitSpec::Kind::users ? 1 : 0);
-  return kRatingBytes * sizes.nnz + parts * sizes.offsets() + sizes.ids();
+  return kRatingBytes * sizes.nnz - data.left_out_bytes + parts * sizes.offsets() + sizes.ids();
 }
 
 double facts_bytes(const Sizes& sizes) { return sizes.users + sizes.items + 8 * (sizes.items + 1); }
@@ -87,7 +87,7 @@ double load_bytes(const HostData& data, const Sizes& sizes) {
 double cut_bytes(const Case& item, const HostData& data, const Sizes& sizes) {
   if (data.from == DataFrom::split_at_hand) return 0;
   const double labels = item.split.draws_ratings() ? 0 : sizes.nnz;
-  const double parts = parts_bytes(item, sizes) + labels;
+  const double parts = parts_bytes(item, data, sizes) + labels;
   if (data.kept || data.from == DataFrom::ratings_at_hand) return sizes.whole() + parts;
   const double in_flight =
       std::min(kRatingBytes * kCutAtOnce * data.threads, kRatingBytes * sizes.nnz);
@@ -119,7 +119,7 @@ double train_bytes(const Case& item, const HostData& data, const Sizes& sizes) {
   // Whom is ranked, and what they have seen.
   const double histories = ranks ? 4 * sizes.nnz + 16 * sizes.users : 0;
   const double own = info.memory ? info.memory(item.params, train).host_bytes : 0;
-  return parts_bytes(item, sizes) + facts_bytes(sizes) + slice_bytes(data, sizes) +
+  return parts_bytes(item, data, sizes) + facts_bytes(sizes) + slice_bytes(data, sizes) +
          gathered_bytes(item, data, sizes) + model_bytes(item, train) + histories +
          evaluating_bytes(item, data) + means_bytes(item, data) + data.packed_bytes +
          (data.kept ? sizes.whole() : 0) +

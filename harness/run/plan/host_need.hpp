@@ -12,6 +12,7 @@
 namespace mf {
 
 inline constexpr double kRatingBytes = 12;  // user, item and value on the host
+inline constexpr double kUserBytes = 4;     // of these, the user
 
 // What a case finds of its data, and so what it takes to have them.
 enum class DataFrom {
@@ -34,6 +35,7 @@ struct HostData {
   double source_bytes = 0;    // of the files that are mapped to be read
   double making_bytes = 0;    // beside the ratings while these are made
   double packed_bytes = 0;    // of the training ratings, for the way to a device
+  double left_out_bytes = 0;  // users of the training ratings, where no one looks at them
   double program_bytes = 0;   // of this process without data, before it had a device
   double standing_bytes = 0;  // and as the case begins: with what cases before it left for good
   int threads = 1;            // that load and cut

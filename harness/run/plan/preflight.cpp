@@ -252,6 +252,8 @@ std::optional<HostData> expected_data(const Case& item) {
   if (data.from == DataFrom::cache && why_whole(item, false).empty())
     data.slices = ranks_of(item.params);
   if (uploads_ratings(item)) data.packed_bytes = expected_packed_bytes(data) / data.slices;
+  if (users_column(item) == UsersColumn::on_demand)
+    data.left_out_bytes = kUserBytes * static_cast<double>(data.train_nnz) / data.slices;
   if (data.from == DataFrom::cache) return data;
   data.making_bytes = making_bytes(item.data);
   if (const auto source = source_of(item.data)) data.source_bytes = bytes_of_files(*source);

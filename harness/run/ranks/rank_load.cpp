@@ -1,8 +1,8 @@
 // Bytes, for m users, n items and nnz ratings on K ranks: each reads 8 nnz / K of ratings and
-// 12 (m + n) of offsets and ids, writes 12 nnz / K of parts, 24 m of offsets and 4 m of ids, and
-// sends each other rank the lengths of its rows, m / K or a few times that. Rank 0 gets the others'
-// test ratings packed, and writes 12 of each. Ranks of one machine share its memory: the floor is
-// the time of one process, and (K - 1) 40 m bytes beside.
+// 12 (m + n) of offsets and ids, writes 8 to 12 nnz / K of parts, 24 m of offsets and 4 m of ids,
+// and sends each other rank the lengths of its rows, m / K or a few times that. Rank 0 gets the
+// others' test ratings packed, and writes 12 of each. Ranks of one machine share its memory: the
+// floor is the time of one process, and (K - 1) 40 m bytes beside.
 #include "harness/run/ranks/rank_load.hpp"
 
 #include <future>
@@ -16,6 +16,7 @@
 #include "datasets/ratings/rank_parts.hpp"
 #include "datasets/ratings/select_parts.hpp"
 #include "harness/evaluate/evaluator.hpp"
+#include "harness/run/data/shared_cases.hpp"
 #include "harness/run/plan/preflight.hpp"
 
 namespace mf {
@@ -38,7 +39,7 @@ SplitSlice cut_slice(const Case& item, Communicator& ranks, int threads, ReadCol
   // Labels of a given split may lie in the data set itself.
   const AlignedVector<std::uint8_t> labels = std::move(loaded.slice.data.parts);
   SplitSlice slice = make_split_slice(std::move(loaded.slice.data), loaded.slice.parts, item.split,
-                                      loaded.slice.users, ranks, threads);
+                                      loaded.slice.users, ranks, threads, users_column(item));
   data.split_s = seconds_since(start);
   return slice;
 }
