@@ -14,6 +14,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/clones.hpp"
 #include "base/error.hpp"
 #include "base/host/pages.hpp"
 #include "base/threads.hpp"
@@ -35,6 +36,22 @@ struct Selection {
             ids.users, ids.items, ids.user_names, ids.item_names};
   }
 };
+
+// In bytes, of which a vector has the most, and so in pieces whose counts fit one.
+MF_CLONES std::int64_t count_equal(const std::uint8_t* labels, std::int64_t count,
+                                   std::uint8_t label) {
+  constexpr std::int64_t kPiece = 128;
+  std::int64_t all = 0;
+  std::int64_t i = 0;
+  for (; i + kPiece <= count; i += kPiece) {
+    std::uint8_t piece = 0;
+    for (std::int64_t k = 0; k < kPiece; ++k)
+      piece = static_cast<std::uint8_t>(piece + (labels[i + k] == label ? 1 : 0));
+    all += piece;
+  }
+  for (; i < count; ++i) all += labels[i] == label ? 1 : 0;
+  return all;
+}
 
 // Flags that many threads set.
 void mark(AlignedVector<std::uint8_t>& flags, const std::int32_t* items, std::int64_t count) {
@@ -220,14 +237,17 @@ std::vector<std::vector<std::int64_t>> count_parts(const LabelsOf& labels, const
       const std::int64_t end = std::min(i + kLabelBlock, runs.first_rating[r + 1]);
       const std::uint8_t* const block = labels(i, end, scratch);
       for (std::size_t k = 0; k < counts.size(); ++k)
-        counts[k][r] +=
-            std::count(block, block + (end - i), wanted[static_cast<std::int64_t>(k)].label);
+        counts[k][r] += count_label(block, end - i, wanted[static_cast<std::int64_t>(k)].label);
     }
   });
   return counts;
 }
 
 }  // namespace
+
+std::int64_t count_label(const std::uint8_t* labels, std::int64_t count, std::uint8_t label) {
+  return count_equal(labels, count, label);
+}
 
 RatingRuns rating_runs(const Ratings& all, std::int64_t first, std::int64_t end) {
   RatingRuns runs;

@@ -28,6 +28,9 @@ inline LabelsOf stored_labels(View<const std::uint8_t> labels, std::int64_t firs
   };
 }
 
+// How many of a block have this label.
+std::int64_t count_label(const std::uint8_t* labels, std::int64_t count, std::uint8_t label);
+
 struct SelectedPart {
   Ratings ratings;                         // over the users, items and ids of all
   AlignedVector<std::uint8_t> item_rated;  // n flags: 1 for the items with a rating in this part

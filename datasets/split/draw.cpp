@@ -22,6 +22,7 @@ namespace {
 
 constexpr std::int64_t kChunk = std::int64_t{1} << 18;
 constexpr int kGroupBits = 12;
+constexpr std::int64_t kLookedAt = 128;  // keys, of which few have one near the largest drawn
 
 std::size_t group_of(std::uint64_t key) { return key >> (64 - kGroupBits); }
 
@@ -69,8 +70,16 @@ struct KeyCounts {
 };
 
 MF_CLONES KeyCounts count_keys(const std::uint8_t* labels, const std::uint64_t* keys,
-                               std::int64_t count, Window window) {
+                               std::int64_t count, Window window, bool all_train) {
   KeyCounts counts;
+  if (all_train) {  // without their labels, which are of another width than keys
+    for (std::int64_t i = 0; i < count; ++i) {
+      counts.below += keys[i] < window.low ? 1 : 0;
+      counts.within += keys[i] - window.low <= window.width ? 1 : 0;
+    }
+    counts.all = count;
+    return counts;
+  }
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int64_t drawn_from = labels[i] == kTrain ? 1 : 0;
     counts.all += drawn_from;
@@ -97,6 +106,14 @@ class Draw {
   struct Found {
     KeyCounts counts;
     std::vector<std::uint64_t> within;
+
+    void look(const std::uint8_t* labels, const std::uint64_t* keys, std::int64_t count,
+              Window window, bool all_train) {
+      counts += count_keys(labels, keys, count, window, all_train);
+      if (counts.within == std::ssize(within)) return;  // mostly
+      for (std::int64_t i = 0; i < count; ++i)
+        if (labels[i] == kTrain && window.holds(keys[i])) within.push_back(keys[i]);
+    }
   };
   Found look_in(Window window) {
     Found found;
@@ -104,12 +121,10 @@ class Draw {
       Found own;
       for_blocks(begin, end,
                  [&](const std::uint8_t* labels, const KeyBlock& keys, std::int64_t count) {
-                   own.counts += count_keys(labels, keys.data(), count, window);
-                   // Few blocks have one.
-                   if (own.counts.within == std::ssize(own.within)) return;
-                   for (std::int64_t i = 0; i < count; ++i) {
-                     const std::uint64_t key = keys[static_cast<std::size_t>(i)];
-                     if (labels[i] == kTrain && window.holds(key)) own.within.push_back(key);
+                   const bool all_train = count_label(labels, count, kTrain) == count;
+                   for (std::int64_t at = 0; at < count; at += kLookedAt) {
+                     const std::int64_t now = std::min(kLookedAt, count - at);
+                     own.look(labels + at, keys.data() + at, now, window, all_train);
                    }
                  });
       const std::lock_guard lock(mutex_);
