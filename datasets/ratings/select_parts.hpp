@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/aligned.hpp"
+#include "base/host/isa.hpp"
 #include "base/threads.hpp"
 #include "datasets/ratings/ratings.hpp"
 #include "datasets/ratings/unread_ratings.hpp"
@@ -30,6 +31,13 @@ inline LabelsOf stored_labels(View<const std::uint8_t> labels, std::int64_t firs
 
 // How many of a block have this label.
 std::int64_t count_label(const std::uint8_t* labels, std::int64_t count, std::uint8_t label);
+
+// Copies the ratings of a block with this label one after another, and returns how many. Up to
+// kKeptBehind entries behind them are overwritten.
+inline constexpr std::int64_t kKeptBehind = 16;
+std::int64_t keep_labelled(Isa isa, const std::uint8_t* labels, const std::int32_t* items,
+                           const float* values, std::int64_t count, std::uint8_t label,
+                           std::int32_t* kept_items, float* kept_values);
 
 struct SelectedPart {
   Ratings ratings;                         // over the users, items and ids of all

@@ -17,6 +17,7 @@
 
 #include "base/error.hpp"
 #include "base/hash.hpp"
+#include "base/host/isa.hpp"
 #include "base/json/json.hpp"
 #include "base/rng.hpp"
 #include "datasets/ratings/select_parts.hpp"
@@ -314,6 +315,40 @@ TEST(Holdout, UsersOfTheTrainingPartAreMadeWhenTheyAreAskedFor) {
     EXPECT_EQ(copy.bytes(), made.train.bytes());
     expect_same(made, kept);
     expect_same(made, split);
+  }
+}
+
+// By vectors, too, where this CPU has them.
+TEST(SelectParts, KeepsWhatHasTheLabel) {
+  Rng rng(5);
+  for (const Isa isa : {Isa::scalar, Isa::avx512}) {
+    if (!has(isa)) continue;
+    for (std::int64_t count = 0; count < 100; ++count) {
+      std::vector<std::uint8_t> labels;
+      std::vector<std::int32_t> items, kept_items;
+      std::vector<float> values, kept_values;
+      for (std::int64_t i = 0; i < count; ++i) {
+        labels.push_back(static_cast<std::uint8_t>(rng.below(2 + count % 3)));
+        items.push_back(static_cast<std::int32_t>(rng.below(1000)));
+        values.push_back(static_cast<float>(rng.uniform()));
+        if (labels.back() != 1) continue;
+        kept_items.push_back(items.back());
+        kept_values.push_back(values.back());
+      }
+      constexpr float kAfter = -1;
+      const auto size = kept_items.size();
+      std::vector<std::int32_t> to_items(size + kKeptBehind + 1, -1);
+      std::vector<float> to_values(size + kKeptBehind + 1, kAfter);
+      ASSERT_EQ(keep_labelled(isa, labels.data(), items.data(), values.data(), count, 1,
+                              to_items.data(), to_values.data()),
+                std::ssize(kept_items));
+      EXPECT_EQ(to_items.back(), -1);
+      EXPECT_EQ(to_values.back(), kAfter);
+      to_items.resize(size);
+      to_values.resize(size);
+      EXPECT_EQ(to_items, kept_items) << to_string(isa) << " " << count;
+      EXPECT_EQ(to_values, kept_values) << to_string(isa) << " " << count;
+    }
   }
 }
 
