@@ -23,11 +23,16 @@ inline int whole_warps(std::int64_t lanes, int most) {
   return static_cast<int>(std::clamp<std::int64_t>(lanes / 32 * 32, 32, most));
 }
 
-inline int multiprocessors() {
+// The calling thread's.
+inline int current_device() {
   int device = 0;
-  int count = 0;
   MF_CUDA(cudaGetDevice(&device));
-  MF_CUDA(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
+  return device;
+}
+
+inline int multiprocessors() {
+  int count = 0;
+  MF_CUDA(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, current_device()));
   return count;
 }
 

@@ -1,60 +1,65 @@
 #include "algorithms/core/cuda/ratings/pinned_ring.hpp"
 
+#include <algorithm>
+#include <limits>
+
 namespace mf::cuda {
-namespace {
-
-constexpr std::int64_t kUnit = 256;  // what is taken begins on such an address
-
-}  // namespace
 
 PinnedRing& PinnedRing::of_process() {
   static auto* ring = new PinnedRing;  // never freed: CUDA may have ended before static objects do
   return *ring;
 }
 
-PinnedRing::Piece PinnedRing::make_piece() {
-  Piece piece;
-  piece.memory = PinnedBuffer<std::byte>(kPinnedPieceBytes);
-  return piece;
+void PinnedRing::grow_to(std::int64_t slots) {
+  while (std::ssize(slots_) < slots) slots_.emplace_back();
 }
 
 void PinnedRing::reserve(std::int64_t bytes) {
-  const auto held = lock();
-  const std::int64_t wanted = pinned_pieces(bytes);
-  while (std::ssize(pieces_) < wanted) pieces_.push_back(make_piece());
+  const std::lock_guard held(mutex_);
+  grow_to(pinned_pieces(bytes));
 }
 
-// The next one, if its copy has ended; else a new one; else that of the next is waited for.
-void PinnedRing::next_piece() {
-  filled_ = 0;
-  if (pieces_.empty()) {
-    pieces_.push_back(make_piece());
-    now_ = 0;
-    return;
+PinnedRing::Upload::Upload(PinnedRing& ring, std::int64_t bytes, std::int64_t pieces)
+    : ring_(ring), held_(ring.mutex_), pieces_(pieces) {
+  ring_.grow_to(std::min(pieces, pinned_pieces(bytes)));
+  for (Slot& slot : ring_.slots_) {
+    slot.opened = slot.sent = slot.filled = 0;
   }
-  const std::size_t next = (now_ + 1) % pieces_.size();
-  if (std::ssize(pieces_) < kPinnedPieces && !pieces_[next].copied.has_happened()) {
-    pieces_.insert(pieces_.begin() + static_cast<std::ptrdiff_t>(now_) + 1, make_piece());
-    ++now_;
-    return;
+}
+
+PinnedRing::Upload::~Upload() { ring_.next_ = place(pieces_) % std::max<std::int64_t>(1, slots()); }
+
+// One thread asks the device: many would take longer than they fill. It holds the slot only for
+// that, not while it waits for those that fill the piece before.
+std::byte* PinnedRing::Upload::memory(std::int64_t piece) {
+  Slot& slot = this->slot(piece);
+  const std::int64_t before = piece / slots();
+  for (std::int64_t sent = slot.sent; sent < before; sent = slot.sent) slot.sent.wait(sent);
+  if (slot.opened <= before) {
+    const std::lock_guard held(slot.opening);
+    if (slot.opened <= before) slot.copied.synchronize();
+    slot.opened = before + 1;
   }
-  now_ = next;
-  pieces_[now_].copied.synchronize();
+  return slot.memory.data();
 }
 
-std::byte* PinnedRing::take(std::int64_t bytes) {
-  if (pieces_.empty() || filled_ + bytes > kPinnedPieceBytes) next_piece();
-  std::byte* taken = pieces_[now_].memory.data() + filled_;
-  filled_ += (bytes + kUnit - 1) / kUnit * kUnit;
-  return taken;
+bool PinnedRing::Upload::is_filled(std::int64_t piece, std::int64_t parts) {
+  return ++slot(piece).filled == parts;
 }
 
-void PinnedRing::sent(cudaStream_t stream) {
-  Piece& piece = pieces_[now_];
-  // One event a piece: that of another stream must have happened before it is recorded again.
-  if (piece.stream != stream) piece.copied.synchronize();
-  piece.stream = stream;
-  piece.copied.record(stream);
+void PinnedRing::Upload::sent(std::int64_t piece, cudaStream_t stream) {
+  Slot& slot = this->slot(piece);
+  slot.copied.record(stream);
+  slot.filled = 0;
+  ++slot.sent;
+  slot.sent.notify_all();
+}
+
+void PinnedRing::Upload::give_up() {
+  for (Slot& slot : ring_.slots_) {
+    slot.sent = std::numeric_limits<std::int64_t>::max() / 2;
+    slot.sent.notify_all();
+  }
 }
 
 }  // namespace mf::cuda

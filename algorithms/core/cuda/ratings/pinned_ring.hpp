@@ -1,13 +1,14 @@
 // The pinned memory of the process that uploads go through. Pinning is slow (.5 s a GB on one H200
-// host), so that it is made once, piece by piece as it is needed, and kept.
+// host), so that it is made once, as it is needed, and kept.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <mutex>
-#include <vector>
 
 #include "algorithms/core/cuda/memory.hpp"
 #include "algorithms/core/cuda/stream.hpp"
@@ -16,34 +17,56 @@
 namespace mf::cuda {
 
 class PinnedRing {
+  struct Slot {
+    PinnedBuffer<std::byte> memory{static_cast<std::size_t>(kPinnedPieceBytes)};
+    Event copied;
+    std::mutex opening;
+    // Of the upload at hand: pieces that could be filled here, that were sent from here, and parts
+    // of the last that are filled.
+    std::atomic<std::int64_t> opened{0}, sent{0}, filled{0};
+  };
+
  public:
   static PinnedRing& of_process();
 
-  // One upload at a time has it.
-  std::unique_lock<std::mutex> lock() { return std::unique_lock(mutex_); }
-
-  // `bytes`, at most a piece, that no copy reads any more: to be filled, copied on the stream
-  // and sent().
-  std::byte* take(std::int64_t bytes);
-  // The copy from what was taken last is queued.
-  void sent(cudaStream_t stream);
-
-  // Makes the pieces that so many bytes need, all at most.
+  // Makes what so many bytes need, kPinnedPieces at most.
   void reserve(std::int64_t bytes);
 
- private:
-  struct Piece {
-    PinnedBuffer<std::byte> memory;
-    Event copied;
-    cudaStream_t stream = nullptr;  // of the last copy
+  // One upload, which has the ring for itself. Threads fill its pieces part by part while others
+  // are copied, and wait for each other only where the ring is full.
+  class Upload {
+   public:
+    // `bytes` in all, in so many pieces.
+    Upload(PinnedRing& ring, std::int64_t bytes, std::int64_t pieces);
+    ~Upload();
+    Upload(const Upload&) = delete;
+    Upload& operator=(const Upload&) = delete;
+
+    // Where `piece` lies, once no copy reads what lay there before. Pieces are begun in order.
+    std::byte* memory(std::int64_t piece);
+    // One of its `parts` is filled: true for the last of them, whose thread sends the piece.
+    bool is_filled(std::int64_t piece, std::int64_t parts);
+    // The copy from it is queued.
+    void sent(std::int64_t piece, cudaStream_t stream);
+    // A piece will not be sent: who waits for its place goes on, and what it sends has no meaning.
+    void give_up();
+
+   private:
+    std::int64_t place(std::int64_t piece) const { return ring_.next_ + piece; }
+    std::int64_t slots() const { return std::ssize(ring_.slots_); }
+    Slot& slot(std::int64_t piece) { return ring_.slots_[place(piece) % slots()]; }
+
+    PinnedRing& ring_;
+    const std::unique_lock<std::mutex> held_;
+    const std::int64_t pieces_;
   };
-  Piece make_piece();
-  void next_piece();
+
+ private:
+  void grow_to(std::int64_t slots);
 
   std::mutex mutex_;
-  std::vector<Piece> pieces_;
-  std::size_t now_ = 0;
-  std::int64_t filled_ = 0;  // bytes of the piece at hand
+  std::deque<Slot> slots_;
+  std::int64_t next_ = 0;  // slot of the next upload's first piece
 };
 
 }  // namespace mf::cuda

@@ -1,11 +1,12 @@
 // Arrays from the host to the device, as they are or rearranged on the way (padded rows, packed
-// pairs): threads fill one pinned piece while the other is being copied.
+// pairs): threads fill pieces of pinned memory while others are being copied.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <functional>
 
+#include "algorithms/core/cuda/launch.hpp"
 #include "algorithms/core/cuda/memory.hpp"
 #include "algorithms/core/cuda/ratings/pinned_ring.hpp"
 #include "algorithms/core/cuda/ratings/unpack.hpp"
@@ -93,29 +94,41 @@ class Uploader {
   static constexpr std::int64_t kSmallest = 64 << 10;
   static constexpr std::int64_t kChunk = 1 << 16;  // elements that a thread fills at a time
 
-  // One piece is filled while the other is copied; but waking the threads is worth some bytes.
+  // Some pieces are filled while others are copied; but each is a launch.
   static std::int64_t bytes_at_once(std::int64_t all) {
-    constexpr std::int64_t kLeast = kPinnedPieceBytes / 4, kMost = kPinnedPieceBytes / 2;
-    return std::clamp(all / 4, kLeast, kMost);
+    return std::clamp(all / 8, kPinnedPieceBytes / 4, kPinnedPieceBytes);
   }
 
   // Fills `piece` elements at a time, which lie in words_of(piece) of T, and sends them by
-  // send(words, begin, count).
+  // send(words, begin, count), in any order.
   template <class T, class WordsOf, class Fill, class Send>
   void in_pieces(std::int64_t count, std::int64_t piece, const WordsOf& words_of, const Fill& fill,
                  const Send& send) {
-    PinnedRing& ring = PinnedRing::of_process();
-    const auto held = ring.lock();
-    for (std::int64_t begin = 0; begin < count; begin += piece) {
-      const std::int64_t size = std::min(piece, count - begin);
-      T* out =
-          reinterpret_cast<T*>(ring.take(words_of(size) * static_cast<std::int64_t>(sizeof(T))));
-      team_->for_chunks(size, kChunk, [&](std::int64_t from, std::int64_t end) {
-        fill(begin + from, begin + end, out + words_of(from));
-      });
+    const std::int64_t pieces = (count + piece - 1) / piece;
+    const std::int64_t parts = (piece + kChunk - 1) / kChunk;  // of each piece but the last
+    const int device = current_device();
+    PinnedRing::Upload ring(PinnedRing::of_process(),
+                            words_of(count) * static_cast<std::int64_t>(sizeof(T)), pieces);
+    const auto fill_part = [&](std::int64_t part) {
+      const std::int64_t number = part / parts, begin = number * piece;
+      const std::int64_t size = std::min(piece, count - begin), from = part % parts * kChunk;
+      T* out = reinterpret_cast<T*>(ring.memory(number));
+      fill(begin + from, begin + std::min(from + kChunk, size), out + words_of(from));
+      if (!ring.is_filled(number, (size + kChunk - 1) / kChunk)) return;
+      MF_CUDA(cudaSetDevice(device));  // of a thread that may have used none yet
       send(out, begin, size);
-      ring.sent(stream_);
-    }
+      ring.sent(number, stream_);
+    };
+    const std::int64_t last = count - (pieces - 1) * piece;
+    team_->for_chunks((pieces - 1) * parts + (last + kChunk - 1) / kChunk, 1,
+                      [&](std::int64_t part, std::int64_t) {
+                        try {
+                          fill_part(part);
+                        } catch (...) {
+                          ring.give_up();
+                          throw;
+                        }
+                      });
   }
 
   // Where a piece begins among the packed ratings; -1: it is not of them.

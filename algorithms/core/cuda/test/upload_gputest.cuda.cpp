@@ -8,6 +8,7 @@
 #include "algorithms/core/cuda/launch.hpp"
 #include "algorithms/core/cuda/test/kernels.hpp"
 #include "algorithms/core/random.hpp"
+#include "base/error.hpp"
 #include "base/rng.hpp"
 #include "testing/cuda/testing.hpp"
 #include "testing/models.hpp"
@@ -75,6 +76,41 @@ TEST(Uploader, WhatTheyComeFromMayEnd) {
   for (std::int64_t k = 0; k < 20; ++k) {
     EXPECT_EQ(gpu.back(buffers[k]), AlignedVector<std::int64_t>(100'000 + k, k));
   }
+}
+
+// More pieces than the ring has, filled by more threads than it has pieces, and by one.
+TEST(Uploader, PiecesArriveInTheirPlaces) {
+  MF_REQUIRE_DEVICE();
+  Gpu gpu;
+  const std::int64_t count = (2 * kPinnedPieces + 3) * kPinnedPieceBytes / 8 + 11;
+  for (const int threads : {1, 2 * kPinnedPieces}) {
+    ThreadTeam team(threads);
+    Uploader uploader(team, gpu.stream.get());
+    const auto sent = uploader.filled<std::int64_t>(
+        count, [](std::int64_t begin, std::int64_t end, std::int64_t* out) {
+          std::iota(out, out + (end - begin), begin);
+        });
+    const auto seen = gpu.back(sent);
+    std::int64_t wrong = 0;
+    for (std::int64_t i = 0; i < count; ++i) wrong += seen[i] != i;
+    EXPECT_EQ(wrong, 0) << threads;
+  }
+}
+
+// Its error ends the upload, also where others wait for a place in the ring; the next is whole.
+TEST(Uploader, AFillThatFailsEndsTheUpload) {
+  MF_REQUIRE_DEVICE();
+  Gpu gpu;
+  Uploader uploader(gpu.team, gpu.stream.get());
+  const std::int64_t count = 3 * kPinnedPieces * kPinnedPieceBytes / 8;
+  EXPECT_THROW(uploader.filled<std::int64_t>(
+                   count,
+                   [](std::int64_t begin, std::int64_t, std::int64_t*) {
+                     if (begin == 0) fail(ErrorKind::data, "it cannot be read");
+                   }),
+               Error);
+  const AlignedVector<std::int64_t> numbers(2'000'000, 5);
+  EXPECT_EQ(gpu.back(uploader.array(View<const std::int64_t>(numbers))), numbers);
 }
 
 TEST(Uploader, RowsArePaddedWithZeros) {
