@@ -84,6 +84,10 @@ class Series:
         return self.label + marks(self.cases)
 
     @cached_property
+    def ran_on(self) -> tuple[frozenset[str], frozenset[str]]:
+        return _ran_on(self.cases)
+
+    @cached_property
     def restarts(self) -> bool:
         return bool(restarted(self.cases).any())
 
@@ -167,6 +171,10 @@ class View:
     cases: pd.DataFrame
     not_begun: list[str]
     versus: View | None = None  # the same spec run elsewhere, for figures that compare the two
+
+    @cached_property
+    def ran_on(self) -> tuple[frozenset[str], frozenset[str]]:
+        return _ran_on(self.cases)
 
     @property
     def specs(self) -> str:
@@ -253,13 +261,21 @@ def _processor(row: Mapping[str, Any], kind: str) -> str:
     return f"{row['cpu']}{cores}"
 
 
-def one_machine(*sides: pd.DataFrame) -> bool:
+def one_machine(*sides: Series | View) -> bool:
     """Whether a ratio of their times says something of what ran: all cases have one host, and one GPU where they used
     one, by the names that processors give themselves, and one contributor."""
-    cases = pd.concat([side[side["status"] != "skipped"] for side in sides])
-    hosts = {canonical([row["cpu"], cores_text(row["cores"]), _plain(row[CONTRIBUTOR])]) for _, row in cases.iterrows()}
-    used = {row["gpu"] for _, row in cases.iterrows() if hardware(row) == "cuda" and isinstance(row["gpu"], str)}
+    hosts, used = (frozenset().union(*each) for each in zip(*(side.ran_on for side in sides)))
     return len(hosts) < 2 and len(used) < 2
+
+
+def _ran_on(cases: pd.DataFrame) -> tuple[frozenset[str], frozenset[str]]:
+    """The hosts, with the contributor of each, and the GPUs that were used."""
+    hosts, used = set(), set()
+    for _, row in cases[cases["status"] != "skipped"].iterrows():
+        hosts.add(canonical([row["cpu"], cores_text(row["cores"]), _plain(row[CONTRIBUTOR])]))
+        if hardware(row) == "cuda" and isinstance(row["gpu"], str):
+            used.add(row["gpu"])
+    return frozenset(hosts), frozenset(used)
 
 
 def gpus(row: Mapping[str, Any]) -> int:

@@ -205,13 +205,12 @@ def find_baseline(panel: Panel, series: Series, name: str) -> Series | str:
     found = exact or found
     if not found:
         return f"no baseline: {name} is not among the cases"
-    found = [s for s in found if one_machine(s.cases, series.cases)]
+    found = [s for s in found if one_machine(s, series)]
     if not found:
         return f"no baseline: {name} was measured on other machines"
     if len(found) == 1:
         return found[0]
-    agreeing = [s for s in found if _agrees(s, series, found)] or \
-        [s for s in found if _agrees(s, series, found, RUN_RULES)]
+    agreeing = _agreeing(found, series) or _agreeing(found, series, RUN_RULES)
     own = [s for s in agreeing if s.algorithm == series.algorithm]
     if len(agreeing) > 1 and len(own) == 1:
         return own[0]
@@ -233,13 +232,11 @@ def _is_named(series: Series, name: str) -> bool:
         and facet_text(series.facets[pair[0]]) == pair[1] for pair in wanted)
 
 
-def _agrees(candidate: Series, series: Series, candidates: list[Series],
-            ignored: tuple[str, ...] = ()) -> bool:
+def _agreeing(candidates: list[Series], series: Series, ignored: tuple[str, ...] = ()) -> list[Series]:
     keys = {key for s in candidates for key in s.facets if not key.startswith(ignored)}
-    varying = [key for key in keys
+    varying = [key for key in keys & series.facets.keys()
                if len({canonical(s.facets.get(key)) for s in candidates}) > 1]
-    return all(series.facets[key] == candidate.facets.get(key)
-               for key in varying if key in series.facets)
+    return [s for s in candidates if all(s.facets.get(key) == series.facets[key] for key in varying)]
 
 
 def times_to_target(series: Series, target: Target | None, clock: str) -> list[float]:

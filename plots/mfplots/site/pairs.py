@@ -26,7 +26,7 @@ def shared_pairs(runs: Sequence[Run]) -> list[tuple[Run, Run, int]]:
     found = []
     for (i, a), (j, b) in combinations(enumerate(runs), 2):
         both = measured[i].keys() & measured[j].keys()
-        if any(measured[i][key] != measured[j][key] for key in both) and one_machine(a.view.cases, b.view.cases):
+        if any(measured[i][key] != measured[j][key] for key in both) and one_machine(a.view, b.view):
             found.append((a, b, len(both)))
     found.sort(key=lambda pair: -pair[2])
     return [(a, b, n) if _begun(a) <= _begun(b) else (b, a, n) for a, b, n in found]
@@ -51,7 +51,7 @@ def named_pairs(runs: Sequence[Run], asked: Sequence[Sequence[Path]]) -> list[tu
             if path.resolve() not in by_path:
                 raise PlotError(f"--compare: {path} is no folder of results of this report")
         first, second = (by_path[path.resolve()] for path in pair)
-        if not one_machine(first.view.cases, second.view.cases):
+        if not one_machine(first.view, second.view):
             raise PlotError(f"--compare: {first.name} and {second.name} are of two machines or contributors, whose ratio says "
                             "nothing of what ran; mfbench compare shows both with their machines")
         both = set(first.results.cases["case_hash"].dropna()) & set(second.results.cases["case_hash"])
