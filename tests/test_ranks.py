@@ -2,7 +2,9 @@
 where one of them fails. mfbench starts those of one machine itself; with mpirun in the place of that
 where MPI is there."""
 
+import concurrent.futures
 import contextlib
+import functools
 import json
 import os
 import resource
@@ -48,26 +50,29 @@ def rmse_of(folder):
     return [line["test_rmse"] for line in lines if line["type"] == "trace"]
 
 
-@pytest.fixture(scope="session")
-def mpirun(mfbench):
-    """Runs mfbench under mpirun; skips without mpirun, or if mfbench was built without."""
+@functools.cache
+def find_mpirun(mfbench):
+    """Skips without it, or if mfbench was built without MPI."""
     doctor = json.loads(subprocess.run([mfbench.program, "doctor", "--json"], text=True,
                                        capture_output=True, check=True).stdout)
     if not doctor["build"]["mpi"].startswith("yes"):
         pytest.skip("this mfbench was built without MPI (./dev deps mpi, rebuild)")
-    program = shutil.which("mpirun")
-    if not program:
-        pytest.skip("no mpirun (./dev deps mpi)")
+    return shutil.which("mpirun") or pytest.skip("no mpirun (./dev deps mpi)")
 
-    def command(count, *arguments):
-        root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
-        return [program, *root, "--oversubscribe", "--bind-to", "none", "-n", str(count), *arguments]
 
+def of_mpi(count, mfbench, *arguments):
+    """The command that runs mfbench under mpirun."""
+    root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
+    return [find_mpirun(mfbench), *root, "--oversubscribe", "--bind-to", "none", "-n", str(count), mfbench.program,
+            *map(str, arguments)]
+
+
+@pytest.fixture
+def mpirun(mfbench):
+    """Runs mfbench under mpirun."""
     def run(count, *arguments, cwd):
-        return subprocess.run(command(count, mfbench.program, *map(str, arguments)), cwd=cwd,
-                              text=True, capture_output=True, timeout=60, env=mfbench.environment())
-
-    run.command = command
+        return subprocess.run(of_mpi(count, mfbench, *arguments), cwd=cwd, text=True, capture_output=True, timeout=60,
+                              env=mfbench.environment())
     return run
 
 
@@ -277,44 +282,6 @@ def test_ranks_of_mpi_read_their_shares(mpirun, tmp_path):
     assert traces_of(four_sgd)[0] == traces_of(one_sgd)[0]
 
 
-# Each ends with one error that has these words. mpirun waits a second for those that it ends, so they
-# are started together. A second spec is that of rank 1.
-BAD_USE = {
-    "too few": (2, [with_ranks(3)], ["asks for 3 ranks", "2 processes were started", "mpirun -n 3"]),
-    "too many": (3, [with_ranks(2)], ["3 processes were started", "no case of ranks asks for more than 2"]),
-    "none asked for": (2, [{**SPEC, "algorithms": ["sgd_serial"]}], ["have no parameter `ranks`"]),
-    "two specs": (1, [with_ranks(2), {**with_ranks(2), "seeds": [2]}], ["rank 1 has another spec"]),
-    "one spec": (1, [with_ranks(2), None], ["error: rank 1: ", "b.json"]),
-}
-
-
-def test_bad_use_is_refused_before_anything_is_loaded(mfbench, mpirun, tmp_path):
-    def start(name):
-        count, specs, _ = BAD_USE[name]
-        (folder := tmp_path / name).mkdir()
-        words = ["run", write(folder, specs[0], "a.json")]
-        if len(specs) > 1:
-            words += [":", "-n", "1", mfbench.program, "run", "b.json"]
-            if specs[1]:
-                write(folder, specs[1], "b.json")
-        return subprocess.Popen(mpirun.command(count, mfbench.program, *words), cwd=folder, text=True,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                env=mfbench.environment())
-
-    running = {name: start(name) for name in BAD_USE}
-    for name, process in running.items():
-        stderr = process.communicate(timeout=60)[1]
-        if name == "one spec":
-            assert process.returncode != 0
-        else:
-            assert process.returncode == 2, stderr
-        errors = [line for line in stderr.splitlines() if line.startswith("error:")]
-        assert len(errors) == 1, stderr
-        for word in BAD_USE[name][2]:
-            assert word in errors[0]
-        assert not (tmp_path / name / "results").exists()
-
-
 def test_an_algorithm_without_ranks_says_so(mfbench, tmp_path):
     spec = {**SPEC, "algorithms": [{"name": "sgd_serial", "ranks": 2}]}
     done = mfbench("run", write(tmp_path, spec), cwd=tmp_path, code=2)
@@ -350,11 +317,7 @@ def epochs_in(folder):
 
 @pytest.fixture
 def long_run(mfbench, tmp_path):
-    """A case of three ranks in the middle of its epochs, after one that is finished."""
-    short = with_ranks(2)["algorithms"][0]
-    spec = {**LONG, "algorithms": [{**short, "stop": {"epochs": 1}}, *LONG["algorithms"]]}
-    with running(mfbench, tmp_path, spec) as process:
-        wait_for(lambda: epochs_in(tmp_path) > 6)
+    with long_run_in(tmp_path, mfbench) as process:
         yield process
 
 
@@ -373,6 +336,16 @@ def running(mfbench, folder, spec, environment=None, command=None):
     finally:
         process.kill()
         process.communicate()
+
+
+@contextlib.contextmanager
+def long_run_in(folder, mfbench):
+    """A case of three ranks in the middle of its epochs, after one that is finished."""
+    short = with_ranks(2)["algorithms"][0]
+    spec = {**LONG, "algorithms": [{**short, "stop": {"epochs": 1}}, *LONG["algorithms"]]}
+    with running(mfbench, folder, spec) as process:
+        wait_for(lambda: epochs_in(folder) > 6)
+        yield process
 
 
 def expect_named(process, rank):
@@ -472,9 +445,105 @@ def test_interrupted_ranks_end_after_the_epoch(mfbench, tmp_path, long_run):
     assert sorted(finished(tmp_path)) == ["completed", "interrupted"]
 
 
-def test_a_rank_of_mpi_that_is_killed_ends_all(mfbench, mpirun, tmp_path):
-    with running(mfbench, tmp_path, LONG, command=mpirun.command(3, mfbench.program, "run", "spec.json")) as process:
-        wait_for(lambda: epochs_in(tmp_path) > 4)
+# ---- what waits ------------------------------------------------------------------------------------
+
+WAITING = {}
+
+
+def waiting(body):
+    """Waits for seconds and takes no CPU meanwhile. So these begin together with the first test of this file, the
+    longest first; `test_ends_well` says how they went."""
+    WAITING[body.__name__] = body
+    return body
+
+
+@pytest.fixture(scope="module", autouse=True)
+def begun(request, mfbench, tmp_path_factory):
+    """{name: what comes of it} of those that are to be tested."""
+    wanted = [item.callspec.params["name"] for item in request.session.items
+              if item.path == request.path and item.originalname == "test_ends_well"]
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        yield {name: pool.submit(WAITING[name], tmp_path_factory.mktemp(name), mfbench) for name in wanted}
+
+
+def expect_waited_for(folder, rank, status):
+    """The last word of the running case names the rank."""
+    (footer,) = (lines[-1] for lines in cases_in(folder) if lines[-1].get("status") == status)
+    assert f"waiting for rank {rank}" in footer["stop_reason"], footer["stop_reason"]
+
+
+@contextlib.contextmanager
+def long_run_of_mpi_in(folder, mfbench):
+    with running(mfbench, folder, LONG, command=of_mpi(3, mfbench, "run", "spec.json")) as process:
+        wait_for(lambda: epochs_in(folder) > 4)
+        yield process
+
+
+@waiting
+def the_wait_for_rank_0_of_mpi_by_the_first_signal(folder, mfbench):
+    with long_run_of_mpi_in(folder, mfbench) as process:
+        ranks = children_of(process.pid)
+        with stopped(ranks[0]):
+            os.kill(ranks[1], signal.SIGTERM)
+            process.communicate(timeout=45)
+        assert process.returncode != 0
+        wait_for(lambda: gone(ranks), seconds=2)
+
+
+@waiting
+def the_wait_for_a_rank_by_wall_seconds(folder, mfbench):
+    limited = {**LONG, "stop": {"epochs": 100000, "wall_seconds": 8}}
+    with running(mfbench, folder, limited) as process:
+        wait_for(lambda: epochs_in(folder) > 2)
+        others = children_of(process.pid)
+        with stopped(others[0]):
+            _, stderr = process.communicate(timeout=20)
+    assert process.returncode == 4, stderr
+    assert "wall_seconds" in stderr and "waiting for rank 1" in stderr
+    wait_for(lambda: gone(others), seconds=2)
+    expect_waited_for(folder, 1, "timeout")
+
+
+@waiting
+def the_wait_for_a_rank_by_the_first_signal(folder, mfbench):
+    with long_run_in(folder, mfbench) as process:
+        others = children_of(process.pid)
+        with stopped(others[1]):
+            process.terminate()
+            _, stderr = process.communicate(timeout=20)
+    assert process.returncode == 128 + signal.SIGTERM, stderr
+    assert "interrupted" in stderr and "error:" not in stderr
+    wait_for(lambda: gone(others), seconds=2)
+    expect_waited_for(folder, 2, "interrupted")
+
+
+@waiting
+def the_wait_for_a_rank_of_mpi_by_the_first_signal(folder, mfbench):
+    with long_run_of_mpi_in(folder, mfbench) as process:
+        ranks = children_of(process.pid)
+        with stopped(ranks[2]):
+            os.kill(ranks[0], signal.SIGTERM)
+            process.communicate(timeout=20)
+        wait_for(lambda: gone(ranks), seconds=2)
+    expect_waited_for(folder, 2, "interrupted")
+
+
+@waiting
+def all_ranks_of_mpi_by_a_signal_after_the_epoch(folder, mfbench):
+    """As srun sends it."""
+    with long_run_of_mpi_in(folder, mfbench) as process:
+        for pid in children_of(process.pid):
+            os.kill(pid, signal.SIGTERM)
+        _, stderr = process.communicate(timeout=20)
+    (lines,) = cases_in(folder)
+    assert lines[-1]["status"] == "interrupted" and "stopped by the user after epoch" in lines[-1]["stop_reason"]
+    assert "interrupted; the same command goes on" in stderr
+    assert len(lines[-1]["ranks"]) == 2  # they have told what they did
+
+
+@waiting
+def all_ranks_of_mpi_with_one_that_is_killed(folder, mfbench):
+    with long_run_of_mpi_in(folder, mfbench) as process:
         ranks = children_of(process.pid)
         assert len(ranks) == 3
         start = time.monotonic()
@@ -485,71 +554,43 @@ def test_a_rank_of_mpi_that_is_killed_ends_all(mfbench, mpirun, tmp_path):
         assert "rank 1" in stderr  # mpirun says so
 
 
-# ---- waits that end --------------------------------------------------------------------------------
+# Each ends with one error that has these words. A second spec is that of rank 1.
+BAD_USE = {
+    "too few": (2, [with_ranks(3)], ["asks for 3 ranks", "2 processes were started", "mpirun -n 3"]),
+    "too many": (3, [with_ranks(2)], ["3 processes were started", "no case of ranks asks for more than 2"]),
+    "none asked for": (2, [{**SPEC, "algorithms": ["sgd_serial"]}], ["have no parameter `ranks`"]),
+    "two specs": (1, [with_ranks(2), {**with_ranks(2), "seeds": [2]}], ["rank 1 has another spec"]),
+    "one spec": (1, [with_ranks(2), None], ["error: rank 1: ", "b.json"]),
+}
 
 
-def expect_waited_for(folder, rank, status):
-    """The last word of the running case names the rank."""
-    (footer,) = (lines[-1] for lines in cases_in(folder) if lines[-1].get("status") == status)
-    assert f"waiting for rank {rank}" in footer["stop_reason"], footer["stop_reason"]
+@waiting
+def bad_use_before_anything_is_loaded(folder, mfbench):
+    def start(name):
+        count, specs, _ = BAD_USE[name]
+        (own := folder / name).mkdir()
+        words = ["run", write(own, specs[0], "a.json")]
+        if len(specs) > 1:
+            words += [":", "-n", "1", mfbench.program, "run", "b.json"]
+            if specs[1]:
+                write(own, specs[1], "b.json")
+        return subprocess.Popen(of_mpi(count, mfbench, *words), cwd=own, text=True, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, env=mfbench.environment())
+
+    running = {name: start(name) for name in BAD_USE}
+    for name, process in running.items():
+        stderr = process.communicate(timeout=60)[1]
+        if name == "one spec":
+            assert process.returncode != 0
+        else:
+            assert process.returncode == 2, stderr
+        errors = [line for line in stderr.splitlines() if line.startswith("error:")]
+        assert len(errors) == 1, stderr
+        for word in BAD_USE[name][2]:
+            assert word in errors[0]
+        assert not (folder / name / "results").exists()
 
 
-def test_the_first_signal_ends_the_wait_for_a_rank(tmp_path, long_run):
-    others = children_of(long_run.pid)
-    with stopped(others[1]):
-        long_run.terminate()
-        _, stderr = long_run.communicate(timeout=20)
-    assert long_run.returncode == 128 + signal.SIGTERM, stderr
-    assert "interrupted" in stderr and "error:" not in stderr
-    wait_for(lambda: gone(others), seconds=2)
-    expect_waited_for(tmp_path, 2, "interrupted")
-
-
-def test_wall_seconds_end_the_wait_for_a_rank(mfbench, tmp_path):
-    limited = {**LONG, "stop": {"epochs": 100000, "wall_seconds": 8}}
-    with running(mfbench, tmp_path, limited) as process:
-        wait_for(lambda: epochs_in(tmp_path) > 2)
-        others = children_of(process.pid)
-        with stopped(others[0]):
-            _, stderr = process.communicate(timeout=20)
-    assert process.returncode == 4, stderr
-    assert "wall_seconds" in stderr and "waiting for rank 1" in stderr
-    wait_for(lambda: gone(others), seconds=2)
-    expect_waited_for(tmp_path, 1, "timeout")
-
-
-@pytest.fixture
-def long_run_of_mpi(mfbench, mpirun, tmp_path):
-    command = mpirun.command(3, mfbench.program, "run", "spec.json")
-    with running(mfbench, tmp_path, LONG, command=command) as process:
-        wait_for(lambda: epochs_in(tmp_path) > 4)
-        yield process
-
-
-def test_the_first_signal_ends_the_wait_for_a_rank_of_mpi(tmp_path, long_run_of_mpi):
-    ranks = children_of(long_run_of_mpi.pid)
-    with stopped(ranks[2]):
-        os.kill(ranks[0], signal.SIGTERM)
-        long_run_of_mpi.communicate(timeout=20)
-    wait_for(lambda: gone(ranks), seconds=2)
-    expect_waited_for(tmp_path, 2, "interrupted")
-
-
-def test_a_signal_to_all_ranks_of_mpi_ends_them_after_the_epoch(tmp_path, long_run_of_mpi):
-    """As srun sends it."""
-    for pid in children_of(long_run_of_mpi.pid):
-        os.kill(pid, signal.SIGTERM)
-    _, stderr = long_run_of_mpi.communicate(timeout=20)
-    (lines,) = cases_in(tmp_path)
-    assert lines[-1]["status"] == "interrupted" and "stopped by the user after epoch" in lines[-1]["stop_reason"]
-    assert "interrupted; the same command goes on" in stderr
-    assert len(lines[-1]["ranks"]) == 2  # they have told what they did
-
-
-def test_the_first_signal_ends_the_wait_for_rank_0_of_mpi(long_run_of_mpi):
-    ranks = children_of(long_run_of_mpi.pid)
-    with stopped(ranks[0]):
-        os.kill(ranks[1], signal.SIGTERM)
-        long_run_of_mpi.communicate(timeout=45)
-    assert long_run_of_mpi.returncode != 0
-    wait_for(lambda: gone(ranks), seconds=2)
+@pytest.mark.parametrize("name", WAITING)
+def test_ends_well(begun, name):
+    begun[name].result()
