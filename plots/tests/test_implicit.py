@@ -106,14 +106,14 @@ def test_default_curves_are_of_what_the_cases_are_judged_by(tmp_path):
     assert len(drawn["ndcg_100-time"].splitlines()) == 1 + 2 * len(RISING)
 
 
-def test_results_of_both_kinds_have_a_page_each(tmp_path):
+def test_results_of_both_kinds_have_a_page_each(tmp_path, unlaid):
     drawn = files(write(tmp_path / "a", [implicit(dataset="plays"), Made(dataset="stars")]))
     assert {"ndcg_100-time", "rmse-time"} <= set(drawn)
     assert "stars" in drawn["rmse-time"] and "plays" not in drawn["rmse-time"]
     assert "plays" in drawn["ndcg_100-time"] and "stars" not in drawn["ndcg_100-time"]
 
 
-def test_a_metric_is_asked_for_without_a_target(tmp_path, capsys):
+def test_a_metric_is_asked_for_without_a_target(tmp_path, unlaid, capsys):
     folder = write(tmp_path / "a", [implicit(), implicit("other")])
     drawn = files(folder, "--metric", "map@10")
     assert "map_10" in drawn["map_10-time"].splitlines()[0]
@@ -146,7 +146,7 @@ def test_figures_without_a_metric_of_their_own_take_that_of_the_cases(tmp_path):
         assert column in table.read_text().splitlines()[0]
 
 
-def test_the_target_of_an_option_wins_over_that_of_a_recipe(tmp_path):
+def test_the_target_of_an_option_wins_over_that_of_a_recipe(tmp_path, unlaid):
     folder = write(tmp_path / "a", [Made(), Made("fused")])
     recipe = tmp_path / "r.json"
     recipe.write_text(json.dumps([{"figure": "speedup", "target": GOAL}]))
