@@ -7,15 +7,17 @@ from mfdev.deps import BOTH, PLOT, PYTEST, USES, deps, need, python_with
 from mfdev.lint import lint
 from mfdev.shell import ROOT, SELF, Beside, Ended, Failure, jobs, run, say
 
+SUITE = ("plots/tests", "tests")  # in this order no file of many seconds comes last
 PRESETS = ("cpu", "ci", "clang", "asan", "tsan")
 
 
 def pytest_command(preset, words, most=4):
-    """(command, environment); tests start threads and processes of their own: four at a time are enough."""
+    """(command, environment). One process more than there are cores, since many tests wait for what they have started;
+    that has threads of its own, so four at a time are enough."""
     found = python_with(*PYTEST, *PLOT) or python_with(*PYTEST)
     if not found:
         raise Failure("no Python imports both pytest and jsonschema")
-    count = pytest_processes(min(jobs(), most), python_with(*PYTEST, "xdist"))
+    count = pytest_processes(min(jobs() + 1, most), python_with(*PYTEST, "xdist"))
     workers = ["-n", count, "--dist", "loadfile"] if count > 1 else []
     say(f"pytest (processes: {count})")
     return ([found, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", *workers, *words],
@@ -67,7 +69,7 @@ def test_all(preset):
         if libraries.wait() != 0:
             say("not all libraries could be installed: tests of those missing are skipped")
     if have_nvcc():
-        command, environment = pytest_command(preset, ["-k", "not cuda_example", "tests", "plots/tests"])
+        command, environment = pytest_command(preset, ["-k", "not cuda_example", *SUITE])
         with Beside(*command, env=environment) as tests:
             compile_cuda(preset)
             if code := tests.wait():
@@ -75,7 +77,7 @@ def test_all(preset):
         run_pytest(preset, "-k", "cuda_example", "tests/test_docs.py", most=1)  # it links what was compiled
     else:
         say("no nvcc: the CUDA build is skipped")
-        run_pytest(preset, "tests", "plots/tests")
+        run_pytest(preset, *SUITE)
     lint([])
     run_ctest(preset)
 
