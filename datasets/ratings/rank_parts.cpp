@@ -58,13 +58,37 @@ Ratings ratings_from(Columns3 columns, AlignedVector<std::int64_t> offsets, cons
 }
 
 constexpr std::int64_t kChunk = 1024 * kPackedBlock;  // ratings that a thread takes at a time
+constexpr std::int64_t kRows = 4096;                  // likewise
+
+// To the begin of so many.
+template <class T>
+AlignedVector<T> copy_of(View<const T> from, std::int64_t size, ThreadTeam& team) {
+  AlignedVector<T> to(size);
+  team.for_chunks(from.size(), kChunk, [&](std::int64_t begin, std::int64_t end) {
+    std::copy(from.begin() + begin, from.begin() + end, to.begin() + begin);
+  });
+  return to;
+}
+
+// Where rows begin once the first ratings are skipped and those of the users `rest` follow.
+AlignedVector<std::int64_t> moved_offsets(View<const std::int64_t> own, std::int64_t skipped,
+                                          View<const std::int32_t> rest, ThreadTeam& team) {
+  AlignedVector<std::int64_t> offsets(own.size());
+  team.for_chunks(own.size(), kRows, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t row = begin; row < end; ++row) {
+      const bool before = rest.empty() || row <= rest.front();
+      const auto after = before ? rest.begin() : std::lower_bound(rest.begin(), rest.end(), row);
+      offsets[row] = std::max<std::int64_t>(0, own[row] - skipped) + (after - rest.begin());
+    }
+  });
+  return offsets;
+}
 
 // What the other ranks send to rank 0; on these it gives back nothing.
 class Gathering {
  public:
-  Gathering(const PartOffsets& users, const PartOffsets& parts, Communicator& ranks,
-            ThreadTeam& team)
-      : users_(users), parts_(parts), ranks_(ranks), team_(team) {}
+  Gathering(const PartOffsets& parts, Communicator& ranks, ThreadTeam& team)
+      : parts_(parts), ranks_(ranks), team_(team) {}
 
   // By rank; nothing of rank 0.
   std::vector<PackedRatings> packed(const Ratings& own) const {
@@ -114,7 +138,6 @@ class Gathering {
     return heads;
   }
 
-  const PartOffsets& users_;
   const PartOffsets& parts_;
   Communicator& ranks_;
   ThreadTeam& team_;
@@ -129,11 +152,14 @@ Ratings ratings_of_blocks(const Ratings& own, const PartOffsets& parts, std::int
   Columns3 columns = for_columns(own, [&](const auto& column) {
     using T = std::remove_cvref_t<decltype(column[0])>;
     const auto rest = rest_of_blocks(column, parts, block, ranks);
-    AlignedVector<T> all(column.begin() + skipped, column.end());
-    all.insert(all.end(), rest.begin(), rest.end());
+    const View<const T> kept = column.part(skipped, column.size());
+    AlignedVector<T> all = copy_of(kept, kept.size() + std::ssize(rest), team);
+    std::copy(rest.begin(), rest.end(), all.begin() + kept.size());
     return all;
   });
-  AlignedVector<std::int64_t> offsets = key_offsets(columns.users, own.n_users(), team);
+  const View<const std::int32_t> users = columns.users;
+  AlignedVector<std::int64_t> offsets = moved_offsets(
+      own.user_offsets(), skipped, users.part(own.nnz() - skipped, users.size()), team);
   return ratings_from(std::move(columns), std::move(offsets), own, team);
 }
 
@@ -141,18 +167,13 @@ Ratings ratings_on_rank_0(const Ratings& own, const PartOffsets& users, const Pa
                           Communicator& ranks, ThreadTeam& team) {
   if (parts.back() == 0) return no_ratings_of(share_ids(own));  // on all
   AlignedVector<std::int64_t> offsets = offsets_on_rank_0(own.user_offsets(), users, ranks, team);
-  const Gathering gathering{users, parts, ranks, team};
+  const Gathering gathering{parts, ranks, team};
   const std::vector<PackedRatings> packed = gathering.packed(own);
   if (!ranks.leads()) return no_ratings_of(copy_ids(own, team));
   // The others wait meanwhile.
   ThreadTeam wide(useful_threads(hardware_threads(), parts.back()));
-  Columns3 all = for_columns(own, [&](const auto& column) {
-    AlignedVector<std::remove_cvref_t<decltype(column[0])>> to(parts.back());
-    wide.for_chunks(column.size(), kChunk, [&](std::int64_t begin, std::int64_t end) {
-      std::copy(column.begin() + begin, column.begin() + end, to.begin() + begin);
-    });
-    return to;
-  });
+  Columns3 all =
+      for_columns(own, [&](const auto& column) { return copy_of(column, parts.back(), wide); });
   gathering.unpack(packed, all, wide);
   fill_row_users(offsets, all.users, wide);
   return ratings_from(std::move(all), std::move(offsets), own, wide);

@@ -191,6 +191,10 @@ TEST_P(Slices, PartsGoToWhereTheyAreEvaluated) {
       const BlockRange blocks = blocks_of(slice.test_parts, of.rank(), kBlock);
       const Ratings mine = ratings_of_blocks(slice.split.test, slice.test_parts, kBlock, of, team);
       ASSERT_EQ(mine.nnz(), blocks.size());
+      AlignedVector<std::int64_t> offsets(mine.n_users() + std::int64_t{1}, 0);
+      for (const auto user : mine.users()) ++offsets[user + 1];
+      std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
+      ASSERT_TRUE(std::ranges::equal(mine.user_offsets(), offsets));
       for (std::int64_t k = 0; k < mine.nnz(); ++k) {
         const Rating here = mine[k], other = whole.test[blocks.begin + k];
         ASSERT_EQ(std::tie(here.user, here.item, here.value),
