@@ -123,7 +123,7 @@ def test_a_pipe_in_a_model_is_refused_not_waited_for(bounded, tmp_path, name):
 
 
 def test_a_small_file_that_unpacks_to_much_is_refused(bounded, tmp_path):
-    if "libarchive         yes" not in bounded("doctor").stdout.decode():
+    if not json.loads(bounded("doctor", "--json").stdout)["build"]["libarchive"].startswith("yes"):
         pytest.skip("this build unpacks nothing")
     member = gzip.compress(b"no row\n" * (3 << 19))
     (tmp_path / "bomb.txt.gz").write_bytes(member * 26)  # 273 MiB

@@ -69,7 +69,7 @@ def end_of(done):
 
 # ---- ratings of one's own ------------------------------------------------------------------------
 
-def test_a_file_of_stars_becomes_a_race_with_a_winner(race, tmp_path):
+def test_a_file_of_stars_becomes_a_race_with_a_winner(race, undrawn, tmp_path):
     write_ratings(tmp_path / "r.csv", stars)
     done = race("r.csv", "--time", 3, code=0)
     assert "150 users, 80 items, 6,000 ratings, taken for stars" in done.stdout
@@ -86,7 +86,7 @@ def test_a_file_of_stars_becomes_a_race_with_a_winner(race, tmp_path):
 
     spec["seeds"] = [1, 2]  # the user's edit stands, and what has run is not run again
     (folder / "race.json").write_text(json.dumps(spec))
-    again = race("r.csv", "--time", 3, code=0)
+    again = undrawn("r.csv", "--time", 3)
     assert "race.json is there, and goes on as it stands" in again.stderr
     assert "0 run now" in again.stdout and "taken for" not in again.stdout
 
@@ -157,13 +157,13 @@ def write_rulers(tmp_path, **keys):
     (tmp_path / "s.json").write_text(json.dumps({**RULERS, **keys}))
 
 
-def test_the_winner_is_who_answers_first(race, mfbench, tmp_path):
+def test_the_winner_is_who_answers_first(undrawn, mfbench, tmp_path):
     write_rulers(tmp_path)
     mfbench("run", "s.json", "--quiet", cwd=tmp_path, code=0)
     cases = cases_of(tmp_path / "results/runs/rulers")
     target = cases[0][3]["test_rmse"]  # of epoch 2, in every case
     write_rulers(tmp_path, target_rmse=target)
-    done = race("s.json", code=0)
+    done = undrawn("s.json")
     assert "0 run now" in done.stdout
     answers = {}
     for header, *trace, footer in cases:
