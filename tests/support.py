@@ -1,5 +1,6 @@
 """What several tests ask of result files and of processes, and a server of files."""
 
+import concurrent.futures
 import contextlib
 import fcntl
 import http.server
@@ -88,6 +89,23 @@ def wait_for(condition, what="that", seconds=30):
             pytest.fail(f"no {what} within {seconds} s")
         time.sleep(0.005)
     return found
+
+
+class Waiting(dict):
+    """{name: body} of a file's tests that wait for seconds and take no CPU meanwhile. They begin together with the
+    first test of the file, the longest first; the last, `test_ends_well`, says how they went."""
+
+    def __call__(self, body):
+        self[body.__name__] = body
+        return body
+
+    @contextlib.contextmanager
+    def begun(self, request, mfbench, tmp_path_factory):
+        """{name: what comes of it} of those that are to be tested, each called with a folder of its own and mfbench."""
+        wanted = [item.callspec.params["name"] for item in request.session.items
+                  if item.path == request.path and item.originalname == "test_ends_well"]
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            yield {name: pool.submit(self[name], tmp_path_factory.mktemp(name), mfbench) for name in wanted}
 
 
 def zipped(members):

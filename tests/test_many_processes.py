@@ -15,26 +15,26 @@ import time
 import pytest
 
 from guide import ROOT
-from support import in_little_memory, lines_of, wait_for
+from support import Waiting, in_little_memory, lines_of, wait_for
 
 SPEC = {"name": "many", "datasets": [{"like": "ml-100k", "scale": 0.05}], "seeds": [1, 2, 3], "stop": {"epochs": 12},
         "algorithms": [{"name": "ruler", "sleep_ms": 15, "factors": [1, 2]}]}
 LONG = {**SPEC, "seeds": [1], "stop": {"epochs": 4000}, "algorithms": [{"name": "ruler", "sleep_ms": 15}]}
 
 
-@pytest.fixture
-def place(mfbench, tmp_path):
+@contextlib.contextmanager
+def place_in(folder, mfbench):
     """A folder with a spec, and started runs of it that end with the test."""
     class Place:
-        folder, out, started = tmp_path, tmp_path / "out", []
+        out, started = folder / "out", []
 
         def write(self, spec):
-            (tmp_path / "s.json").write_text(json.dumps(spec))
+            (folder / "s.json").write_text(json.dumps(spec))
             return self
 
         def start(self, *words, lease=None, command=(mfbench.program, "run", "s.json", "--out", "out"), **more):
             environment = {**mfbench.environment(), **({"MFBENCH_LEASE": str(lease)} if lease else {}), **more}
-            self.started.append(subprocess.Popen([*command, *words], cwd=tmp_path, env=environment, text=True,
+            self.started.append(subprocess.Popen([*command, *words], cwd=folder, env=environment, text=True,
                                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                                  preexec_fn=in_little_memory))
             return self.started[-1]
@@ -50,10 +50,27 @@ def place(mfbench, tmp_path):
             return files
 
     where = Place()
-    yield where.write(SPEC)
-    for process in where.started:
-        process.kill()
-        process.communicate()
+    try:
+        yield where.write(SPEC)
+    finally:
+        for process in where.started:
+            process.kill()
+            process.communicate()
+
+
+@pytest.fixture
+def place(mfbench, tmp_path):
+    with place_in(tmp_path, mfbench) as where:
+        yield where
+
+
+waiting = Waiting()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def begun(request, mfbench, tmp_path_factory):
+    with waiting.begun(request, mfbench, tmp_path_factory) as begun:
+        yield begun
 
 
 def end(process, code=0):
@@ -119,9 +136,11 @@ def touched(claim):
 
     toucher = threading.Thread(target=touch)
     toucher.start()
-    yield
-    stop.set()
-    toucher.join()
+    try:
+        yield
+    finally:
+        stop.set()
+        toucher.join()
 
 
 @pytest.mark.parametrize("words", [[], ["--apart"]])
@@ -159,19 +178,29 @@ def test_a_case_of_a_process_that_is_killed_is_taken_by_the_next(place, words):
     assert sum(counts(out)[0] for out, _ in ended) == 6
 
 
-@pytest.mark.parametrize("words", [[], ["--apart"]])
-def test_a_claim_of_another_machine_lasts_for_its_lease(place, words):
-    path, claim = held_elsewhere(place, lease_s=3)
-    with touched(claim):
-        process = place.start(*words)
-        wait_for(lambda: len(list(place.out.glob("*.jsonl"))) == 5, "other cases")
-    ends = claim.stat().st_mtime + 3
-    out, _ = end(process)
-    assert counts(out) == [6, 0, 0, 0]
-    started = {name: calendar.timegm(time.strptime(lines[0]["environment"]["started_at"], "%Y-%m-%dT%H:%M:%SZ"))
-               for name, lines in place.results().items()}
+def outlive_a_lease(folder, mfbench, *words):
+    with place_in(folder, mfbench) as place:
+        path, claim = held_elsewhere(place, lease_s=3)
+        with touched(claim):
+            process = place.start(*words)
+            wait_for(lambda: len(list(place.out.glob("*.jsonl"))) == 5, "other cases")
+        ends = claim.stat().st_mtime + 3
+        out, _ = end(process)
+        assert counts(out) == [6, 0, 0, 0]
+        started = {name: calendar.timegm(time.strptime(lines[0]["environment"]["started_at"], "%Y-%m-%dT%H:%M:%SZ"))
+                   for name, lines in place.results().items()}
     last = started.pop(path.name)
     assert last >= int(ends) and max(started.values()) <= last, "the others first, and this not before"
+
+
+@waiting
+def a_claim_of_another_machine_by_its_lease(folder, mfbench):
+    outlive_a_lease(folder, mfbench)
+
+
+@waiting
+def a_claim_of_another_machine_by_its_lease_apart(folder, mfbench):
+    outlive_a_lease(folder, mfbench, "--apart")
 
 
 def test_a_claim_that_is_touched_is_left_to_its_owner(place):
@@ -215,13 +244,15 @@ def test_machines_hear_of_each_other(place, mfbench):
     assert [one.name for one in place.out.glob("*.partial*")] == [f"{path.name}.partial-1"]
 
 
-def test_waiting_for_another_machine_says_for_whom_and_ends_by_a_signal(place):
-    held_elsewhere(place, lease_s=600)
-    process = place.start()
-    said = next(line for line in process.stderr if "waiting for" in line)
-    assert "process 4711 on n017" in said
-    process.send_signal(signal.SIGTERM)
-    end(process, 143)
+@waiting
+def the_wait_for_another_machine_by_a_signal_and_says_for_whom(folder, mfbench):
+    with place_in(folder, mfbench) as place:
+        held_elsewhere(place, lease_s=600)
+        process = place.start()
+        said = next(line for line in process.stderr if "waiting for" in line)
+        assert "process 4711 on n017" in said
+        process.send_signal(signal.SIGTERM)
+        end(process, 143)
 
 
 def test_a_case_that_another_has_taken_over_is_given_up(place):
@@ -281,8 +312,8 @@ def test_rerun_of_two_processes_runs_each_case_once(place):
     place.write({**SPEC, "seeds": [1]})
 
     for words in ([], ["--rerun"]):
-        (place.folder / "now").write_text("")
-        began = ["--began-ns", str((place.folder / "now").stat().st_mtime_ns)]
+        (place.out.parent / "now").write_text("")
+        began = ["--began-ns", str((place.out.parent / "now").stat().st_mtime_ns)]
         ended = [end(process) for process in [place.start(*words, *began) for _ in range(2)]]
         assert sum(counts(out)[0] for out, _ in ended) == 2
     assert len(list(place.out.glob("*.partial-1"))) == 2 == len(list(place.out.glob("*.partial*")))
@@ -295,3 +326,8 @@ def test_the_job_array_shares_a_spec(place, mfbench):
     tasks = [place.start(command=(str(script), "s.json", "out"), SLURM_ARRAY_TASK_ID=str(task),
                          MFBENCH=mfbench.program) for task in (1, 2, 3)]
     assert sum(counts(end(task)[0])[0] for task in tasks) == 6 == len(place.results())
+
+
+@pytest.mark.parametrize("name", waiting)
+def test_ends_well(begun, name):
+    begun[name].result()

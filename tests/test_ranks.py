@@ -2,7 +2,6 @@
 where one of them fails. mfbench starts those of one machine itself; with mpirun in the place of that
 where MPI is there."""
 
-import concurrent.futures
 import contextlib
 import functools
 import json
@@ -15,7 +14,7 @@ import time
 
 import pytest
 
-from support import children_of, is_gone, lines_of, stopped, wait_for
+from support import Waiting, children_of, is_gone, lines_of, stopped, wait_for
 
 SPEC = {
     "name": "ranks",
@@ -447,23 +446,13 @@ def test_interrupted_ranks_end_after_the_epoch(mfbench, tmp_path, long_run):
 
 # ---- what waits ------------------------------------------------------------------------------------
 
-WAITING = {}
-
-
-def waiting(body):
-    """Waits for seconds and takes no CPU meanwhile. So these begin together with the first test of this file, the
-    longest first; `test_ends_well` says how they went."""
-    WAITING[body.__name__] = body
-    return body
+waiting = Waiting()
 
 
 @pytest.fixture(scope="module", autouse=True)
 def begun(request, mfbench, tmp_path_factory):
-    """{name: what comes of it} of those that are to be tested."""
-    wanted = [item.callspec.params["name"] for item in request.session.items
-              if item.path == request.path and item.originalname == "test_ends_well"]
-    with concurrent.futures.ThreadPoolExecutor(4) as pool:
-        yield {name: pool.submit(WAITING[name], tmp_path_factory.mktemp(name), mfbench) for name in wanted}
+    with waiting.begun(request, mfbench, tmp_path_factory) as begun:
+        yield begun
 
 
 def expect_waited_for(folder, rank, status):
@@ -591,6 +580,6 @@ def bad_use_before_anything_is_loaded(folder, mfbench):
         assert not (folder / name / "results").exists()
 
 
-@pytest.mark.parametrize("name", WAITING)
+@pytest.mark.parametrize("name", waiting)
 def test_ends_well(begun, name):
     begun[name].result()

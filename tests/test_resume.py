@@ -50,6 +50,11 @@ def as_of_tomorrow(path):
     os.utime(path, (later, later))
 
 
+def next_second():
+    """Results tell no less."""
+    time.sleep(1.1 - time.time() % 1)
+
+
 @pytest.mark.parametrize("words", [[], ["--apart"]])
 def test_ratings_written_after_a_result_are_told_of_once(mfbench, tmp_path, words):
     """The hash of a case does not have them, so it stands."""
@@ -57,7 +62,7 @@ def test_ratings_written_after_a_result_are_told_of_once(mfbench, tmp_path, word
     assert "warning" not in mfbench("run", "s.json", *words, cwd=tmp_path, preexec_fn=in_little_memory).stderr
     assert "warning" not in mfbench("run", "s.json", *words, cwd=tmp_path, preexec_fn=in_little_memory).stderr
     as_of_tomorrow(ratings)
-    time.sleep(1.1)  # results tell seconds
+    next_second()
     again = mfbench("run", "s.json", *words, cwd=tmp_path, preexec_fn=in_little_memory)
     assert "2 cases: 0 run now, 2 finished before" in again.stdout
     assert again.stderr.count("own.csv: written at") == 1 and "--rerun" in again.stderr
@@ -73,7 +78,7 @@ def test_a_run_apart_does_not_warn_of_its_own_results(mfbench, tmp_path):
     spec["algorithms"] = [{"name": "ials_cpu", "factors": 2}]
     first = mfbench("run", "s.json", "--apart", preexec_fn=in_little_memory, cwd=tmp_path, spec=spec)
     assert first.returncode == 0 and "written at" not in first.stderr
-    time.sleep(1.1)  # results tell seconds
+    next_second()
     assert "written at" in mfbench("run", "s.json", "--apart", preexec_fn=in_little_memory, cwd=tmp_path).stderr
 
 
@@ -118,7 +123,7 @@ def test_a_folder_that_holds_its_results_is_not_written_by_them(mfbench, tmp_pat
         (tmp_path / "d" / f"mv_{item:07}.txt").write_text("\n".join(lines) + "\n")
     spec = json.loads((tmp_path / "s.json").read_text()) | {"datasets": [{"path": "d", "format": "netflix"}]}
     mfbench("run", "s.json", "--out", "d/results", cwd=tmp_path, code=0, spec=spec)
-    time.sleep(1.1)  # results tell seconds
+    next_second()
     (tmp_path / "d" / "another").mkdir()
     for path in pathlib.Path(mfbench.environment()["MFBENCH_CACHE"]).glob("d@*"):
         path.unlink()  # so that times decide
