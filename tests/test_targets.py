@@ -18,7 +18,6 @@ KNOWN = {
     ("h100/peers-explicit.netflix", "ebgtg"): "a paper's algorithm, slow to learn: docs/comparison.md",
     ("h100/peers-explicit.netflix", "batch_hogwild"): "what eight points found: docs/comparison.md",
     ("h200/quickstart-gpu", "ebgtg"): "the same in half a minute",
-    ("h200-x4/cumf_als/fig8-gpus", "sgd_tiled"): "diverges on four devices: docs/reproduction/cumf_als.md",
     ("h100/cumf_als/fig8-rates", "batch_hogwild"): "rates on both sides of the best",
 }
 
