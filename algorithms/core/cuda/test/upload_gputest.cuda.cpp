@@ -103,11 +103,11 @@ TEST(Uploader, AFillThatFailsEndsTheUpload) {
   Gpu gpu;
   Uploader uploader(gpu.team, gpu.stream.get());
   const std::int64_t count = 3 * kPinnedPieces * kPinnedPieceBytes / 8;
-  EXPECT_THROW(uploader.filled<std::int64_t>(
-                   count,
-                   [](std::int64_t begin, std::int64_t, std::int64_t*) {
-                     if (begin == 0) fail(ErrorKind::data, "it cannot be read");
-                   }),
+  EXPECT_THROW(uploader.filled<std::int64_t>(count,
+                                             [](std::int64_t begin, std::int64_t, std::int64_t*) {
+                                               if (begin == 0)
+                                                 fail(ErrorKind::data, "it cannot be read");
+                                             }),
                Error);
   const AlignedVector<std::int64_t> numbers(2'000'000, 5);
   EXPECT_EQ(gpu.back(uploader.array(View<const std::int64_t>(numbers))), numbers);
