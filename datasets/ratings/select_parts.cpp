@@ -262,9 +262,9 @@ std::vector<std::vector<std::int64_t>> count_parts(const LabelsOf& labels, const
 
 }  // namespace
 
-std::int64_t keep_labelled(Isa isa, const std::uint8_t* labels, const std::int32_t* items,
-                           const float* values, std::int64_t count, std::uint8_t label,
-                           std::int32_t* kept_items, float* kept_values) {
+std::int64_t keep_labelled([[maybe_unused]] Isa isa, const std::uint8_t* labels,
+                           const std::int32_t* items, const float* values, std::int64_t count,
+                           std::uint8_t label, std::int32_t* kept_items, float* kept_values) {
 #if defined(__x86_64__)
   if (isa == Isa::avx512)
     return keep_by_16(labels, items, values, count, label, kept_items, kept_values);

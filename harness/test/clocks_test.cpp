@@ -390,6 +390,7 @@ TEST(DataStore, KeepsUsersOfTheTrainingPartForWhatLooksAtThem) {
   };
   EXPECT_FALSE(has_users(R"({"name": "als_fused"})", ""));
   EXPECT_TRUE(has_users(R"({"name": "als_fused"})", R"("train": true)"));
+  EXPECT_TRUE(has_users(R"({"name": "als_fused"})", R"("user_groups": 3)"));
   EXPECT_TRUE(has_users(R"({"name": "bpr"})", ""));
   EXPECT_TRUE(has_users(R"({"name": "als_cpu"})", ""));
 }

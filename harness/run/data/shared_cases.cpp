@@ -37,7 +37,8 @@ bool trains_on_one_device(const Case& item) { return needs_device(item) && ranks
 bool uploads_ratings(const Case& item) { return needs_device(item) && !has_own_process(item); }
 
 UsersColumn users_column(const Case& item) {
-  const bool by_rows = uploads_ratings(item) && !is_implicit(item) && !needs_train_errors(item);
+  const bool judges_training = needs_train_errors(item) || item.evaluate.user_groups > 0;
+  const bool by_rows = uploads_ratings(item) && !is_implicit(item) && !judges_training;
   return by_rows ? UsersColumn::on_demand : UsersColumn::made;
 }
 
