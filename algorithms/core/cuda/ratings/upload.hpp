@@ -112,10 +112,11 @@ class Uploader {
     const auto fill_part = [&](std::int64_t part) {
       const std::int64_t number = part / parts, begin = number * piece;
       const std::int64_t size = std::min(piece, count - begin), from = part % parts * kChunk;
+      // To ask about a copy, too: a thread that has chosen no device would start device 0 for it.
+      MF_CUDA(cudaSetDevice(device));
       T* out = reinterpret_cast<T*>(ring.memory(number));
       fill(begin + from, begin + std::min(from + kChunk, size), out + words_of(from));
       if (!ring.is_filled(number, (size + kChunk - 1) / kChunk)) return;
-      MF_CUDA(cudaSetDevice(device));  // of a thread that may have used none yet
       send(out, begin, size);
       ring.sent(number, stream_);
     };
