@@ -80,10 +80,16 @@ class Uploader {
     return to;
   }
 
-  // All of them, by user and item.
+  // All of them, by user and item. Users are those of the rows: their column may not be made.
   DeviceBuffer<Rating> ratings(const Ratings& from) {
+    const auto offsets = from.user_offsets();
     return filled<Rating>(from.nnz(), [&](std::int64_t begin, std::int64_t end, Rating* out) {
-      for (std::int64_t i = begin; i < end; ++i) *out++ = from[i];
+      const auto* row_end = std::upper_bound(offsets.begin(), offsets.end(), begin);
+      for (std::int64_t i = begin; i < end; ++i) {
+        while (*row_end <= i) ++row_end;
+        const auto user = static_cast<std::int32_t>(row_end - offsets.begin() - 1);
+        *out++ = {user, from.items()[i], from.values()[i]};
+      }
     });
   }
 

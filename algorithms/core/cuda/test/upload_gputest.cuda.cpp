@@ -194,6 +194,33 @@ TEST(Uploader, RatingsArriveBitForBit) {
   for (const auto& ratings : test::packables(8)) expect_to_arrive(gpu, ratings);
 }
 
+// Many users have none, and the column of users is not made for them.
+TEST(Uploader, RatingsArriveWithTheUsersOfTheirRows) {
+  MF_REQUIRE_DEVICE();
+  Gpu gpu;
+  constexpr std::int32_t kUsers = 400'000;
+  Ratings::Arrays arrays;
+  arrays.user_offsets = {0};
+  AlignedVector<std::int32_t> users;
+  for (std::int32_t user = 0; user < kUsers; ++user) {
+    users.resize(std::ssize(users) + static_cast<std::int64_t>(gpu.rng.below(3)), user);
+    arrays.user_offsets.push_back(std::ssize(users));
+  }
+  arrays.items.assign(users.size(), 0);
+  arrays.values = gpu.random_floats(std::ssize(users));
+  arrays.user_ids.resize(kUsers);
+  arrays.item_ids = {0};
+  const Ratings ratings(std::move(arrays));
+  Uploader uploader(gpu.team, gpu.stream.get());
+  const auto seen = gpu.back(uploader.ratings(ratings));
+  EXPECT_FALSE(ratings.has_users());
+  ASSERT_EQ(std::ssize(seen), ratings.nnz());
+  for (std::int64_t i = 0; i < ratings.nnz(); ++i) {
+    ASSERT_EQ(seen[i].user, users[i]) << i;
+    ASSERT_EQ(seen[i].value, ratings.values()[i]) << i;
+  }
+}
+
 // Narrow ones and the widest, in several pieces of pinned memory.
 TEST(Uploader, RatingsOfManyPiecesArriveBitForBit) {
   MF_REQUIRE_DEVICE();
