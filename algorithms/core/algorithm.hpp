@@ -63,6 +63,8 @@ struct Context {
   // Users and items together that have a training rating; nothing where they are not counted
   // (core/sgd/sgd_params.hpp: rated_shape).
   std::optional<std::int64_t> rated_rows;
+  double first_learning_rate = 0;  // which no later epoch exceeds; 0: not known
+  RatingLevel level = 0;           // of the training ratings; all 0: not known
   // Polled between blocks of long epochs; true: return early (the epoch will not be recorded).
   std::function<bool()> stop_requested;
   const RankLoan* ranks = nullptr;

@@ -1,6 +1,7 @@
 #include "algorithms/sgd_tiled/ring.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "algorithms/core/sgd/sgd_params.hpp"
 
@@ -20,6 +21,10 @@ constexpr double kWorthHalves = .95;
 constexpr double kRoundWait =
     100e-6;  // for the slowest rank, as measured: once more each round, seconds
 constexpr double kMostForLaps = .02;
+// Steps of an item's writers together that converged on four devices (Netflix look-alike at rate
+// .04), and how many times the writers of one device a ring may have below that.
+constexpr double kShortSteps = .31;
+constexpr double kMostWriters = 2;
 
 double pass_s(double updates, double row_bytes, double workers) {
   const double rate = std::min(
@@ -41,14 +46,22 @@ std::int64_t ring_workers(const RingShape& shape, int halves) {
 
 // An item of n ratings is held by n * held groups at a time: the share of its ratings among those
 // in hand, of all groups.
-std::int64_t ring_thin_above(std::int64_t above, const RingGroups& groups, std::int64_t nnz) {
+std::int64_t ring_thin_above(std::int64_t above, const RingGroups& groups, std::int64_t nnz,
+                             double step) {
   if (above == 0 || nnz == 0) return above;
   const auto most = static_cast<double>(above);
   const double one = static_cast<double>(groups.one_device) / static_cast<double>(nnz);
   const double held = static_cast<double>(groups.rank) * static_cast<double>(groups.parts) /
                       static_cast<double>(nnz);
-  const double writers = std::max(1.0, most * one);
+  const double as_one = std::max(1.0, most * one);
+  const double short_of = step > 0 ? kShortSteps / (step * as_one) : 1;
+  const double writers = as_one * std::clamp(short_of, 1.0, kMostWriters);
   return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::min(most, writers / held)));
+}
+
+double ring_step(ModelKind kind, double rate, const RatingLevel& level) {
+  return rate * (kind == ModelKind::biased ? level.deviation
+                                           : std::hypot(level.mean, level.deviation));
 }
 
 double ring_round_s(const RingShape& shape, int halves) {

@@ -48,12 +48,17 @@ int ring_halves(const RingShape& shape);
 // Settings::thin_above of a ring. A block, or half, has so many times fewer items than one device,
 // and a rank has only their ratings in hand: with as many groups, it holds each item that many
 // times as often. Items are thinned until no more groups at a time write one than on one device, or
-// than one.
+// than one; than twice as many where their steps together stay short.
+//
+// n writers move q by about -n rate p p^T q, which diverges where n rate |p|^2 nears 2. |p|^2 is
+// about the root mean square of the products that the model learns.
 struct RingGroups {
   std::int64_t one_device = 0, rank = 0;  // at once
   std::int64_t parts = 1;                 // ranks * halves
 };
-std::int64_t ring_thin_above(std::int64_t above, const RingGroups& groups, std::int64_t nnz);
+std::int64_t ring_thin_above(std::int64_t above, const RingGroups& groups, std::int64_t nnz,
+                             double step);  // rate |p|^2 of the first epoch; 0: not known
+double ring_step(ModelKind kind, double rate, const RatingLevel& level);
 
 // The estimate of a round, seconds.
 double ring_round_s(const RingShape& shape, int halves);

@@ -150,7 +150,9 @@ class SgdTiled : public Algorithm, public OnRanks {
       const RingGroups groups = {groups_at_once(settings_, workers_of_one(problem)),
                                  groups_at_once(settings_, workers_),
                                  std::int64_t{devices.size()} * halves};
-      ring_->thin_above = ring_thin_above(settings_.thin_above, groups, problem.nnz);
+      ring_->thin_above = ring_thin_above(
+          settings_.thin_above, groups, problem.nnz,
+          ring_step(settings_.model, context.first_learning_rate, context.level));
       make_blocks(ratings, context);
       start(initial, context);
       devices.wait(stream_);

@@ -45,13 +45,15 @@ PreparedCase::PreparedCase(const Case& item, const Ratings& train, const RatingF
   context_.phases = lent.phases;
   context_.stream = device_ != nullptr ? device_->stream() : nullptr;
   context_.rated_rows = facts.rating_users + facts.rated_items;
+  context_.first_learning_rate = item.schedule.learning_rate;
+  context_.level = {facts.mean, facts.deviation};
   context_.stop_requested = std::move(lent.stop_requested);
   if (rank_loan_.group != nullptr) context_.ranks = &rank_loan_;
   if (const auto& foreign = find_algorithm(item.algorithm).foreign) {
     if (!foreign->takes_test) foreign_loan_.test = nullptr;
     context_.foreign = &foreign_loan_;
   }
-  const Model initial = start_of(item.params, train, {facts.mean, facts.deviation}, item.init);
+  const Model initial = start_of(item.params, train, context_.level, item.init);
   if (lent.ratings) context_.ratings = lent.ratings(team_);
   algorithm_ = prepare_algorithm(item.algorithm, item.params, train, initial, context_,
                                  [this] { synchronize(); });

@@ -259,7 +259,7 @@ TEST(Ring, NoMoreGroupsWriteAnItemAtOnceThanOnOneDevice) {
         const std::int64_t own =
             std::min(kResident, ring_workers(ring_shape(ranks, shape), halves));
         const std::int64_t above =
-            ring_thin_above(kAbove, {one, own, std::int64_t{ranks} * halves}, shape.nnz);
+            ring_thin_above(kAbove, {one, own, std::int64_t{ranks} * halves}, shape.nnz, 0);
         EXPECT_LE(above, kAbove);
         for (const std::int64_t ratings : {500, 9000, 20000, 50000, 200000}) {
           // A rank has its users' ratings of the item, and in hand those of its part of the items.
@@ -274,11 +274,36 @@ TEST(Ring, NoMoreGroupsWriteAnItemAtOnceThanOnOneDevice) {
 }
 
 TEST(Ring, ItemsAreThinnedByWhatIsHeldAtOnce) {
-  EXPECT_EQ(ring_thin_above(20000, {5360, 3751, 4}, kNetflix.nnz), 20000 * 5360 / 15004);
-  EXPECT_EQ(ring_thin_above(20000, {8448, 8448, 4}, kHugewiki.nnz), 20000) << "one writer at most";
-  EXPECT_EQ(ring_thin_above(0, {10, 10, 4}, 100), 0) << "never";
-  EXPECT_EQ(ring_thin_above(5, {10, 10, 4}, 0), 5);
-  EXPECT_EQ(ring_thin_above(5, {10, 1000000, 4}, 5), 1);
+  const auto above = [](std::int64_t of_one, RingGroups groups, std::int64_t nnz) {
+    return ring_thin_above(of_one, groups, nnz, 0);
+  };
+  EXPECT_EQ(above(20000, {5360, 3751, 4}, kNetflix.nnz), 20000 * 5360 / 15004);
+  EXPECT_EQ(above(20000, {8448, 8448, 4}, kHugewiki.nnz), 20000) << "one writer at most";
+  EXPECT_EQ(above(0, {10, 10, 4}, 100), 0) << "never";
+  EXPECT_EQ(above(5, {10, 10, 4}, 0), 5);
+  EXPECT_EQ(above(5, {10, 1000000, 4}, 5), 1);
+}
+
+TEST(Ring, TwiceAsManyGroupsWriteAnItemWhereStepsAreShort) {
+  const RingGroups groups = {8448, 3751, 4};
+  const auto above = [&](double step) {
+    return ring_thin_above(20000, groups, kNetflix.nnz, step);
+  };
+  const std::int64_t as_one = above(0);
+  EXPECT_EQ(above(1e9), as_one);
+  EXPECT_EQ(above(.04 * 3.8), as_one) << "2.1 writers move it by .32";
+  EXPECT_NEAR(static_cast<double>(above(.0075 * 3.8)), 2.0 * static_cast<double>(as_one), 1);
+  // In between as many as move it by as much.
+  EXPECT_GT(above(.03 * 3.8), as_one);
+  EXPECT_NEAR(static_cast<double>(above(.03 * 3.8)) / static_cast<double>(above(.025 * 3.8)),
+              .025 / .03, 1e-3);
+  EXPECT_EQ(ring_thin_above(20000, {8448, 2000, 4}, kNetflix.nnz, 1e-6), 20000) << "spec's";
+}
+
+TEST(Ring, StepsAreAsLongAsTheRateAndTheProductsLearnt) {
+  EXPECT_DOUBLE_EQ(ring_step(ModelKind::plain, .01, {3, 4}), .05);
+  EXPECT_DOUBLE_EQ(ring_step(ModelKind::biased, .01, {3, 4}), .04);
+  EXPECT_EQ(ring_step(ModelKind::plain, 0, {3, 4}), 0);
 }
 
 TEST(Ring, HalvesWhereTheExchangeWeighs) {
