@@ -124,7 +124,7 @@ class BatchHogwild : public DeviceSgd<HogwildSettings>, public OnRanks {
     const int per_rank = segments_of_rank(shape);
     const auto cut = [&](int parts) {
       return [&, parts](View<const std::int64_t> offsets) {
-        return shard_rows(offsets, ratings_and(0), devices.size(), parts, context.team);
+        return shard_rows(offsets, ratings_and(0), *context.ranks->group, parts, *context.team);
       };
     };
     devices.guarded([&] {

@@ -60,8 +60,8 @@ std::int64_t ring_thin_above(std::int64_t above, const RingGroups& groups, std::
 }
 
 double ring_step(ModelKind kind, double rate, const RatingLevel& level) {
-  return rate * (kind == ModelKind::biased ? level.deviation
-                                           : std::hypot(level.mean, level.deviation));
+  return rate *
+         (kind == ModelKind::biased ? level.deviation : std::hypot(level.mean, level.deviation));
 }
 
 double ring_round_s(const RingShape& shape, int halves) {

@@ -127,7 +127,7 @@ class SgdTiled : public Algorithm, public OnRanks {
     devices.guarded([&] {
       const auto cut = [&](int parts) {
         return [&, parts](View<const std::int64_t> offsets) {
-          return shard_rows(offsets, ratings_and(0), devices.size(), parts, context.team);
+          return shard_rows(offsets, ratings_and(0), *context.ranks->group, parts, *context.team);
         };
       };
       const ProblemShape problem = {train.n_users(), train.n_items(), all_ratings(train, context)};
@@ -150,9 +150,9 @@ class SgdTiled : public Algorithm, public OnRanks {
       const RingGroups groups = {groups_at_once(settings_, workers_of_one(problem)),
                                  groups_at_once(settings_, workers_),
                                  std::int64_t{devices.size()} * halves};
-      ring_->thin_above = ring_thin_above(
-          settings_.thin_above, groups, problem.nnz,
-          ring_step(settings_.model, context.first_learning_rate, context.level));
+      ring_->thin_above =
+          ring_thin_above(settings_.thin_above, groups, problem.nnz,
+                          ring_step(settings_.model, context.first_learning_rate, context.level));
       make_blocks(ratings, context);
       start(initial, context);
       devices.wait(stream_);

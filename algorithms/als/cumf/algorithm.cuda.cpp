@@ -64,7 +64,7 @@ class Als : public Algorithm, public OnRanks {
     auto& devices = cuda::DeviceCommunicator::of(*context.ranks->group);
     const auto shard = [&](View<const std::int64_t> offsets) {
       const RowCost cost = ratings_and(row_cost(common, settings_.solver));
-      return shard_rows(offsets, cost, devices.size(), 1, context.team);
+      return shard_rows(offsets, cost, *context.ranks->group, 1, *context.team);
     };
     devices.guarded([&] {
       cuda::RankRatings ratings(train, context, shard, shard, devices);

@@ -42,19 +42,6 @@ float largest_of_all(float own, cuda::DeviceCommunicator* devices) {
 // devices, since the cuts may not differ.
 constexpr double kDeviceCycles = kMultiprocessors * 1.8e9;
 
-// By some 100,000 of them where there are more.
-template <class Cost>
-double sum_over_rows(View<const std::int64_t> offsets, const Cost& cost) {
-  const std::int64_t rows = offsets.size() - 1;
-  const std::int64_t stride = std::max<std::int64_t>(1, rows / 100'000);
-  double sum = 0;
-  std::int64_t seen = 0;
-  for (std::int64_t row = 0; row < rows; row += stride, ++seen) {
-    sum += cost(offsets[row + 1] - offsets[row]);
-  }
-  return seen == 0 ? 0 : sum * static_cast<double>(rows) / static_cast<double>(seen);
-}
-
 cuda::DeviceCommunicator* devices_of(cuda::DeviceRatings&) { return nullptr; }
 cuda::DeviceCommunicator* devices_of(cuda::RankRatings& ratings) { return &ratings.devices(); }
 
@@ -96,10 +83,11 @@ RowShards FusedSteps::shard(const FusedSettings& settings, View<const std::int64
   const auto cycles = [&](std::int64_t count) {
     return row_cycles(count, choice, rule.applied_up_to);
   };
-  const HalfStep half_step = {ranks.size(),
-                              sum_over_rows(offsets, cycles) / (ranks.size() * kDeviceCycles),
-                              static_cast<double>(offsets.size() - 1) * row_bytes};
-  return shard_rows(offsets, cycles, ranks.size(), parts_to_exchange(half_step), &team);
+  const auto parts = [&](double cycles_of_all) {
+    return parts_to_exchange({ranks.size(), cycles_of_all / (ranks.size() * kDeviceCycles),
+                              static_cast<double>(offsets.size() - 1) * row_bytes});
+  };
+  return shard_rows(offsets, cycles, ranks, parts, team);
 }
 
 template <class RatingsOnDevice>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 #include <utility>
 
 namespace mf {
@@ -25,21 +26,37 @@ class Costs {
 };
 
 // The work before any row. It is kept for the first row of each block, from which the others are
-// reckoned: sums are the same for any number of threads.
+// reckoned: sums are the same for any number of threads and ranks.
 class RowWork {
  public:
-  RowWork(View<const std::int64_t> offsets, const RowCost& rule, ThreadTeam* team)
+  RowWork(View<const std::int64_t> offsets, const RowCost& rule, ThreadTeam* team,
+          Communicator* ranks = nullptr)
       : offsets_(offsets), costs_(rule), before_block_((rows() + kBlock - 1) / kBlock + 1, 0.0) {
-    const auto sum = [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t block = begin; block < end; ++block) before_block_[block + 1] = own(block);
-    };
     const std::int64_t blocks = std::ssize(before_block_) - 1;
-    team != nullptr ? team->for_chunks(blocks, 1, sum) : sum(0, blocks);
+    if (ranks == nullptr || blocks < kManyBlocks) {
+      sum_blocks(0, blocks, team);
+    } else {
+      PartOffsets shares;
+      for (int rank = 0; rank <= ranks->size(); ++rank)
+        shares.push_back(blocks * rank / ranks->size());
+      sum_blocks(shares[ranks->rank()], shares[ranks->rank() + 1], team);
+      ranks->all_gather(std::span(before_block_).subspan(1), shares);
+    }
     for (std::int64_t block = 0; block < blocks; ++block)
       before_block_[block + 1] += before_block_[block];
   }
 
   std::int64_t rows() const { return offsets_.size() - 1; }
+  double all() const { return before_block_.back(); }
+
+  RowShards shard(int ranks, const PartShares& parts) const {
+    const RowCuts cuts = cut({0, rows()}, even_shares(ranks));
+    RowShards shards;
+    for (int rank = 0; rank < ranks; ++rank) {
+      shards.parts.push_back(cut(rows_of(cuts, rank), parts));
+    }
+    return shards;
+  }
 
   // Cuts the rows by these shares of their work. A row goes to the part in whose share its middle
   // lies.
@@ -59,7 +76,15 @@ class RowWork {
 
  private:
   static constexpr std::int64_t kBlock = 1 << 12;
+  static constexpr std::int64_t kManyBlocks = 1 << 8;  // whose sums take longer than a gather
 
+  void sum_blocks(std::int64_t first, std::int64_t last, ThreadTeam* team) {
+    const auto sum = [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t block = first + begin; block < first + end; ++block)
+        before_block_[block + 1] = own(block);
+    };
+    team != nullptr ? team->for_chunks(last - first, 1, sum) : sum(0, last - first);
+  }
   double cost(std::int64_t row) const { return costs_(offsets_[row + 1] - offsets_[row]); }
   double sum(std::int64_t begin, std::int64_t end) const {
     double work = 0;
@@ -115,13 +140,13 @@ RowShards one_shard(std::int64_t rows) { return {{{0, rows}}}; }
 
 RowShards shard_rows(View<const std::int64_t> offsets, const RowCost& cost, int ranks,
                      const PartShares& parts, ThreadTeam* team) {
-  const RowWork work(offsets, cost, team);
-  const RowCuts cuts = work.cut({0, work.rows()}, even_shares(ranks));
-  RowShards shards;
-  for (int rank = 0; rank < ranks; ++rank) {
-    shards.parts.push_back(work.cut(rows_of(cuts, rank), parts));
-  }
-  return shards;
+  return RowWork(offsets, cost, team).shard(ranks, parts);
+}
+
+RowShards shard_rows(View<const std::int64_t> offsets, const RowCost& cost, Communicator& ranks,
+                     const PartRule& parts, ThreadTeam& team) {
+  const RowWork work(offsets, cost, &team, &ranks);
+  return work.shard(ranks.size(), parts(work.all()));
 }
 
 }  // namespace mf

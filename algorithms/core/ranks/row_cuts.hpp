@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "base/ranks/communicator.hpp"
 #include "base/threads.hpp"
 #include "base/view.hpp"
 
@@ -55,6 +56,17 @@ RowShards shard_rows(View<const std::int64_t> offsets, const RowCost& cost, int 
 inline RowShards shard_rows(View<const std::int64_t> offsets, const RowCost& cost, int ranks,
                             int parts, ThreadTeam* team = nullptr) {
   return shard_rows(offsets, cost, ranks, even_shares(parts), team);
+}
+
+// The same by all ranks together, each of which reads its share of many rows. What the parts are
+// may follow from the work of all rows.
+using PartRule = std::function<PartShares(double work)>;
+RowShards shard_rows(View<const std::int64_t> offsets, const RowCost& cost, Communicator& ranks,
+                     const PartRule& parts, ThreadTeam& team);
+inline RowShards shard_rows(View<const std::int64_t> offsets, const RowCost& cost,
+                            Communicator& ranks, int parts, ThreadTeam& team) {
+  return shard_rows(
+      offsets, cost, ranks, [&](double) { return even_shares(parts); }, team);
 }
 
 }  // namespace mf

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/rng.hpp"
+#include "testing/rank_threads.hpp"
 #include "testing/triples.hpp"
 
 namespace mf {
@@ -154,6 +155,31 @@ TEST(RowShards, AreThoseOfARowByRowCutByAnyThreads) {
   for (int rank = 0; rank < 4; ++rank) {
     EXPECT_EQ(single.own(rank).begin, expected[rank]);
     EXPECT_EQ(single.own(rank).end, expected[rank + 1]);
+  }
+}
+
+TEST(RowShards, AreTheSameWhereEachRankReadsItsShareOfTheRows) {
+  for (const std::int64_t rows : {1'100'003, 5}) {
+    std::vector<std::int64_t> lengths(rows);
+    Rng rng(8);
+    for (auto& length : lengths) length = static_cast<std::int64_t>(4 / (.01 + rng.uniform()));
+    const auto offsets = offsets_of(lengths);
+    const RowCost cost = [](std::int64_t count) { return 1.1 * static_cast<double>(count) + .3; };
+    const PartShares shares = {.75, .25};
+    for (const int count : {2, 3}) {
+      const RowShards single = shard_rows(offsets, cost, count, shares);
+      double work = 0;
+      for (const std::int64_t length : lengths) work += cost(length);
+      const auto errors = test::in_rank_threads(count, [&](Communicator& ranks) {
+        ThreadTeam team(2);
+        const PartRule rule = [&](double all) {
+          EXPECT_NEAR(all / work, 1, 1e-9);
+          return shares;
+        };
+        EXPECT_EQ(shard_rows(offsets, cost, ranks, rule, team).parts, single.parts);
+      });
+      for (const auto& error : errors) EXPECT_EQ(error, "");
+    }
   }
 }
 

@@ -30,8 +30,8 @@ RowShards FusedSteps::shard(const FusedSettings& settings, View<const std::int64
   std::int64_t up_to = als::longest_applied(choice, als::applied_limits());
   ranks.broadcast(up_to);  // devices may differ, the cuts may not
   return shard_rows(
-      offsets, [&](std::int64_t count) { return als::row_cycles(count, choice, up_to); },
-      ranks.size(), 1, &team);
+      offsets, [&](std::int64_t count) { return als::row_cycles(count, choice, up_to); }, ranks, 1,
+      team);
 }
 
 FusedSteps::FusedSteps(const FusedSettings& settings, DevicePairs& pairs, const Model& initial,
