@@ -98,9 +98,12 @@ class Member:
 
     @cached_property
     def bench(self) -> Bench:
+        """Of seeds on several hosts, the host of most: the others are beside them in the same row."""
         row = self.row
         cores = cores_text(row["cores"]) if pd.notna(row["cores"]) else ""
-        return Bench(_text(row[CONTRIBUTOR]), self.gpus, _text(row["gpu"]), _text(row["cpu"]), cores, _text(row["host"]))
+        hosts = self.series.cases["host"].dropna().mode()
+        host = _text(row["host"]) if hosts.empty or row["host"] in set(hosts) else _text(hosts.iloc[0])
+        return Bench(_text(row[CONTRIBUTOR]), self.gpus, _text(row["gpu"]), _text(row["cpu"]), cores, host)
 
     @property
     def factors(self) -> int | None:
