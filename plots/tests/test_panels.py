@@ -69,6 +69,13 @@ def test_two_hosts_of_one_kind_are_no_contest(tmp_path):
     assert panel["bench"].endswith(", one") and not panel["machine"].endswith(", one")
 
 
+def test_a_row_of_several_hosts_is_beside_those_of_the_host_that_most_of_its_seeds_have(tmp_path):
+    write_cases(tmp_path / "run", [*made(LIBMF, 1.0, host="one"), *made("fpsgd", 0.5, seeds=SEEDS[:1], host="two"),
+                                   *made("fpsgd", 0.5, seeds=SEEDS[1:], host="one")])
+    (panel,) = panels_of(tmp_path)
+    assert {r["name"] for r in panel["rows"]} == {"LIBMF SGD (CPU)", "fpsgd (CPU)"} and panel["bench"].endswith(", one")
+
+
 def test_the_usual_host_has_libraries_and_then_most_rows(tmp_path):
     write_cases(tmp_path / "libraries", [*made(LIBMF, 1.0, host="a"), *made("peer:cmfrec:als", 1.0, host="a")])
     write_cases(tmp_path / "rows", [case for name in (LIBMF, "fpsgd", "als_cpu") for case in made(name, 0.5, host="b")])
