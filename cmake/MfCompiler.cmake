@@ -4,6 +4,10 @@ set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
+# A Release is -O2, its targets with timed loops (mf_optimize) are -O3.
+string(REPLACE "-O3" "-O2" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
+set(mf_timed_flags -O3)
+
 # CMAKE_BUILD_TYPE=Check: nothing of the build will run, so host code is not optimized. (nvcc's -O is
 # that of the host code, too.)
 # Not -O0: there GCC mistakes intrinsics that come after a precompiled header.
@@ -36,19 +40,6 @@ target_compile_options(mf_compile_options INTERFACE
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
   target_compile_options(mf_compile_options INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-Wno-dangling-reference>)
-endif()
-# What -O3 sets of the target's options and -Og does not: GCC 13 takes a header that was precompiled with
-# the one for none where a source has the other.
-set(mf_target_flags_of_o3 "")
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
-  include(CheckCXXCompilerFlag)
-  foreach(flag IN ITEMS -munroll-only-small-loops -mvzeroupper)
-    string(MAKE_C_IDENTIFIER "MF_TAKES${flag}" takes)
-    check_cxx_compiler_flag(${flag} ${takes})
-    if(${takes})
-      list(APPEND mf_target_flags_of_o3 ${flag})
-    endif()
-  endforeach()
 endif()
 target_include_directories(mf_compile_options INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
 

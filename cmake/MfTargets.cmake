@@ -51,44 +51,25 @@ function(mf_add_family_objects objects)
   target_sources(mf_algorithms INTERFACE $<${program}:${objects}>)
 endfunction()
 
-# Code that runs once a case, or never, takes most of the time of compiling: JSON, texts and errors are
-# instantiated again in each source, and optimized like a kernel. Two ways to take less:
-
-# mf_join(TARGET [ONLY REGEX] [BUT REGEX]): joins the C++ sources of a target, sixteen to one, by their
-# file names. Kernels and loops over ratings do not belong there: each is compiled by itself.
-function(mf_join target)
-  if(NOT MF_UNITY)
-    return()
-  endif()
-  cmake_parse_arguments(arg "" "ONLY;BUT" "" ${ARGN})
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
-  get_target_property(sources ${target} SOURCES)
-  foreach(source IN LISTS sources)
-    get_filename_component(name ${source} NAME)
-    if((arg_ONLY AND NOT name MATCHES "${arg_ONLY}") OR (arg_BUT AND name MATCHES "${arg_BUT}")
-       OR name MATCHES "\\.nocuda\\.cpp$")  # not for a build that takes the rest of the joined
-      set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-    endif()
-  endforeach()
+# mf_optimize(TARGET): the target's loops are timed, so a Release compiles it with mf_timed_flags.
+function(mf_optimize target)
+  target_compile_options(${target} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:${mf_timed_flags}>)
+  set_target_properties(${target} PROPERTIES MF_TIMED TRUE)
 endfunction()
 
-# mf_light(TARGET [ONLY REGEX] [BUT REGEX]): optimizes the C++ sources of a release with -Og, by their
-# file names: the compiler takes a fifth less time than for -O1, and for -O0 no less than for -Og.
-function(mf_light target)
-  cmake_parse_arguments(arg "" "ONLY;BUT" "" ${ARGN})
-  set(release $<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>)
-  target_compile_options(${target} PRIVATE $<${release}:-Og> "$<${release}:${mf_target_flags_of_o3}>")
-  get_target_property(sources ${target} SOURCES)
-  foreach(source IN LISTS sources)
-    get_filename_component(name ${source} NAME)
-    if((arg_ONLY AND NOT name MATCHES "${arg_ONLY}") OR (arg_BUT AND name MATCHES "${arg_BUT}"))
-      set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS $<${release}:-O3>)
-    endif()
-  endforeach()
+# mf_batch(TARGET): CMake joins the target's C++ sources into batches, which parse their headers once.
+function(mf_batch target)
+  if(MF_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+    get_target_property(sources ${target} SOURCES)
+    list(FILTER sources INCLUDE REGEX "\\.nocuda\\.cpp$")  # a build with CUDA links the batches without it
+    set_source_files_properties(${sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
 endfunction()
 
 # mf_precompile(TARGET [TEST]): the target's C++ sources begin with cmake/precompiled_library.hpp (a test's
-# with cmake/precompiled_test.hpp), which is parsed once for all targets. They still include what they use.
+# with cmake/precompiled_test.hpp). It is parsed once for all targets with the same flags, so call this after
+# mf_optimize. Sources still include what they use.
 function(mf_precompile target)
   if(NOT MF_PCH)
     return()
@@ -97,21 +78,28 @@ function(mf_precompile target)
   if("TEST" IN_LIST ARGN)
     set(kind test)
   endif()
-  if(NOT TARGET mf_precompiled_${kind})
+  set(owner mf_precompiled_${kind})
+  get_target_property(timed ${target} MF_TIMED)
+  if(timed)
+    set(owner mf_precompiled_timed)
+  endif()
+  if(NOT TARGET ${owner})
     # A target needs a source; libraries and programs have different flags.
-    set(source ${PROJECT_BINARY_DIR}/mf_generated/precompiled_${kind}.cpp)
+    set(source ${PROJECT_BINARY_DIR}/mf_generated/${owner}.cpp)
     file(CONFIGURE OUTPUT ${source} CONTENT "int main() {}\n")
     if(kind STREQUAL "test")
-      add_executable(mf_precompiled_test EXCLUDE_FROM_ALL ${source})
-      target_link_libraries(mf_precompiled_test PRIVATE GTest::gtest)
+      add_executable(${owner} EXCLUDE_FROM_ALL ${source})
+      target_link_libraries(${owner} PRIVATE GTest::gtest)
     else()
-      add_library(mf_precompiled_library OBJECT EXCLUDE_FROM_ALL ${source})
+      add_library(${owner} OBJECT EXCLUDE_FROM_ALL ${source})
     endif()
-    target_link_libraries(mf_precompiled_${kind} PRIVATE mf_compile_options fmt::fmt)
-    target_precompile_headers(mf_precompiled_${kind} PRIVATE
-                              ${PROJECT_SOURCE_DIR}/cmake/precompiled_${kind}.hpp)
+    target_link_libraries(${owner} PRIVATE mf_compile_options fmt::fmt)
+    if(timed)
+      mf_optimize(${owner})
+    endif()
+    target_precompile_headers(${owner} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled_${kind}.hpp)
   endif()
-  target_precompile_headers(${target} REUSE_FROM mf_precompiled_${kind})
+  target_precompile_headers(${target} REUSE_FROM ${owner})
 endfunction()
 
 # mf_add_test(NAME SOURCES... LIBS...): one GoogleTest program; ctest runs its cases one by one.
@@ -124,7 +112,6 @@ function(mf_add_test name)
   endif()
   add_executable(${name} EXCLUDE_FROM_ALL ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE mf_compile_options ${arg_LIBS} GTest::gtest GTest::gtest_main)
-  mf_light(${name})
   mf_precompile(${name} TEST)
   target_compile_definitions(${name} PRIVATE MF_SOURCE_DIR="${PROJECT_SOURCE_DIR}" ${arg_DEFINITIONS})
   set(properties DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 120)

@@ -29,8 +29,8 @@
 #include "harness/results/summarize.hpp"
 #include "harness/run/interrupt.hpp"
 #include "harness/run/plan/plan.hpp"
-#include "harness/spec/frozen_targets.hpp"
-#include "harness/spec/metric_keys.hpp"
+#include "harness/experiment/frozen_targets.hpp"
+#include "harness/experiment/metric_keys.hpp"
 #include "mf_generated/build_info.hpp"
 
 namespace mf {

@@ -29,7 +29,7 @@
 #include "harness/run/interrupt.hpp"
 #include "harness/run/session.hpp"
 #include "harness/run/show/progress.hpp"
-#include "harness/spec/metric_keys.hpp"
+#include "harness/experiment/metric_keys.hpp"
 
 namespace mf {
 namespace {

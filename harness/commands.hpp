@@ -8,7 +8,7 @@
 #include "harness/run/run_options.hpp"
 #include "harness/run/session.hpp"
 #include "harness/run/show/progress.hpp"
-#include "harness/spec/spec.hpp"
+#include "harness/experiment/spec.hpp"
 
 namespace CLI {
 class App;

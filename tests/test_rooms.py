@@ -21,7 +21,7 @@ LEVELS = [
     ["algorithms/core"],
     ["algorithms/*"],  # each folder a family; a family knows no other, but for BUILDS_ON
     ["algorithms/ials", "algorithms/bpmf"],
-    ["harness/spec"],
+    ["harness/experiment"],
     ["harness/device"],
     ["harness/evaluate"],
     ["harness/results/meaning"],
@@ -141,10 +141,10 @@ def test_rooms_of_a_family_know_nothing_of_each_other(includes):
     ("algorithms/als/als.cu", "algorithms/cu2rec/rule.hpp", "another family"),
     ("algorithms/als/als.cu", "algorithms/ials/gram.hpp", "another family"),
     ("algorithms/ials/ials.cu", "algorithms/cu2rec/rule.hpp", "another family"),
-    ("algorithms/ials/ials.cu", "harness/spec/spec.hpp", "above it"),
+    ("algorithms/ials/ials.cu", "harness/experiment/spec.hpp", "above it"),
     ("harness/run/runner.cpp", "harness/cli.hpp", "above it"),
     ("algorithms/core/model.hpp", "algorithms/als/cg.hpp", "above it"),
-    ("harness/spec/spec.cpp", "harness/run/runner.hpp", "above it"),
+    ("harness/experiment/spec.cpp", "harness/run/runner.hpp", "above it"),
     ("harness/results/files/result_file.cpp", "harness/results/compare/compare.hpp", "above it"),
     ("harness/main.cpp", "testing/temp_folder.hpp", "only tests"),
 ])

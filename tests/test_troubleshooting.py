@@ -88,7 +88,7 @@ def test_every_kind_of_error_and_every_exit_code_has_a_section():
 
 
 def test_every_status_of_a_case_has_its_row():
-    names = re.findall(r"\w+", enumerators("Status", "harness/spec/status.hpp"))
+    names = re.findall(r"\w+", enumerators("Status", "harness/experiment/status.hpp"))
     assert len(names) == 7
     assert set(SECTIONS[1]) == set(names)
 

@@ -23,7 +23,7 @@
 #include "harness/evaluate/implicit_objective.hpp"
 #include "harness/evaluate/predictor.hpp"
 #include "harness/evaluate/ranking.hpp"
-#include "harness/spec/metric.hpp"
+#include "harness/experiment/metric.hpp"
 
 namespace mf {
 

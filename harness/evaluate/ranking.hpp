@@ -1,5 +1,5 @@
 // How well a model ranks the items that a user has not interacted with, on held-out interactions;
-// the rows of harness/spec/metric.hpp say by what.
+// the rows of harness/experiment/metric.hpp say by what.
 //
 // For a user with the held-out items T, the items are ranked by score, the highest first; the order
 // of equal scores is drawn (rank_key.hpp). Items of the user's history (training part, or the
@@ -33,7 +33,7 @@
 #include "base/view.hpp"
 #include "datasets/ratings/ratings.hpp"
 #include "harness/evaluate/rank_key.hpp"
-#include "harness/spec/metric.hpp"
+#include "harness/experiment/metric.hpp"
 
 namespace mf {
 

@@ -13,7 +13,7 @@
 #include "harness/results/files/result_file.hpp"
 #include "harness/results/files/standing_names.hpp"
 #include "harness/results/meaning/stats.hpp"
-#include "harness/spec/differences.hpp"
+#include "harness/experiment/differences.hpp"
 
 namespace mf {
 namespace {

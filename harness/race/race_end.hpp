@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "harness/spec/spec.hpp"
+#include "harness/experiment/spec.hpp"
 
 namespace mf {
 

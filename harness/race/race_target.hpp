@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "harness/results/study/study_files.hpp"
-#include "harness/spec/metric.hpp"
+#include "harness/experiment/metric.hpp"
 
 namespace mf {
 

@@ -10,8 +10,8 @@
 #include "harness/results/compare/compared_case.hpp"
 #include "harness/results/compare/headline.hpp"
 #include "harness/results/files/fields.hpp"
-#include "harness/spec/frozen_targets.hpp"
-#include "harness/spec/metric_keys.hpp"
+#include "harness/experiment/frozen_targets.hpp"
+#include "harness/experiment/metric_keys.hpp"
 
 namespace mf {
 namespace {

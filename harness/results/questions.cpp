@@ -20,7 +20,7 @@
 #include "harness/results/compare/compared_case.hpp"
 #include "harness/results/compare/compared_numbers.hpp"
 #include "harness/results/meaning/stats.hpp"
-#include "harness/spec/metric_keys.hpp"
+#include "harness/experiment/metric_keys.hpp"
 
 namespace mf {
 namespace {

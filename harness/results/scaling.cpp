@@ -15,7 +15,7 @@
 #include "harness/results/meaning/shared_cost.hpp"
 #include "harness/results/meaning/stats.hpp"
 #include "harness/results/text_table.hpp"
-#include "harness/spec/differences.hpp"
+#include "harness/experiment/differences.hpp"
 
 namespace mf {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-#include "harness/spec/spec.hpp"
+#include "harness/experiment/spec.hpp"
 
 namespace mf {
 

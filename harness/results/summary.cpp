@@ -26,8 +26,8 @@
 #include "harness/results/files/standing_names.hpp"
 #include "harness/results/meaning/stats.hpp"
 #include "harness/results/scaling.hpp"
-#include "harness/spec/differences.hpp"
-#include "harness/spec/frozen_targets.hpp"
+#include "harness/experiment/differences.hpp"
+#include "harness/experiment/frozen_targets.hpp"
 
 namespace mf {
 namespace {

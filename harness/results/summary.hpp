@@ -4,7 +4,7 @@
 #include <string>
 
 #include "harness/results/text_table.hpp"
-#include "harness/spec/spec.hpp"
+#include "harness/experiment/spec.hpp"
 
 namespace mf {
 

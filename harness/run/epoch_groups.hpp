@@ -6,9 +6,9 @@
 #include <optional>
 
 #include "harness/results/meaning/epoch_times.hpp"
-#include "harness/spec/profile.hpp"
-#include "harness/spec/schedule.hpp"
-#include "harness/spec/spec.hpp"
+#include "harness/experiment/profile.hpp"
+#include "harness/experiment/schedule.hpp"
+#include "harness/experiment/spec.hpp"
 
 namespace mf {
 

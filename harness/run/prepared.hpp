@@ -11,7 +11,7 @@
 #include "datasets/ratings/rating_facts.hpp"
 #include "harness/device/device_clock.hpp"
 #include "harness/run/training_clock.hpp"
-#include "harness/spec/spec.hpp"
+#include "harness/experiment/spec.hpp"
 
 namespace mf {
 

@@ -12,7 +12,7 @@
 #include "harness/device/device_clock.hpp"
 #include "harness/device/host_load.hpp"
 #include "harness/run/shard.hpp"
-#include "harness/spec/profile.hpp"
+#include "harness/experiment/profile.hpp"
 
 namespace mf {
 

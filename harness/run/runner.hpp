@@ -15,7 +15,7 @@
 #include "harness/run/data/data_store.hpp"
 #include "harness/run/run_options.hpp"
 #include "harness/run/show/progress.hpp"
-#include "harness/spec/spec.hpp"
+#include "harness/experiment/spec.hpp"
 
 namespace mf {
 

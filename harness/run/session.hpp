@@ -10,7 +10,7 @@
 #include "harness/results/study/study_files.hpp"
 #include "harness/run/run_options.hpp"
 #include "harness/run/show/progress.hpp"
-#include "harness/spec/spec.hpp"
+#include "harness/experiment/spec.hpp"
 
 namespace mf {
 

@@ -12,7 +12,7 @@
 #include "harness/results/compare/headline.hpp"
 #include "harness/results/meaning/ranges.hpp"
 #include "harness/results/summary.hpp"
-#include "harness/spec/spec.hpp"
+#include "harness/experiment/spec.hpp"
 #include "harness/test/testing.hpp"
 
 namespace mf {

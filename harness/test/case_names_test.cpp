@@ -11,7 +11,7 @@
 #include "harness/results/files/result_file.hpp"
 #include "harness/results/summary.hpp"
 #include "harness/run/session.hpp"
-#include "harness/spec/case_names.hpp"
+#include "harness/experiment/case_names.hpp"
 #include "harness/test/testing.hpp"
 
 namespace mf {

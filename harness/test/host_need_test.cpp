@@ -13,7 +13,7 @@
 #include "datasets/ratings/packed/packed_form.hpp"
 #include "harness/results/files/stored_results.hpp"
 #include "harness/run/plan/preflight.hpp"
-#include "harness/spec/spec.hpp"
+#include "harness/experiment/spec.hpp"
 
 namespace mf {
 namespace {

@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "base/json/json.hpp"
-#include "harness/spec/schedule.hpp"
-#include "harness/spec/stopping.hpp"
+#include "harness/experiment/schedule.hpp"
+#include "harness/experiment/stopping.hpp"
 
 namespace mf {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "harness/spec/spec.hpp"
+#include "harness/experiment/spec.hpp"
 
 namespace mf {
 namespace {

@@ -1,4 +1,4 @@
-#include "harness/spec/spec.hpp"
+#include "harness/experiment/spec.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <set>
 
 #include "algorithms/core/registry.hpp"
-#include "harness/spec/differences.hpp"
+#include "harness/experiment/differences.hpp"
 #include "harness/test/testing.hpp"
 
 namespace mf {

@@ -8,8 +8,8 @@
 #include "harness/results/study/study_choice.hpp"
 #include "harness/results/study/study_files.hpp"
 #include "harness/results/study/study_report.hpp"
-#include "harness/spec/spec.hpp"
-#include "harness/spec/study.hpp"
+#include "harness/experiment/spec.hpp"
+#include "harness/experiment/study.hpp"
 #include "harness/test/testing.hpp"
 
 namespace mf {

@@ -107,7 +107,7 @@ def test_targets_that_are_not_frozen_follow_the_rule_of_those_that_are(tmp_path)
 
 
 def test_frozen_targets_are_those_of_the_file(tmp_path):
-    frozen = json.loads((ROOT / "harness/spec/targets.json").read_text())["sets"]
+    frozen = json.loads((ROOT / "harness/experiment/targets.json").read_text())["sets"]
     known = next(s for s in frozen if s["dataset"] == "ml-100k" and s["split"] == {"holdout": 0.2})
     write_cases(tmp_path / "run", [*made(LIBMF, 1.0, dataset="ml-100k", look_alike=False)])
     (panel,) = panels_of(tmp_path)

@@ -7,7 +7,7 @@
 
 #include "harness/results/files/result_file.hpp"
 #include "harness/results/meaning/epoch_times.hpp"
-#include "harness/spec/metric.hpp"
+#include "harness/experiment/metric.hpp"
 
 namespace mf {
 

@@ -10,7 +10,7 @@
 #include "harness/results/compare/compared_folder.hpp"
 #include "harness/results/compare/compared_numbers.hpp"
 #include "harness/results/compare/sides.hpp"
-#include "harness/spec/metric.hpp"
+#include "harness/experiment/metric.hpp"
 
 namespace mf {
 

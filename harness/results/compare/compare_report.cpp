@@ -9,8 +9,8 @@
 #include "base/counted.hpp"
 #include "base/json/json_values.hpp"
 #include "base/text.hpp"
-#include "harness/spec/metric_keys.hpp"
-#include "harness/spec/status.hpp"
+#include "harness/experiment/metric_keys.hpp"
+#include "harness/experiment/status.hpp"
 
 namespace mf {
 namespace {

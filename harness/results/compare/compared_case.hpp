@@ -13,8 +13,8 @@
 #include "harness/results/compare/answer.hpp"
 #include "harness/results/compare/origins.hpp"
 #include "harness/results/files/result_file.hpp"
-#include "harness/spec/metric.hpp"
-#include "harness/spec/status.hpp"
+#include "harness/experiment/metric.hpp"
+#include "harness/experiment/status.hpp"
 
 namespace mf {
 

@@ -8,7 +8,7 @@
 #include "base/json/names.hpp"
 #include "harness/results/compare/compared_case.hpp"
 #include "harness/results/meaning/stats.hpp"
-#include "harness/spec/metric.hpp"
+#include "harness/experiment/metric.hpp"
 
 namespace mf {
 

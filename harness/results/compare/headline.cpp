@@ -4,7 +4,7 @@
 
 #include "algorithms/core/registry.hpp"
 #include "base/json/json_values.hpp"
-#include "harness/spec/metric_keys.hpp"
+#include "harness/experiment/metric_keys.hpp"
 
 namespace mf {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "harness/results/files/result_file.hpp"
-#include "harness/spec/metric.hpp"
+#include "harness/experiment/metric.hpp"
 
 namespace mf {
 

@@ -12,7 +12,7 @@
 #include "base/error.hpp"
 #include "base/json/json_values.hpp"
 #include "base/text.hpp"
-#include "harness/spec/differences.hpp"
+#include "harness/experiment/differences.hpp"
 
 namespace mf {
 namespace {

@@ -9,7 +9,7 @@
 #include "harness/device/environment.hpp"
 #include "harness/results/files/load_json.hpp"
 #include "harness/results/files/result_file.hpp"
-#include "harness/spec/metric_keys.hpp"
+#include "harness/experiment/metric_keys.hpp"
 
 namespace mf {
 namespace {

@@ -11,8 +11,8 @@
 #include "harness/results/files/case_data.hpp"
 #include "harness/results/files/case_result.hpp"
 #include "harness/results/meaning/ranges.hpp"
-#include "harness/spec/profile.hpp"
-#include "harness/spec/spec.hpp"
+#include "harness/experiment/profile.hpp"
+#include "harness/experiment/spec.hpp"
 
 namespace mf {
 

@@ -17,8 +17,8 @@
 #include "harness/evaluate/user_groups.hpp"
 #include "harness/results/meaning/epoch_times.hpp"
 #include "harness/results/meaning/shared_cost.hpp"
-#include "harness/spec/metric.hpp"
-#include "harness/spec/status.hpp"
+#include "harness/experiment/metric.hpp"
+#include "harness/experiment/status.hpp"
 
 namespace mf {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/json/form.hpp"
-#include "harness/spec/metric.hpp"
+#include "harness/experiment/metric.hpp"
 
 namespace mf {
 

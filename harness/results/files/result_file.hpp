@@ -9,8 +9,8 @@
 
 #include "base/files/files.hpp"
 #include "base/json/json.hpp"
-#include "harness/spec/metric.hpp"
-#include "harness/spec/status.hpp"
+#include "harness/experiment/metric.hpp"
+#include "harness/experiment/status.hpp"
 
 namespace mf {
 

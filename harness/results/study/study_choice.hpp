@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "harness/spec/spec.hpp"
+#include "harness/experiment/spec.hpp"
 
 namespace mf {
 

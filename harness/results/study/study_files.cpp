@@ -11,7 +11,7 @@
 #include "base/log.hpp"
 #include "harness/results/compare/answer.hpp"
 #include "harness/results/files/stored_results.hpp"
-#include "harness/spec/study.hpp"
+#include "harness/experiment/study.hpp"
 
 namespace mf {
 namespace {

@@ -15,7 +15,7 @@
 #include "harness/results/meaning/ranges.hpp"
 #include "harness/run/run_options.hpp"
 #include "harness/run/training_clock.hpp"
-#include "harness/spec/spec.hpp"
+#include "harness/experiment/spec.hpp"
 
 namespace mf {
 

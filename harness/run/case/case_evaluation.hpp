@@ -12,7 +12,7 @@
 #include "harness/evaluate/user_groups.hpp"
 #include "harness/results/files/case_data.hpp"
 #include "harness/results/files/case_result.hpp"
-#include "harness/spec/spec.hpp"
+#include "harness/experiment/spec.hpp"
 
 namespace mf {
 

@@ -9,7 +9,7 @@
 #include "base/json/json.hpp"
 #include "harness/run/plan/preflight.hpp"
 #include "harness/run/prepared.hpp"
-#include "harness/spec/schedule.hpp"
+#include "harness/experiment/schedule.hpp"
 
 namespace mf {
 namespace {

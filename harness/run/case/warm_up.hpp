@@ -5,7 +5,7 @@
 
 #include "algorithms/core/ranks/ranked.hpp"
 #include "harness/device/device_clock.hpp"
-#include "harness/spec/spec.hpp"
+#include "harness/experiment/spec.hpp"
 
 namespace mf {
 

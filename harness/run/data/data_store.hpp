@@ -12,7 +12,7 @@
 #include "harness/run/data/shared_ledger.hpp"
 #include "harness/run/data/shared_ratings.hpp"
 #include "harness/run/plan/host_need.hpp"
-#include "harness/spec/spec.hpp"
+#include "harness/experiment/spec.hpp"
 
 namespace mf {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "datasets/ratings/ratings.hpp"
-#include "harness/spec/spec.hpp"
+#include "harness/experiment/spec.hpp"
 
 namespace mf {
 

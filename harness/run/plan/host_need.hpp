@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "algorithms/core/algorithm.hpp"
-#include "harness/spec/spec.hpp"
+#include "harness/experiment/spec.hpp"
 
 namespace mf {
 

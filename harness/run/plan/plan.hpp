@@ -7,7 +7,7 @@
 
 #include "algorithms/core/foreign.hpp"
 #include "base/host/memory_limit.hpp"
-#include "harness/spec/spec.hpp"
+#include "harness/experiment/spec.hpp"
 
 namespace mf {
 

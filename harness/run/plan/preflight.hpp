@@ -9,8 +9,8 @@
 #include "datasets/split/split.hpp"
 #include "harness/device/device_clock.hpp"
 #include "harness/run/plan/host_need.hpp"
-#include "harness/spec/spec.hpp"
-#include "harness/spec/status.hpp"
+#include "harness/experiment/spec.hpp"
+#include "harness/experiment/status.hpp"
 
 namespace mf {
 

@@ -5,7 +5,7 @@
 
 #include "base/ranks/communicator.hpp"
 #include "harness/results/files/case_data.hpp"
-#include "harness/spec/spec.hpp"
+#include "harness/experiment/spec.hpp"
 
 namespace mf {
 

@@ -7,7 +7,7 @@
 #include "base/terminal.hpp"
 #include "harness/results/files/case_result.hpp"
 #include "harness/results/files/result_file.hpp"
-#include "harness/spec/metric.hpp"
+#include "harness/experiment/metric.hpp"
 
 namespace mf {
 

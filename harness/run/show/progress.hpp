@@ -9,7 +9,7 @@
 
 #include "harness/results/files/case_result.hpp"
 #include "harness/run/run_options.hpp"
-#include "harness/spec/spec.hpp"
+#include "harness/experiment/spec.hpp"
 
 namespace mf {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "harness/run/run_options.hpp"
-#include "harness/spec/spec.hpp"
+#include "harness/experiment/spec.hpp"
 
 namespace mf {
 

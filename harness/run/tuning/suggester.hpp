@@ -7,7 +7,7 @@
 
 #include "algorithms/peer/places.hpp"
 #include "algorithms/peer/supervised.hpp"
-#include "harness/spec/spec.hpp"
+#include "harness/experiment/spec.hpp"
 
 namespace mf {
 

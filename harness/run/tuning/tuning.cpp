@@ -15,7 +15,7 @@
 #include "harness/run/data/shared_cases.hpp"
 #include "harness/run/plan/preflight.hpp"
 #include "harness/run/tuning/suggester.hpp"
-#include "harness/spec/study.hpp"
+#include "harness/experiment/study.hpp"
 
 namespace mf {
 namespace {

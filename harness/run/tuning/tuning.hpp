@@ -7,7 +7,7 @@
 
 #include "harness/results/study/study_files.hpp"
 #include "harness/run/one_case.hpp"
-#include "harness/spec/spec.hpp"
+#include "harness/experiment/spec.hpp"
 
 namespace mf {
 

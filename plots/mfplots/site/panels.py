@@ -25,7 +25,7 @@ from mfplots.summary import ANSWER, LEVELS, frozen, headlines, metric_of, times_
 
 Json = dict[str, Any]
 CLOCKS = {"answer": ANSWER, "training": "train_s"}
-SHORT = 0.05  # of the strictest, the named target where none is: the rule of harness/spec/targets.json
+SHORT = 0.05  # of the strictest, the named target where none is: the rule of harness/experiment/targets.json
 DIGITS = 1000
 SHOWN = 4  # digits of a value: what is the same in them is no loss
 

@@ -6,8 +6,8 @@
 #include "base/json/json.hpp"
 #include "datasets/fetch/catalog.hpp"
 #include "harness/run/plan/plan.hpp"
-#include "harness/spec/case_names.hpp"
-#include "harness/spec/spec.hpp"
+#include "harness/experiment/case_names.hpp"
+#include "harness/experiment/spec.hpp"
 #include "testing/fuzz/scratch.hpp"
 #include "testing/fuzz/target.hpp"
 

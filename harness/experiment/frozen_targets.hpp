@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "base/json/json_fwd.hpp"
-#include "harness/spec/metric.hpp"
+#include "harness/experiment/metric.hpp"
 
 namespace mf {
 

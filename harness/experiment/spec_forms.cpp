@@ -1,11 +1,11 @@
-#include "harness/spec/spec_forms.hpp"
+#include "harness/experiment/spec_forms.hpp"
 
 #include <optional>
 #include <set>
 
 #include "algorithms/core/foreign.hpp"
 #include "algorithms/core/registry.hpp"
-#include "harness/spec/metric_keys.hpp"
+#include "harness/experiment/metric_keys.hpp"
 
 namespace mf {
 namespace {

@@ -1,4 +1,4 @@
-#include "harness/spec/tune.hpp"
+#include "harness/experiment/tune.hpp"
 
 #include <fmt/core.h>
 
@@ -12,8 +12,8 @@
 #include "base/hash.hpp"
 #include "base/problems.hpp"
 #include "base/rng.hpp"
-#include "harness/spec/metric_keys.hpp"
-#include "harness/spec/schedule.hpp"
+#include "harness/experiment/metric_keys.hpp"
+#include "harness/experiment/schedule.hpp"
 
 namespace mf {
 namespace {

@@ -1,4 +1,4 @@
-#include "harness/spec/profile.hpp"
+#include "harness/experiment/profile.hpp"
 
 #include <fmt/core.h>
 

@@ -1,4 +1,4 @@
-#include "harness/spec/study.hpp"
+#include "harness/experiment/study.hpp"
 
 #include <fmt/core.h>
 
@@ -9,8 +9,8 @@
 
 #include "base/error.hpp"
 #include "base/hash.hpp"
-#include "harness/spec/case_names.hpp"
-#include "harness/spec/metric_keys.hpp"
+#include "harness/experiment/case_names.hpp"
+#include "harness/experiment/metric_keys.hpp"
 
 namespace mf {
 namespace {

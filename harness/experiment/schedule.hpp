@@ -7,7 +7,7 @@
 
 #include "base/json/json_fwd.hpp"
 #include "base/json/names.hpp"
-#include "harness/spec/metric.hpp"
+#include "harness/experiment/metric.hpp"
 
 namespace mf {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/json/json.hpp"
-#include "harness/spec/spec.hpp"
+#include "harness/experiment/spec.hpp"
 
 namespace mf {
 

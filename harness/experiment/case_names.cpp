@@ -1,4 +1,4 @@
-#include "harness/spec/case_names.hpp"
+#include "harness/experiment/case_names.hpp"
 
 #include <fmt/core.h>
 
@@ -8,7 +8,7 @@
 #include <set>
 #include <string_view>
 
-#include "harness/spec/differences.hpp"
+#include "harness/experiment/differences.hpp"
 
 namespace mf {
 namespace {

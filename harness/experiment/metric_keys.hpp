@@ -8,7 +8,7 @@
 
 #include "base/json/form.hpp"
 #include "base/json/json.hpp"
-#include "harness/spec/metric.hpp"
+#include "harness/experiment/metric.hpp"
 
 namespace mf {
 

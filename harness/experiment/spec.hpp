@@ -12,11 +12,11 @@
 #include "base/json/json.hpp"
 #include "datasets/request.hpp"
 #include "datasets/split/split.hpp"
-#include "harness/spec/metric.hpp"
-#include "harness/spec/schedule.hpp"
-#include "harness/spec/status.hpp"
-#include "harness/spec/stopping.hpp"
-#include "harness/spec/tune.hpp"
+#include "harness/experiment/metric.hpp"
+#include "harness/experiment/schedule.hpp"
+#include "harness/experiment/status.hpp"
+#include "harness/experiment/stopping.hpp"
+#include "harness/experiment/tune.hpp"
 
 namespace mf {
 

@@ -1,4 +1,4 @@
-#include "harness/spec/frozen_targets.hpp"
+#include "harness/experiment/frozen_targets.hpp"
 
 #include "base/json/json.hpp"
 #include "base/json/json_values.hpp"

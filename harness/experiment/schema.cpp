@@ -1,8 +1,8 @@
 // The JSON Schema of specs, written from the tables that read them.
 #include <cctype>
 
-#include "harness/spec/spec.hpp"
-#include "harness/spec/spec_forms.hpp"
+#include "harness/experiment/spec.hpp"
+#include "harness/experiment/spec_forms.hpp"
 
 namespace mf {
 namespace {

@@ -1,4 +1,4 @@
-#include "harness/spec/differences.hpp"
+#include "harness/experiment/differences.hpp"
 
 #include <fmt/core.h>
 

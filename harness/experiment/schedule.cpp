@@ -1,9 +1,9 @@
-#include "harness/spec/schedule.hpp"
+#include "harness/experiment/schedule.hpp"
 
 #include <cmath>
 
 #include "base/json/form.hpp"
-#include "harness/spec/metric_keys.hpp"
+#include "harness/experiment/metric_keys.hpp"
 
 namespace mf {
 namespace {

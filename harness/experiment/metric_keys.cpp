@@ -1,4 +1,4 @@
-#include "harness/spec/metric_keys.hpp"
+#include "harness/experiment/metric_keys.hpp"
 
 #include <fmt/core.h>
 

@@ -10,7 +10,7 @@
 #include "algorithms/core/algorithm.hpp"
 #include "base/json/form.hpp"
 #include "base/json/json.hpp"
-#include "harness/spec/metric.hpp"
+#include "harness/experiment/metric.hpp"
 
 namespace mf {
 

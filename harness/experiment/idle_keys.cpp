@@ -1,4 +1,4 @@
-#include "harness/spec/idle_keys.hpp"
+#include "harness/experiment/idle_keys.hpp"
 
 #include <algorithm>
 #include <utility>

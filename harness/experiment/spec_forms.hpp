@@ -8,7 +8,7 @@
 
 #include "base/json/form.hpp"
 #include "datasets/dataset_entry.hpp"
-#include "harness/spec/spec.hpp"
+#include "harness/experiment/spec.hpp"
 
 namespace mf {
 

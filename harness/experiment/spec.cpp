@@ -1,4 +1,4 @@
-#include "harness/spec/spec.hpp"
+#include "harness/experiment/spec.hpp"
 
 #include <fmt/core.h>
 
@@ -21,11 +21,11 @@
 #include "base/text.hpp"
 #include "datasets/dataset_entry.hpp"
 #include "datasets/load.hpp"
-#include "harness/spec/case_names.hpp"
-#include "harness/spec/differences.hpp"
-#include "harness/spec/idle_keys.hpp"
-#include "harness/spec/metric_keys.hpp"
-#include "harness/spec/spec_forms.hpp"
+#include "harness/experiment/case_names.hpp"
+#include "harness/experiment/differences.hpp"
+#include "harness/experiment/idle_keys.hpp"
+#include "harness/experiment/metric_keys.hpp"
+#include "harness/experiment/spec_forms.hpp"
 
 namespace mf {
 namespace {

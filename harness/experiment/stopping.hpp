@@ -6,8 +6,8 @@
 #include <string>
 
 #include "base/json/json_fwd.hpp"
-#include "harness/spec/schedule.hpp"
-#include "harness/spec/status.hpp"
+#include "harness/experiment/schedule.hpp"
+#include "harness/experiment/status.hpp"
 
 namespace mf {
 

@@ -1,4 +1,4 @@
-#include "harness/spec/stopping.hpp"
+#include "harness/experiment/stopping.hpp"
 
 #include <fmt/core.h>
 
@@ -7,7 +7,7 @@
 
 #include "base/counted.hpp"
 #include "base/json/form.hpp"
-#include "harness/spec/metric_keys.hpp"
+#include "harness/experiment/metric_keys.hpp"
 
 namespace mf {
 namespace {

@@ -1,4 +1,4 @@
-#include "harness/spec/metric.hpp"
+#include "harness/experiment/metric.hpp"
 
 #include <fmt/core.h>
 
