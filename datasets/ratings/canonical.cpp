@@ -11,7 +11,7 @@
 namespace mf {
 namespace {
 
-constexpr std::int64_t kChunk = std::int64_t{1} << 16;
+constexpr std::int64_t kCanonicalChunk = std::int64_t{1} << 16;
 
 void lower(std::atomic<std::int64_t>& least, std::int64_t value) {
   for (std::int64_t seen = least; value < seen && !least.compare_exchange_weak(seen, value);) {
@@ -33,7 +33,7 @@ void check_names(const IdNames& names, View<const std::int32_t> ids, const char*
 template <class T, class Wrong>
 std::int64_t first_pair(View<const T> all, ThreadTeam& team, const Wrong& wrong) {
   std::atomic<std::int64_t> first{all.size()};
-  team.for_chunks(all.size() - 1, kChunk, [&](std::int64_t begin, std::int64_t end) {
+  team.for_chunks(all.size() - 1, kCanonicalChunk, [&](std::int64_t begin, std::int64_t end) {
     const auto at = std::adjacent_find(all.begin() + begin, all.begin() + end + 1, wrong);
     if (at != all.begin() + end + 1) lower(first, at - all.begin());
   });

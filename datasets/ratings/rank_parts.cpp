@@ -58,7 +58,7 @@ Ratings ratings_from(Columns3 columns, AlignedVector<std::int64_t> offsets, cons
 }
 
 constexpr std::int64_t kChunk = 1024 * kPackedBlock;  // ratings that a thread takes at a time
-constexpr std::int64_t kRows = 4096;                  // likewise
+constexpr std::int64_t kRankRows = 4096;                  // likewise
 
 // To the begin of so many.
 template <class T>
@@ -74,7 +74,7 @@ AlignedVector<T> copy_of(View<const T> from, std::int64_t size, ThreadTeam& team
 AlignedVector<std::int64_t> moved_offsets(View<const std::int64_t> own, std::int64_t skipped,
                                           View<const std::int32_t> rest, ThreadTeam& team) {
   AlignedVector<std::int64_t> offsets(own.size());
-  team.for_chunks(own.size(), kRows, [&](std::int64_t begin, std::int64_t end) {
+  team.for_chunks(own.size(), kRankRows, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t row = begin; row < end; ++row) {
       const bool before = rest.empty() || row <= rest.front();
       const auto after = before ? rest.begin() : std::lower_bound(rest.begin(), rest.end(), row);

@@ -14,7 +14,7 @@
 namespace mf {
 namespace {
 
-constexpr std::int64_t kChunk = std::int64_t{1} << 16;
+constexpr std::int64_t kTimesChunk = std::int64_t{1} << 16;
 
 struct Entry {
   std::int64_t time, line, rating;  // line: its place in the file
@@ -35,7 +35,7 @@ std::vector<Entry> entries_of(const TimedIds& raw, const Ratings& ratings, Threa
   const IdIndex users(raw.users, team, "user", name);
   const IdIndex items(raw.items, team, "item", name);
   std::vector<Entry> entries(raw.times.size());
-  team.for_chunks(std::ssize(raw.times), kChunk, [&](std::int64_t begin, std::int64_t end) {
+  team.for_chunks(std::ssize(raw.times), kTimesChunk, [&](std::int64_t begin, std::int64_t end) {
     users.with([&](const auto& user) {
       items.with([&](const auto& item) {
         for (std::int64_t k = begin; k < end; ++k)

@@ -12,7 +12,7 @@
 namespace mf {
 namespace {
 
-constexpr std::int64_t kChunk = 1 << 16;
+constexpr std::int64_t kGivenChunk = 1 << 16;
 
 // Index of the value in an ascending list, or -1.
 std::int64_t index_of(View<const std::int32_t> ascending, std::int32_t value) {
@@ -106,7 +106,7 @@ void check_disjoint(const PartView& a, const PartView& b, ThreadTeam& team) {
   std::atomic<std::int64_t> first{none};  // the smallest position, so that the message is the same
   std::atomic<std::int64_t> count{0};
   const Ratings& ratings = b.part.ratings;
-  team.for_chunks(ratings.nnz(), kChunk, [&](std::int64_t begin, std::int64_t end) {
+  team.for_chunks(ratings.nnz(), kGivenChunk, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       if (position_of(a, b.pair(i)) < 0) continue;
       ++count;
@@ -133,7 +133,7 @@ RawRatings concatenate(const std::vector<PartView>& parts, ThreadTeam& team) {
   std::int64_t at = 0;
   for (const auto& view : parts) {
     const Ratings& ratings = view.part.ratings;
-    team.for_chunks(ratings.nnz(), kChunk, [&](std::int64_t begin, std::int64_t end) {
+    team.for_chunks(ratings.nnz(), kGivenChunk, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) {
         const std::int64_t to = at + i;
         const Pair pair = view.pair(i);
@@ -169,14 +169,16 @@ JoinedParts join_parts(const std::vector<GivenPart>& parts, int threads, const s
   // Every shared name occurs, so that its row is the index of the matrix.
   const Ratings& all = joined.ratings;
   for (const auto& view : views) {
-    team.for_chunks(view.part.ratings.nnz(), kChunk, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i) {
-        const Pair pair = view.pair(i);
-        const std::int64_t position = position_in_row(all, index_of(all.user_ids(), pair.user_id),
-                                                      index_of(all.item_ids(), pair.item_id));
-        joined.labels[position] = view.part.label;
-      }
-    });
+    team.for_chunks(view.part.ratings.nnz(), kGivenChunk,
+                    [&](std::int64_t begin, std::int64_t end) {
+                      for (std::int64_t i = begin; i < end; ++i) {
+                        const Pair pair = view.pair(i);
+                        const std::int64_t position =
+                            position_in_row(all, index_of(all.user_ids(), pair.user_id),
+                                            index_of(all.item_ids(), pair.item_id));
+                        joined.labels[position] = view.part.label;
+                      }
+                    });
   }
   return joined;
 }

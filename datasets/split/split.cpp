@@ -27,7 +27,7 @@
 namespace mf {
 namespace {
 
-constexpr std::int64_t kChunk = std::int64_t{1} << 18;
+constexpr std::int64_t kSplitChunk = std::int64_t{1} << 18;
 constexpr std::int64_t kUserChunk = 4096;
 // Labels beside those of Part, within this file.
 constexpr std::uint8_t kFoldIn = 3;    // a rating of a held-out user's history
@@ -118,7 +118,7 @@ void leave_out(RowLabels& labels, int k, std::uint8_t part, const AnyKeys& keys,
 Labels hold_out_users(const Dataset& data, const SplitSpec& spec, ThreadTeam& team) {
   const auto offsets = data.ratings.user_offsets();
   Labels users(data.ratings.n_users());
-  team.for_chunks(std::ssize(users), kChunk, [&](std::int64_t begin, std::int64_t end) {
+  team.for_chunks(std::ssize(users), kSplitChunk, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t u = begin; u < end; ++u)
       users[u] = offsets[u + 1] - offsets[u] < 2 ? kTooShort : static_cast<std::uint8_t>(kTrain);
   });
@@ -332,7 +332,7 @@ std::optional<std::int64_t> earliest(const Dataset& data, const Scope& scope,
   constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
   std::atomic<std::int64_t> least{kNone};
   const std::int64_t first = scope.first_rating();
-  team.for_chunks(scope.ratings(), kChunk, [&](std::int64_t begin, std::int64_t end) {
+  team.for_chunks(scope.ratings(), kSplitChunk, [&](std::int64_t begin, std::int64_t end) {
     std::int64_t own = kNone;
     LabelBlock scratch;
     for (std::int64_t at = first + begin; at < first + end; at += kLabelBlock) {
@@ -369,7 +369,7 @@ using Flags = AlignedVector<std::uint8_t>;
 
 std::int64_t count_cold_ratings(const Split& split, const Flags& item_trained, ThreadTeam& team) {
   std::atomic<std::int64_t> cold{0};
-  team.for_chunks(split.test.nnz(), kChunk, [&](std::int64_t begin, std::int64_t end) {
+  team.for_chunks(split.test.nnz(), kSplitChunk, [&](std::int64_t begin, std::int64_t end) {
     std::int64_t count = 0;
     for (std::int64_t i = begin; i < end; ++i) {
       const Rating r = split.test[i];

@@ -10,37 +10,37 @@
 namespace mf {
 namespace {
 
-constexpr int kLanes = 16;        // items of a panel
+constexpr int kItemLanes = 16;        // items of a panel
 constexpr int kGroup = 6;         // users of a register tile: 6 x 16 sums and their operands fit
 constexpr int kTileUsers = 96;    // of a thread's tile; its rows stay in the level 2 cache
 constexpr int kBlockItems = 512;  // of which all scores of the tile are computed at a time
 static_assert(kBlockItems % kScan == 0);
 
-using Lanes = float __attribute__((vector_size(kLanes * sizeof(float))));
+using Lanes = float __attribute__((vector_size(kItemLanes * sizeof(float))));
 
-// Panels of kLanes items, element k of all of them side by side; zero beyond the last item.
+// Panels of kItemLanes items, element k of all of them side by side; zero beyond the last item.
 class ItemPanels {
  public:
   ItemPanels(const ScoreRows& rows, ThreadTeam& team)
-      : width_(rows.width), count_((rows.n_items + kLanes - 1) / kLanes) {
-    panels_.resize(count_ * width_ * kLanes);
+      : width_(rows.width), count_((rows.n_items + kItemLanes - 1) / kItemLanes) {
+    panels_.resize(count_ * width_ * kItemLanes);
     team.for_chunks(count_, 16, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t panel = begin; panel < end; ++panel) fill(rows, panel);
     });
   }
   const float* operator[](std::int64_t panel) const {
-    return panels_.data() + panel * width_ * kLanes;
+    return panels_.data() + panel * width_ * kItemLanes;
   }
   std::int64_t count() const { return count_; }
 
  private:
   void fill(const ScoreRows& rows, std::int64_t panel) {
-    float* out = panels_.data() + panel * width_ * kLanes;
-    for (std::int64_t lane = 0; lane < kLanes; ++lane) {
-      const std::int64_t item = panel * kLanes + lane;
+    float* out = panels_.data() + panel * width_ * kItemLanes;
+    for (std::int64_t lane = 0; lane < kItemLanes; ++lane) {
+      const std::int64_t item = panel * kItemLanes + lane;
       const float* row = rows.items + item * rows.item_stride;
       for (std::int64_t k = 0; k < width_; ++k) {
-        out[k * kLanes + lane] = item < rows.n_items ? row[k] : 0.0F;
+        out[k * kItemLanes + lane] = item < rows.n_items ? row[k] : 0.0F;
       }
     }
   }
@@ -54,20 +54,20 @@ MF_CLONES bool multiply(const float* users, const float* panels, std::int64_t wi
                         std::int64_t count, float* scores) {
   Lanes check = {};
   for (std::int64_t panel = 0; panel < count; ++panel) {
-    const float* items = panels + panel * width * kLanes;
+    const float* items = panels + panel * width * kItemLanes;
     Lanes sum[kGroup] = {};
     for (std::int64_t k = 0; k < width; ++k) {
       Lanes item;
-      std::memcpy(&item, items + k * kLanes, sizeof(item));
+      std::memcpy(&item, items + k * kItemLanes, sizeof(item));
       for (int u = 0; u < kGroup; ++u) sum[u] += users[k * kGroup + u] * item;
     }
     for (int u = 0; u < kGroup; ++u) {
       check += sum[u] - sum[u];  // NaN where it is not finite
-      std::memcpy(scores + u * kBlockItems + panel * kLanes, &sum[u], sizeof(Lanes));
+      std::memcpy(scores + u * kBlockItems + panel * kItemLanes, &sum[u], sizeof(Lanes));
     }
   }
   bool finite = true;
-  for (int lane = 0; lane < kLanes; ++lane) finite = finite && check[lane] == 0;
+  for (int lane = 0; lane < kItemLanes; ++lane) finite = finite && check[lane] == 0;
   return finite;
 }
 
@@ -87,11 +87,11 @@ class Tile {
            AlignedVector<std::int32_t>* top) {
     pack(begin, end);
     for (std::int64_t u = begin; u < end; ++u) top_[u - begin].start(users_.tie_key(u));
-    constexpr std::int64_t kPanels = kBlockItems / kLanes;
+    constexpr std::int64_t kPanels = kBlockItems / kItemLanes;
     for (std::int64_t panel = 0; panel < panels_.count(); panel += kPanels) {
       score_block(panel, std::min(kPanels, panels_.count() - panel), end - begin, finite);
       for (std::int64_t u = begin; u < end; ++u) {
-        const std::int64_t first = panel * kLanes;
+        const std::int64_t first = panel * kItemLanes;
         top_[u - begin].add_unseen(scores_.data() + (u - begin) * kBlockItems,
                                    std::min<std::int64_t>(kBlockItems, rows_.n_items - first),
                                    static_cast<std::int32_t>(first), users_.seen[u]);

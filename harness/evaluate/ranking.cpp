@@ -13,8 +13,8 @@ namespace {
 // A stream of its own: samples of users share no numbers with splits and initial factors.
 constexpr std::uint64_t kSampleStream = std::uint64_t{3} << 40;
 
-constexpr std::int64_t kChunk = 1 << 12;  // users a partial sum covers
-constexpr std::int64_t kUserChunk = 256;  // users whose histories a thread takes at a time
+constexpr std::int64_t kRankingChunk = 1 << 12;  // users a partial sum covers
+constexpr std::int64_t kUserChunk = 256;         // users whose histories a thread takes at a time
 
 // Which interactions of a part count.
 struct Interactions {
@@ -41,7 +41,7 @@ struct Interactions {
 // Users with an interaction that counts, ascending.
 std::vector<std::int32_t> users_of(const Interactions& test, ThreadTeam& team) {
   std::vector<std::uint8_t> found(test.part.n_users());
-  team.for_chunks(std::ssize(found), kChunk, [&](std::int64_t begin, std::int64_t end) {
+  team.for_chunks(std::ssize(found), kRankingChunk, [&](std::int64_t begin, std::int64_t end) {
     for (auto u = begin; u < end; ++u) found[u] = test.count(static_cast<std::int32_t>(u)) > 0;
   });
   std::vector<std::int32_t> users;
@@ -96,14 +96,14 @@ ItemLists lists_of(const std::vector<Interactions>& parts, const std::vector<std
 
 std::vector<double> mean_ranking(View<const Hits> hits, const RankedUsers& users, bool cold,
                                  const std::vector<Metric>& metrics, ThreadTeam& team) {
-  struct Part {
+  struct PartSums {
     std::vector<double> sums;
     std::int64_t count = 0;
   };
   const std::vector<double> zeros(metrics.size());
-  std::vector<Part> parts((hits.size() + kChunk - 1) / kChunk, Part{zeros});
-  team.for_chunks(hits.size(), kChunk, [&](std::int64_t begin, std::int64_t end) {
-    Part& part = parts[begin / kChunk];
+  std::vector<PartSums> parts((hits.size() + kRankingChunk - 1) / kRankingChunk, PartSums{zeros});
+  team.for_chunks(hits.size(), kRankingChunk, [&](std::int64_t begin, std::int64_t end) {
+    PartSums& part = parts[begin / kRankingChunk];
     for (std::int64_t u = begin; u < end; ++u) {
       if (users.is_cold(u) != cold) continue;
       ++part.count;
@@ -115,9 +115,9 @@ std::vector<double> mean_ranking(View<const Hits> hits, const RankedUsers& users
   });
   std::vector<double> means = zeros;
   std::int64_t count = 0;
-  for (const Part& part : parts) count += part.count;
+  for (const PartSums& part : parts) count += part.count;
   for (std::size_t i = 0; i < metrics.size(); ++i) {
-    for (const Part& part : parts) means[i] += part.sums[i];
+    for (const PartSums& part : parts) means[i] += part.sums[i];
     means[i] /= static_cast<double>(count);  // 0 / 0 is the NaN of no users
   }
   return means;

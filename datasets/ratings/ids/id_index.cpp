@@ -12,7 +12,7 @@ namespace mf {
 namespace {
 
 constexpr std::int64_t kPageWords = 512;  // 4 KiB of bitmap
-constexpr std::int64_t kChunk = std::int64_t{1} << 16;
+constexpr std::int64_t kIndexChunk = std::int64_t{1} << 16;
 
 struct Range {
   std::int32_t min = std::numeric_limits<std::int32_t>::max();
@@ -23,7 +23,7 @@ struct Range {
 Range range_of(View<const std::int32_t> ids, ThreadTeam& team) {
   std::mutex mutex;
   Range all;
-  team.for_chunks(ids.size(), kChunk, [&](std::int64_t begin, std::int64_t end) {
+  team.for_chunks(ids.size(), kIndexChunk, [&](std::int64_t begin, std::int64_t end) {
     Range range;
     for (const std::int32_t id : ids.part(begin, end)) {
       range = {std::min(range.min, id), std::max(range.max, id)};
@@ -56,7 +56,7 @@ IdIndex::IdIndex(View<const std::int32_t> ids, ThreadTeam& team, const char* wha
   words_ = zeroed<std::uint64_t>(n_words_);
   before_ = zeroed<std::int32_t>(n_words_);
   used_ = zeroed<std::uint8_t>((n_words_ + kPageWords - 1) / kPageWords);
-  team.for_chunks(ids.size(), kChunk,
+  team.for_chunks(ids.size(), kIndexChunk,
                   [&](std::int64_t begin, std::int64_t end) { mark(ids.part(begin, end)); });
   count();
 }

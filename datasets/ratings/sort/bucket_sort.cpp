@@ -116,7 +116,7 @@ Buckets make_buckets(View<const std::int64_t> offsets) {
 // A rating on its way. The key is its row, from the first of its bucket, and its column in one
 // number: nearly always of 32 bits.
 template <class Key>
-struct [[gnu::packed]] Entry {
+struct [[gnu::packed]] KeyedEntry {
   Key key;
   float value;
 };
@@ -128,13 +128,13 @@ template <class Key>
 class EntryWriter {
  public:
   // cursors[b]: where the next entry of bucket b goes.
-  EntryWriter(std::vector<std::int64_t> cursors, Entry<Key>* target)
+  EntryWriter(std::vector<std::int64_t> cursors, KeyedEntry<Key>* target)
       : cursors_(std::move(cursors)),
         first_(cursors_),
         lines_(std::ssize(first_)),
         target_(target) {}
 
-  [[gnu::always_inline]] void add(std::size_t bucket, Entry<Key> entry) {
+  [[gnu::always_inline]] void add(std::size_t bucket, KeyedEntry<Key> entry) {
     const std::int64_t to = cursors_[bucket]++;
     const std::size_t in_line = static_cast<std::size_t>(to) % kLine;
     lines_[static_cast<std::int64_t>(bucket)].entries[in_line] = entry;
@@ -150,7 +150,7 @@ class EntryWriter {
  private:
   static constexpr std::int64_t kLine = 8;
   struct alignas(64) Line {
-    std::array<Entry<Key>, kLine> entries;
+    std::array<KeyedEntry<Key>, kLine> entries;
   };
 
   // Copies what the line of the last entry holds, or as much of it as is this object's.
@@ -169,14 +169,14 @@ class EntryWriter {
   std::vector<std::int64_t> cursors_;
   std::vector<std::int64_t> first_;
   AlignedVector<Line> lines_;
-  Entry<Key>* target_;
+  KeyedEntry<Key>* target_;
 };
 
 // Sorts by the bits [from, to) of the keys, digit by digit, from one array to the other and back.
 // Returns the array that is sorted.
 template <class Key>
-const Entry<Key>* sort_entries(Entry<Key>* entries, Entry<Key>* others, std::int64_t count,
-                               int from, int to) {
+const KeyedEntry<Key>* sort_entries(KeyedEntry<Key>* entries, KeyedEntry<Key>* others,
+                                    std::int64_t count, int from, int to) {
   constexpr int kDigit = 11;
   std::array<std::int64_t, 1 << kDigit> next;
   for (int digits = (to - from + kDigit - 1) / kDigit; digits > 0; --digits) {
@@ -236,15 +236,15 @@ class RowSort {
   // Sorts each bucket, in copies that stay in a cache, and gives back the entries.
   bool sort(RowOrder order, MutableColumns target, ThreadTeam& team) {
     std::atomic<bool> distinct{true};
-    UsedColumn entries{View<const Entry<Key>>(entries_)};
+    UsedColumn entries{View<const KeyedEntry<Key>>(entries_)};
     team.for_chunks(buckets_.count(), 1, [&](std::int64_t bucket, std::int64_t) {
       const auto b = static_cast<std::size_t>(bucket);
       const std::int32_t first = buckets_.first_row[b];
       const int row_bits = bits_below(buckets_.first_row[b + 1] - first);
       const std::int64_t begin = offsets_[first];
       const std::int64_t end = offsets_[buckets_.first_row[b + 1]];
-      AlignedVector<Entry<Key>> others(end - begin);
-      const Entry<Key>* const sorted =
+      AlignedVector<KeyedEntry<Key>> others(end - begin);
+      const KeyedEntry<Key>* const sorted =
           sort_entries(entries_.data() + begin, others.data(), end - begin,
                        order == RowOrder::by_column ? 0 : column_bits_, column_bits_ + row_bits);
       if (!write(sorted, first, begin, end, target)) distinct = false;
@@ -255,8 +255,8 @@ class RowSort {
 
  private:
   // The entries of a bucket as the ratings [begin, end). Returns whether no neighbours are equal.
-  bool write(const Entry<Key>* sorted, std::int32_t first_row, std::int64_t begin, std::int64_t end,
-             MutableColumns target) const {
+  bool write(const KeyedEntry<Key>* sorted, std::int32_t first_row, std::int64_t begin,
+             std::int64_t end, MutableColumns target) const {
     const Key columns = (Key{1} << column_bits_) - 1;
     std::uint32_t equal = 0;
     for (std::int64_t i = 0; i < end - begin; ++i) {
@@ -272,7 +272,7 @@ class RowSort {
   const Buckets& buckets_;
   View<const std::int64_t> offsets_;
   int column_bits_;
-  AlignedVector<Entry<Key>> entries_;
+  AlignedVector<KeyedEntry<Key>> entries_;
 };
 
 // `dense` makes columns of source.column, below n_columns.
