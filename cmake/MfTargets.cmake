@@ -44,8 +44,8 @@ function(mf_add_objects target objects)
 endfunction()
 
 # mf_add_family_objects(OBJECTS): gives a family's objects to each program that links mf_algorithms. As
-# sources: among the libraries to link, CMake 3.28 (Ubuntu 24.04) names the objects of joined sources
-# (mf_join) as if each source were compiled by itself, and no rule makes those.
+# sources: among the libraries to link, CMake 3.28 (Ubuntu 24.04) names the objects of batched sources
+# (mf_batch) as if each source were compiled by itself, and no rule makes those.
 function(mf_add_family_objects objects)
   set(program $<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>)
   target_sources(mf_algorithms INTERFACE $<${program}:${objects}>)

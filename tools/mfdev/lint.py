@@ -30,7 +30,7 @@ def for_tidy(files):
 
 
 def tidy_flags(name):
-    """By hand: a build's list of commands has some sources joined to larger ones. What the build writes
+    """By hand: a build's list of commands has batches instead of most sources. What the build writes
     (mf_generated) is taken from those that there are."""
     folders = [*sorted(ROOT.glob("build/*/")), CUDA_HEADERS, pathlib.Path("/usr/include/eigen3")]
     flags = ["-std=c++20", "-I.", f'-DMF_SOURCE_DIR="{ROOT}"', *(f"-isystem{one}" for one in folders if one.is_dir())]
