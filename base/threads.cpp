@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <numeric>
 #include <string>
 #include <system_error>
 
@@ -11,30 +10,6 @@
 #include "base/thread_range.hpp"
 
 namespace mf {
-namespace {
-
-std::vector<std::vector<int>> places_of(int threads) {
-  const PlacementScope* scope = PlacementScope::current();
-  if (scope == nullptr) return {};
-  return cpus_of_threads(scope->topology(), scope->placement().pin, threads);
-}
-
-}  // namespace
-
-// While the caller is bound, its mask says nothing about the machine.
-std::vector<int> usable_cpus() {
-  std::vector<int> cpus;
-  if (const PlacementScope* scope = PlacementScope::current()) {
-    for (const auto& thread : scope->topology().threads) cpus.push_back(thread.cpu);
-  } else {
-    cpus = affinity_of_this_thread();
-  }
-  if (cpus.empty()) {
-    cpus.resize(std::max(1U, std::thread::hardware_concurrency()));
-    std::iota(cpus.begin(), cpus.end(), 0);
-  }
-  return cpus;
-}
 
 int hardware_threads() {
   static const auto quota = cpus_of_groups();  // all cases of a run have the same threads
@@ -43,10 +18,7 @@ int hardware_threads() {
   return std::max(count, 1);
 }
 
-ThreadTeam::ThreadTeam(int threads, Start start)
-    : size_(std::max(threads, 1)),
-      places_(places_of(size_)),
-      caller_(places_.empty() ? std::vector<int>() : places_.front()) {
+ThreadTeam::ThreadTeam(int threads, Start start) : size_(std::max(threads, 1)) {
   if (start == Start::now) this->start();
 }
 
@@ -54,12 +26,7 @@ void ThreadTeam::start() {
   stop_ = false;  // it was for those of a start that failed
   workers_.reserve(static_cast<std::size_t>(size_ - 1));
   try {
-    for (int t = 1; t < size_; ++t) {
-      workers_.emplace_back([this, t] { worker(t); });
-      if (!places_.empty()) {
-        bind_thread(workers_.back().native_handle(), places_[static_cast<std::size_t>(t)]);
-      }
-    }
+    for (int t = 1; t < size_; ++t) workers_.emplace_back([this, t] { worker(t); });
   } catch (const std::system_error& error) {  // a limit of the system, or no memory for a stack
     const auto started = workers_.size() + 1;
     join();
@@ -74,14 +41,6 @@ void ThreadTeam::start() {
 }
 
 ThreadTeam::~ThreadTeam() { join(); }
-
-std::vector<std::vector<int>> ThreadTeam::cpus() {
-  if (!is_started() && !places_.empty()) return places_;
-  std::vector<std::vector<int>> seen(static_cast<std::size_t>(size_), affinity_of_this_thread());
-  if (!is_started()) return seen;
-  run([&](int t) { seen[static_cast<std::size_t>(t)] = affinity_of_this_thread(); });
-  return seen;
-}
 
 void ThreadTeam::join() {
   {

@@ -10,36 +10,27 @@
 #include <thread>
 #include <vector>
 
-#include "base/host/placement.hpp"
+#include "base/host/cpus.hpp"
 
 namespace mf {
-
-// The CPUs that the system lets us use: those of before any thread was bound by a PlacementScope.
-std::vector<int> usable_cpus();
 
 // How many threads can run at once: usable_cpus(), and not more than the cgroup's quota.
 int hardware_threads();
 
-// All threads that compute belong to a team, so what places a team (base/host/placement.hpp) places
-// them.
+// All threads that compute belong to a team.
 class ThreadTeam {
  public:
   // When its threads are started: what may have no use for them need not pay for it.
   enum class Start { now, first_run };
 
-  // Within a PlacementScope that pins, its threads are bound, the caller's as long as the team
-  // lives. Throws Error(memory) where the system starts no more threads, as run() does for those
-  // that it starts.
+  // Throws Error(memory) if the system starts no more threads, as run() does for those that it
+  // starts.
   explicit ThreadTeam(int threads, Start start = Start::now);
   ~ThreadTeam();
   ThreadTeam(const ThreadTeam&) = delete;
   ThreadTeam& operator=(const ThreadTeam&) = delete;
 
   int size() const { return size_; }
-
-  // The CPUs that each thread may run on, as the system says: asked in the threads themselves, and
-  // for those that are not started yet, where they will be.
-  std::vector<std::vector<int>> cpus();
 
   // Calls body(t) for t in [0, size()), one thread each (the caller is thread 0), and waits for
   // all. The first exception is rethrown here. Not re-entrant.
@@ -58,8 +49,6 @@ class ThreadTeam {
   void call(int index);
 
   int size_;
-  const std::vector<std::vector<int>> places_;  // of each thread; empty: not bound
-  const BoundThread caller_;
   std::vector<std::thread> workers_;
   std::mutex mutex_;
   std::condition_variable wake_;

@@ -372,9 +372,7 @@ class Cli {
         ->capture_default_str();
     run->add_option("--trace", options_.timeline,
                     "file for a timeline of phases, threads and streams (docs/profiling.md)");
-    add_placement(run);
     run->callback([this, profile] {
-      set_placement();
       // Without a number, CLI11 takes the empty text for 0.
       if (profile->results() == std::vector<std::string>{""})
         window_.epochs = ProfileWindow{}.epochs;
@@ -435,20 +433,6 @@ class Cli {
         "compare: found one folder, expected two, or two algorithms of it: --between FIRST SECOND");
   }
 
-  void add_placement(CLI::App* command) {
-    command
-        ->add_option("--pin", pin_, "bind each thread to a hardware thread, a core or a NUMA node")
-        ->check(CLI::IsMember(kPins.all()))
-        ->capture_default_str();
-    command->add_option("--numa", numa_, "where memory lies: first-touch, interleave or node:N")
-        ->capture_default_str();
-  }
-
-  void set_placement() {
-    options_.placement.pin = kPins.parse(pin_, "--pin");
-    set_memory(options_.placement, numa_);
-  }
-
   void add_tune() {
     auto* tune = app_.add_subcommand(
         "tune", "run the trials of a spec, or say what those of a folder chose and why");
@@ -460,9 +444,7 @@ class Cli {
                    "print whole lines: file names, rates, other programs");
     tune->add_flag("--retry", options_.retry, "run failed trials again (old files are set aside)");
     tune->add_flag("--rerun", options_.rerun, "run all trials again (old files are set aside)");
-    add_placement(tune);
     tune->callback([this] {
-      set_placement();
       options_.interrupted = interrupt_level;
       code_ = tune_command(spec_, options_, json_ ? ProgressMode::quiet : mode(), json_);
     });
@@ -519,8 +501,6 @@ class Cli {
   ProfileWindow window_;
   PlanOptions plan_;
   double device_gib_ = 0;
-  std::string pin_ = kPins.of(Pin::none);
-  std::string numa_ = memory_text({});
   SummarizeOptions summarize_;
   std::vector<std::string> tables_;
 };

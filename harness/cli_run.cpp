@@ -224,11 +224,10 @@ int follow_command(const Spec& spec, const RunOptions& options, RankWorld& world
 }
 
 // Before any case, by all ranks: where one of them refuses, all do, and rank 0 says why.
-std::optional<Spec> gather_ranks(RankWorld& world, const std::string& path,
-                                 const RunOptions& options) {
+std::optional<Spec> gather_ranks(RankWorld& world, const std::string& path) {
   try {
     Spec spec = world.read(path);
-    world.provide(spec, options);
+    world.provide(spec);
     return spec;
   } catch (const RankFault&) {
     world.set_broken();
@@ -323,7 +322,7 @@ int run_command(const std::string& path, RunOptions options, ProgressMode mode,
   RankWorld world;
   int code = 0;
   try {
-    const std::optional<Spec> spec = gather_ranks(world, path, options);
+    const std::optional<Spec> spec = gather_ranks(world, path);
     if (!spec) return 0;
     if (!world.leads()) return follow_command(*spec, options, world);
     if (!options.only) warn_of(*spec, path);

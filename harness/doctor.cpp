@@ -11,7 +11,6 @@
 #include "algorithms/peer/confinement.hpp"
 #include "algorithms/peer/libraries.hpp"
 #include "algorithms/peer/places.hpp"
-#include "base/host/cpu_topology.hpp"
 #include "base/host/memory_limit.hpp"
 #include "base/json/json.hpp"
 #include "base/nvtx.hpp"

@@ -49,6 +49,13 @@ def test_the_results_say_who_took_the_cpu(shared):
         assert footer["host_load"]["usable_cpus"] == 1
 
 
+def test_the_results_say_what_was_bound(shared):
+    for path in (shared[0] / "out").glob("*.jsonl"):
+        header = json.loads(path.read_text().splitlines()[0])
+        assert header["placement"]["cpus"] == [str(max(os.sched_getaffinity(0)))]
+        assert header["environment"]["cores"] == 1
+
+
 def test_the_run_warns(shared):
     lines = shared[1].splitlines()
     assert sum(line.endswith("  contended") for line in lines if line.startswith("[")) == 3
@@ -72,5 +79,5 @@ def test_export_has_the_columns(shared, mfbench):
     head, first = (shared[0] / "cases.csv").read_text().splitlines()[:2]
     columns = head.split(",")
     assert {"contended", "contended_by", "host_load.train.wait_s", "host_load.usable_cpus",
-            "placement.pin"} <= set(columns)
+            "placement.memory"} <= set(columns)
     assert first.split(",")[columns.index("contended")] == "true"

@@ -71,8 +71,6 @@ def test_an_algorithm_without_devices_says_what_it_has(mfbench, tmp_path):
     assert "$.algorithms[0].devices" in done.stderr
     done = mfbench("run", write(tmp_path, on(0)), cwd=tmp_path, code=2)
     assert "$.algorithms[0].devices" in done.stderr and "1024" in done.stderr
-    done = mfbench("run", write(tmp_path, on(2)), "--pin", "cores", cwd=tmp_path, code=2)
-    assert "--pin" in done.stderr and "2 devices" in done.stderr
 
 
 def test_one_device_is_the_case_without_the_parameter(mfbench, tmp_path):

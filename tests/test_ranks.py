@@ -285,8 +285,6 @@ def test_an_algorithm_without_ranks_says_so(mfbench, tmp_path):
     spec = {**SPEC, "algorithms": [{"name": "sgd_serial", "ranks": 2}]}
     done = mfbench("run", write(tmp_path, spec), cwd=tmp_path, code=2)
     assert "$.algorithms[0].ranks" in done.stderr
-    done = mfbench("run", write(tmp_path, with_ranks(2)), "--pin", "cores", cwd=tmp_path, code=2)
-    assert "--pin" in done.stderr and "2 ranks" in done.stderr
 
 
 TUNE = {"over": {"reg": [0.01, 0.1, "log"]}, "trials": 2}

@@ -75,11 +75,11 @@ def test_what_fails_is_named_and_the_others_run(mfbench, tree, capfd):
 @pytest.mark.parametrize("line, options", [
     ("mfbench run experiments/a.json --out /tmp/r/a --quiet --no-share", ("--no-share",)),
     ("mfbench run a.json", ()),
-    ("mfbench run a.json --save-model m --pin cores", ("--pin", "cores")),
-    ("mfbench run --no-share --pin cores a.json", ("--no-share", "--pin", "cores")),
+    ("mfbench run a.json --save-model m --profile 3", ("--profile", "3")),
+    ("mfbench run --no-share --profile 3 a.json", ("--no-share", "--profile", "3")),
     ("mfbench run --out 'a folder/x.json' a.json --trace t --json", ()),
     ("mfbench run a.json --shard 2/8 --no-share", ("--no-share",)),
-    ("mfbench run a.json --out=r --numa=interleave --trace=t", ("--numa=interleave",))])
+    ("mfbench run a.json --out=r --profile=3 --trace=t", ("--profile=3",))])
 def test_what_belongs_to_the_place_is_left(line, options):
     assert remeasure.options_of(line) == options
 

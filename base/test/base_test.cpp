@@ -139,7 +139,6 @@ std::ptrdiff_t threads_of_process() {
 TEST(ThreadTeam, StartsItsThreadsWhenTheyAreFirstNeeded) {
   const auto before = threads_of_process();
   ThreadTeam team(3, ThreadTeam::Start::first_run);
-  const auto planned = team.cpus();
   EXPECT_EQ(team.size(), 3);
   EXPECT_LE(threads_of_process(), before);  // fewer where those of other tests were about to end
   std::vector<std::thread::id> first(3), second(3);
@@ -147,7 +146,6 @@ TEST(ThreadTeam, StartsItsThreadsWhenTheyAreFirstNeeded) {
   team.run([&](int t) { second[t] = std::this_thread::get_id(); });
   EXPECT_EQ(std::set(first.begin(), first.end()).size(), 3u);
   EXPECT_EQ(first, second);
-  EXPECT_EQ(team.cpus(), planned);
 }
 
 TEST(JsonReader, UnknownKeyNamesPathAndNearestKey) {

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "base/host/placement.hpp"
 #include "harness/device/device_clock.hpp"
 #include "harness/device/host_load.hpp"
 #include "harness/run/shard.hpp"
@@ -44,7 +43,6 @@ struct RunOptions {
   RanBefore before;     // this one of its processes
   std::string began;    // of a run --apart: results of later are its own (utc_now)
   bool share = true;    // what cases have in common is made once; false: by each of them anew
-  Placement placement;  // of all threads and what they write; as the system sees fit
   // Run all cases again, for a profiler; into a folder of their own.
   std::optional<ProfileWindow> profile;
   std::optional<std::string> timeline;  // file (base/timeline.hpp) of what ran when

@@ -169,7 +169,6 @@ SessionSummary run_session(const Spec& given, const RunOptions& asked, Progress&
   summary.began_ns = options.began_ns;
   probe_model_folder(options);
   warn_of_unsaved(given, options);
-  const PlacementScope placed(options.placement);
   peer::remove_left_over_folders();
   DataStore store;
   const RunContext context{options, claims, neighbours, store, progress};

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 
 OF_THE_PLACE = ("--out", "--save-model", "--trace", "--quiet", "--json", "--rerun", "--retry", "--shard")
-WITH_A_VALUE = ("--out", "--save-model", "--trace", "--pin", "--numa", "--profile", "--profile-warmup", "--shard")
+WITH_A_VALUE = ("--out", "--save-model", "--trace", "--profile", "--profile-warmup", "--shard")
 
 
 def options_of(command_line: str) -> tuple[str, ...]:

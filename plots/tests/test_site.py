@@ -307,11 +307,11 @@ def test_a_revision_that_is_none_is_no_command():
 
 def test_a_command_has_the_options_and_the_library_of_then():
     environment = {"git_sha": "0123456789", "command_line":
-                   "mfbench run experiments/whole-run.json --out /tmp/x --no-share --quiet --numa 0"}
+                   "mfbench run experiments/whole-run.json --out /tmp/x --no-share --quiet --profile 3"}
     known = {"made-up": "experiments/whole-run.json"}
     head = header(Made("peer:libmf:sgd"), environment=environment)
     assert repeat_lines(head, known)[-2:] == [
-        "./dev peers libmf", "build/cpu/mfbench run experiments/whole-run.json --no-share --numa 0"]
+        "./dev peers libmf", "build/cpu/mfbench run experiments/whole-run.json --no-share --profile 3"]
     gpu = header(Made("peer:implicit:als", {"device": "cuda"}), environment=environment)
     assert "./dev build cuda" in repeat_lines(gpu, known)
     assert "./dev build cpu" in repeat_lines(header(Made(hardware="$(x)"), environment=environment), known)

@@ -25,7 +25,7 @@ def run(spec, data=None, *, algorithms=(), out=None, save_model=None, progress=T
     matrix or a path, or a dictionary of such by their labels; an entry of the spec may have one as its `path`, too.
     `algorithms`: files with classes of one's own, "my_als.py" or "my_als.py:RidgeALS" (docs/python.md). `out`: folder
     of the results, by default results/runs/NAME. `save_model` keeps the models of the cases that complete. `progress`:
-    whether they are shown. Every other keyword is an option of `mfbench run`: rerun=True, retry=True, pin="cores".
+    whether they are shown. Every other keyword is an option of `mfbench run`: rerun=True, retry=True, shard="1/2".
 
     Raises mfbench.Error, with what the program says. A case that fails is a result, whose row says why.
     """
@@ -91,7 +91,7 @@ def written(spec, folder):
 
 
 def option_words(options):
-    """rerun=True is --rerun, no_share=True --no-share, pin="cores" --pin cores."""
+    """rerun=True is --rerun, no_share=True --no-share, shard="1/2" --shard 1/2."""
     words = []
     for name, value in options.items():
         flag = f"--{name.replace('_', '-')}"

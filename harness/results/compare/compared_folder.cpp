@@ -28,12 +28,10 @@ std::string commit_of(const Json& environment) {
   return sha + (dirty.is_boolean() && dirty.get<bool>() ? " with changes" : "");
 }
 
-// ", pinned to cores, memory interleave"; nothing where it was not asked for.
-std::string placement_of(const Json& header) {
-  const std::string pin = text_at(header, {"placement", "pin"}).value_or("none");
+// ", memory interleave"; empty for the kernel's default.
+std::string memory_of(const Json& header) {
   const std::string memory = text_at(header, {"placement", "memory"}).value_or("first-touch");
-  return (pin == "none" ? "" : ", pinned to " + pin) +
-         (memory == "first-touch" ? "" : ", memory " + memory);
+  return memory == "first-touch" ? "" : ", memory " + memory;
 }
 
 std::string machine_of(const Json& header) {
@@ -42,7 +40,7 @@ std::string machine_of(const Json& header) {
   if (gpu && text_at(header, {"algorithm", "hardware"}) == "cuda") return *gpu;
   const std::string cpu = text_at(environment, {"cpu"}).value_or("?");
   const auto cores = integer_at(environment, {"cores"});
-  return (cores ? fmt::format("{}, {} cores", cpu, *cores) : cpu) + placement_of(header);
+  return (cores ? fmt::format("{}, {} cores", cpu, *cores) : cpu) + memory_of(header);
 }
 
 // Why a file is no result, or nothing.

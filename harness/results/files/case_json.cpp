@@ -5,6 +5,7 @@
 #include "algorithms/core/ranks/ranks.hpp"
 #include "algorithms/core/registry.hpp"
 #include "base/hash.hpp"
+#include "base/host/cpus.hpp"
 #include "base/json/json_values.hpp"
 #include "harness/device/environment.hpp"
 #include "harness/results/files/load_json.hpp"
@@ -125,19 +126,10 @@ Json seen_json(const std::vector<DeviceReading>& within, const std::vector<Devic
   return json;
 }
 
-Json placement_json(ThreadTeam& team) {
-  const PlacementScope* scope = PlacementScope::current();
-  const std::string memory = memory_seen();
-  std::vector<std::string> cpus;
-  for (const auto& of_thread : team.cpus()) cpus.push_back(cpu_list_text(of_thread));
-  // Threads that are not bound all see the same.
-  if (std::all_of(cpus.begin(), cpus.end(), [&](const auto& one) { return one == cpus.front(); })) {
-    cpus.resize(1);
-  }
-  return {{"pin", kPins.of(scope != nullptr ? scope->placement().pin : Pin::none)},
-          {"memory", memory.empty() ? Json() : Json(memory)},
-          {"topology", scope != nullptr ? Json("sysfs") : Json()},
-          {"cpus", cpus}};
+Json placement_json() {
+  const std::string memory = memory_policy();
+  return {{"memory", memory.empty() ? Json() : Json(memory)},
+          {"cpus", Json::array({cpu_list_text(usable_cpus())})}};
 }
 
 void set_metrics(Json& json, const CaseResult& result) {

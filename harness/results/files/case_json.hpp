@@ -36,8 +36,8 @@ Json header_json(const Spec& spec, const Case& item, const CaseData& data,
 Json seen_json(const std::vector<DeviceReading>& within, const std::vector<DeviceReading>& after,
                std::optional<double> DeviceReading::*number);
 
-// {"pin", "memory", "topology", "cpus"}: what was asked for, and what the threads of the case saw.
-Json placement_json(ThreadTeam& team);
+// {"memory", "cpus"} of this process, as the system has bound it.
+Json placement_json();
 
 // Sets final_test_rmse and best_test_rmse, of a trial those of the validation part, and "metrics"
 // to {"ndcg_100": {"final", "best", "best_epoch"}, ...} of the others.

@@ -1,17 +1,10 @@
 #include "harness/run/case/host_watch.hpp"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 namespace mf {
 namespace {
-
-int distinct_cpus(ThreadTeam& team) {
-  std::set<int> distinct;
-  for (const auto& cpus : team.cpus()) distinct.insert(cpus.begin(), cpus.end());
-  return std::min(static_cast<int>(distinct.size()), hardware_threads());
-}
 
 // One a process: neither its CPUs nor the machine's files change.
 const HostProbe& probe() {
@@ -39,7 +32,7 @@ HostCounters HostWatch::read() {
 HostLoad HostWatch::end(const OwnUse& of_ranks, ThreadTeam& team) {
   const HostLoad load = since_begin(of_ranks, team);
   const PhaseScope range(&ranges_, kWatchRange);
-  cpus_ = distinct_cpus(team);
+  cpus_ = hardware_threads();
   return load;
 }
 

@@ -246,7 +246,6 @@ void connect(const Case& item, RankWorld& world) {
 }  // namespace
 
 void follow_session(const Spec& spec, const RunOptions& options, RankWorld& world) {
-  const PlacementScope placed(options.placement);
   while (true) {
     const Order order = world.await_order();
     if (order.what == Order::What::leave) return;

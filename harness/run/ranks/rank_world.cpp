@@ -11,7 +11,7 @@
 #include "algorithms/core/ranks/ranks.hpp"
 #include "algorithms/core/registry.hpp"
 #include "base/hash.hpp"
-#include "base/host/placement.hpp"
+#include "base/host/cpus.hpp"
 #include "base/ranks/local_ranks.hpp"
 #include "base/ranks/mpi_ranks.hpp"
 #include "base/text.hpp"
@@ -96,14 +96,8 @@ Spec RankWorld::read(const std::string& path) {
   return spec;
 }
 
-void RankWorld::provide(const Spec& spec, const RunOptions& options) {
+void RankWorld::provide(const Spec& spec) {
   const int most = spec.cases.empty() ? 1 : ranks_of(largest_case(spec));
-  if (most > 1 && options.placement.pin != Pin::none) {
-    fail(ErrorKind::usage,
-         "--pin: {} asks for {}, whose processes would bind their threads to the same CPUs; let "
-         "mpirun bind them (--bind-to), or leave --pin out",
-         largest_case(spec).path, wish_of(largest_case(spec)));
-  }
   refuse_trials_of_ranks(spec);
   refuse_count(spec, most);
   if (!launched_ && most > 1) all_ = Communicator(start_local_ranks(most, end_at_once));

@@ -55,7 +55,7 @@ class RankWorld {
   // Starts as many processes as the largest case asks for, unless a launcher has; returns in all.
   // Throws Error(usage), before anything is loaded, where there are too few or too many, where they
   // have another spec or version than rank 0, or where their data is not at hand.
-  void provide(const Spec& spec, const RunOptions& options);
+  void provide(const Spec& spec);
 
   bool leads() const { return all_.leads(); }
   int size() const { return all_.size(); }
