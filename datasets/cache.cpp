@@ -22,7 +22,7 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/files/atomic_file.hpp"
-#include "base/files/file_claim.hpp"
+#include "base/files/claim.hpp"
 #include "base/files/file_copy.hpp"
 #include "base/files/mapped_file.hpp"
 #include "base/hash.hpp"

@@ -21,6 +21,8 @@
 #include "base/text.hpp"
 #include "datasets/look.hpp"
 #include "harness/commands.hpp"
+#include "harness/experiment/frozen_targets.hpp"
+#include "harness/experiment/metric_keys.hpp"
 #include "harness/results/compare/compare.hpp"
 #include "harness/results/compare/compare_report.hpp"
 #include "harness/results/files/fields.hpp"
@@ -29,8 +31,6 @@
 #include "harness/results/summarize.hpp"
 #include "harness/run/interrupt.hpp"
 #include "harness/run/plan/plan.hpp"
-#include "harness/experiment/frozen_targets.hpp"
-#include "harness/experiment/metric_keys.hpp"
 #include "mf_generated/build_info.hpp"
 
 namespace mf {
@@ -347,7 +347,9 @@ class Cli {
     run->add_flag("--json", json_, "JSON lines instead of a table");
     run->add_flag("--quiet", quiet_, "print only the table at the end");
     run->add_flag("-v,--verbose", verbose_, "print whole lines: file names, rates, other programs");
-    run->add_flag("--retry", options_.retry, "run failed cases again (old files are set aside)");
+    run->add_flag("--retry", options_.retry,
+                  "run failed cases again (old files are set aside), and take the claims of other "
+                  "machines");
     run->add_flag("--rerun", options_.rerun, "run all cases again (old files are set aside)");
     run->add_flag_callback(
         "--no-share", [this] { options_.share = false; },

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -74,7 +75,8 @@ void print_choices(const SessionSummary& summary, std::size_t room) {
 // "12 cases, shard 2/3: 3 run now, 0 finished before, 1 run by others; results in runs/als".
 std::string counts_text(const SessionSummary& summary, const RunOptions& options) {
   std::string text = counted(std::ssize(summary.spec.cases), "case");
-  if (!options.shard.is_whole()) text += ", shard " + options.shard.to_text();
+  const auto [part, of] = options.shard;
+  if (of > 1) text += fmt::format(", shard {}/{}", part, of);
   text += fmt::format(": {} run now, {} finished before", summary.run, summary.finished_before);
   if (summary.by_others > 0) text += fmt::format(", {} run by others", summary.by_others);
   if (!summary.held.empty()) text += fmt::format(", {} with others still", summary.held.size());
@@ -127,8 +129,10 @@ void tell_failures(const SessionSummary& summary) {
 void tell_held(const SessionSummary& summary) {
   const auto& all = summary.held;
   if (all.empty()) return;
-  note("with other processes: {}; the same command takes what they leave without a result",
-       counted(std::ssize(all), "case"));
+  note(
+      "with other processes: {}; the same command takes what they leave without a result, and "
+      "--retry what ended on another machine",
+      counted(std::ssize(all), "case"));
   for (std::size_t i = 0; i < std::min(kShown, all.size()); ++i) {
     fmt::print(stderr, "  {}: {}\n", one_line(all[i].id), one_line(all[i].holder));
   }
@@ -155,6 +159,12 @@ int tell_session(const SessionSummary& summary, const RunOptions& options, Progr
   }
   warn_of_edges(summary.studies);
   for (const auto& why : summary.studies_not_run) warn("{}; its trials were not run", why);
+  if (!summary.neighbour.empty()) {
+    warn(
+        "{}: {} ran cases of this spec on this machine, too: both took from each other's caches "
+        "and memory bandwidth. Cases whose CPUs or GPU were shared are marked contended",
+        summary.folder, summary.neighbour);
+  }
   tell_held(summary);
   return judge_session(summary);
 }
@@ -296,6 +306,22 @@ int tune_command(const std::string& path, RunOptions options, ProgressMode mode,
   }
   const auto chose = [](const FoundStudy& study) { return study.state.best() != nullptr; };
   return std::all_of(summary.studies.begin(), summary.studies.end(), chose) ? 0 : kSomeCasesFailed;
+}
+
+Shard parse_shard(const std::string& text) {
+  Shard shard;
+  const char* const end = text.data() + text.size();
+  const auto [slash, bad_part] = std::from_chars(text.data(), end, shard.part);
+  const bool has_slash = bad_part == std::errc() && slash != end && *slash == '/';
+  const auto [rest, bad_of] = std::from_chars(slash + (has_slash ? 1 : 0), end, shard.of);
+  if (has_slash && bad_of == std::errc() && rest == end && shard.part >= 1 &&
+      shard.part <= shard.of) {
+    return shard;
+  }
+  fail(ErrorKind::usage,
+       "--shard: found \"{}\", expected I/N with I from 1 to N: 1/8, 2/8, ... 8/8 are the parts of "
+       "eight machines",
+       text);
 }
 
 void refuse_apart(const RunOptions& options) {

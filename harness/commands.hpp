@@ -5,10 +5,10 @@
 #include <string>
 
 #include "base/json/json_fwd.hpp"
+#include "harness/experiment/spec.hpp"
 #include "harness/run/run_options.hpp"
 #include "harness/run/session.hpp"
 #include "harness/run/show/progress.hpp"
-#include "harness/experiment/spec.hpp"
 
 namespace CLI {
 class App;
@@ -28,6 +28,9 @@ void describe_command(const std::string& name, bool json);
 std::string version_text();
 Json doctor_json();
 std::string format_doctor(const Json& report, bool all);
+
+// "2/8". Throws Error(usage).
+Shard parse_shard(const std::string& text);
 
 // cli_run.cpp. Says what is odd about a spec that is valid.
 Spec read_and_warn(const std::string& path);

@@ -351,7 +351,7 @@ def held(mfbench, tmp_path):
     assert not list(cache.iterdir()), "nothing is left to hold"
     claim = cache / f".claim-{hashlib.sha256(file.name.encode()).hexdigest()[:20]}"
     claim.write_text(json.dumps({"host": "elsewhere", "boot": "b", "space": "s", "pid": 7, "begin": "1",
-                                 "token": "0123456789abcdef", "lease_s": 86400.0, "about": "file"}))
+                                 "token": "0123456789abcdef", "about": "file"}))
 
     def start(**stop):
         (tmp_path / "s.json").write_text(json.dumps({**spec, "stop": {"epochs": 2, **stop}}))

@@ -1,15 +1,14 @@
 """Several processes, of one machine or of many, on one spec and one folder: each case is run by one of them, and what
 one leaves that dies is taken by the next."""
 
-import calendar
 import contextlib
 import json
 import os
+import random
 import re
 import shutil
 import signal
 import subprocess
-import threading
 import time
 
 import pytest
@@ -32,9 +31,9 @@ def place_in(folder, mfbench):
             (folder / "s.json").write_text(json.dumps(spec))
             return self
 
-        def start(self, *words, lease=None, command=(mfbench.program, "run", "s.json", "--out", "out"), **more):
-            environment = {**mfbench.environment(), **({"MFBENCH_LEASE": str(lease)} if lease else {}), **more}
-            self.started.append(subprocess.Popen([*command, *words], cwd=folder, env=environment, text=True,
+        def start(self, *words, command=(mfbench.program, "run", "s.json", "--out", "out"), **more):
+            self.started.append(subprocess.Popen([*command, *words], cwd=folder, text=True,
+                                                 env={**mfbench.environment(), **more},
                                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                                  preexec_fn=in_little_memory))
             return self.started[-1]
@@ -96,51 +95,15 @@ def claim_of(path):
     return path.parent / f".claim-{lines_of(path)[0]['case_hash'][:20]}"
 
 
-def of_another_machine(claim, lease_s):
-    """The claim, as if its owner were one."""
-    told = {**json.loads(claim.read_text()), "host": "n017", "boot": "another", "pid": 4711, "token": "t",
-            "lease_s": lease_s}
-    part = claim.with_name("part")
-    part.write_text(json.dumps(told))
-    part.rename(claim)
-
-
-def held_elsewhere(place, lease_s):
+def held_elsewhere(place):
     """A case that has no result, and the claim that a process of another machine has on it."""
-    for _ in range(20):
-        stopped = place.start()
-        path, *_ = trains(place.out)
-        stopped.send_signal(signal.SIGSTOP)
-        if len(list(place.out.glob("*.jsonl"))) == 1 and lines_of(path)[-1]["type"] != "footer":
-            break
-        stopped.kill()  # the case was over before it was stopped
-        stopped.communicate()
-        shutil.rmtree(place.out)
+    end(place.start("--shard", "1/6"))
+    path, *_ = place.out.glob("*.jsonl")
     claim = claim_of(path)
-    of_another_machine(claim, lease_s)
-    stopped.kill()
-    stopped.communicate()
+    claim.write_text(json.dumps({"host": "n017", "boot": "another", "space": "s", "pid": 4711, "begin": "1", "token": "t",
+                                 "about": json.loads((place.out / "spec.json").read_text())["spec_hash"]}))
     path.unlink()
-    os.utime(claim)
     return path, claim
-
-
-@contextlib.contextmanager
-def touched(claim):
-    """As its owner does."""
-    stop = threading.Event()
-
-    def touch():
-        while not stop.wait(0.1):
-            os.utime(claim)
-
-    toucher = threading.Thread(target=touch)
-    toucher.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        toucher.join()
 
 
 @pytest.mark.parametrize("words", [[], ["--apart"]])
@@ -160,94 +123,38 @@ def test_three_processes_run_each_case_once(place, words):
 
 
 @pytest.mark.parametrize("words", [[], ["--apart"]])
-def test_a_case_of_a_process_that_is_killed_is_taken_by_the_next(place, words):
-    place.write({**SPEC, "stop": {"epochs": 60}})
-    first = place.start(*words)
-    (path,) = trains(place.out)
-    pid = int(json.loads(claim_of(path).read_text())["pid"])
-    os.kill(pid, signal.SIGSTOP)  # the case does not end before the others have begun
-    others = [place.start(*words) for _ in range(2)]
-    os.kill(pid, signal.SIGKILL)
-    if pid == first.pid:
-        first.communicate()
-        others.append(place.start(*words))
-    ended = [process.communicate(timeout=60) for process in [*others, *([first] if words else [])]]
-    files = place.results()
-    assert len(files) == 6, ended
-    assert [one.name for one in place.out.glob("*.partial*")] == [f"{path.name}.partial-1"]
-    assert sum(counts(out)[0] for out, _ in ended) == 6
-
-
-def outlive_a_lease(folder, mfbench, *words):
-    with place_in(folder, mfbench) as place:
-        path, claim = held_elsewhere(place, lease_s=3)
-        with touched(claim):
-            process = place.start(*words)
-            wait_for(lambda: len(list(place.out.glob("*.jsonl"))) == 5, "other cases")
-        ends = claim.stat().st_mtime + 3
-        out, _ = end(process)
-        assert counts(out) == [6, 0, 0, 0]
-        started = {name: calendar.timegm(time.strptime(lines[0]["environment"]["started_at"], "%Y-%m-%dT%H:%M:%SZ"))
-                   for name, lines in place.results().items()}
-    last = started.pop(path.name)
-    assert last >= int(ends) and max(started.values()) <= last, "the others first, and this not before"
-
-
-@waiting
-def a_claim_of_another_machine_by_its_lease(folder, mfbench):
-    outlive_a_lease(folder, mfbench)
-
-
-@waiting
-def a_claim_of_another_machine_by_its_lease_apart(folder, mfbench):
-    outlive_a_lease(folder, mfbench, "--apart")
-
-
-def test_a_claim_that_is_touched_is_left_to_its_owner(place):
-    path, claim = held_elsewhere(place, lease_s=600)
-    with touched(claim):
-        out, err = end(place.start())
-        last = json.loads(end(place.start("--json"))[0].splitlines()[-1])
+def test_a_claim_of_another_machine_is_freed_by_retry_only(place, words):
+    path, claim = held_elsewhere(place)
+    out, err = end(place.start(*words))
+    last = json.loads(end(place.start("--json"))[0].splitlines()[-1])
     assert counts(out) == [5, 0, 0, 1]
     assert f"{path.stem}: process 4711 on n017" in err and "with other processes: 1 case" in err
     assert (last["run"], last["finished_before"], last["held_by_others"]) == (0, 5, 1)
-    claim.unlink()
-    assert counts(end(place.start())[0]) == [1, 5, 0, 0]
+    ahead = time.time() + 60  # as of one that began after this run
+    os.utime(claim, (ahead, ahead))
+    assert counts(end(place.start("--retry", *words))[0]) == [0, 5, 0, 1]
+    os.utime(claim)
+    assert counts(end(place.start("--retry", *words))[0]) == [1, 5, 0, 0] and len(place.results()) == 6
 
 
-def on_machine(name, program):
-    """A command that runs as if there: the name of a machine tells it from others."""
-    script = f'echo {name} > /proc/sys/kernel/hostname && exec "$0" "$@"'
-    return ("unshare", "-ru", "sh", "-c", script, *program)
-
-
-def test_machines_hear_of_each_other(place, mfbench):
-    """An owner on another machine keeps its claim as long as it touches it, and is followed when it does not."""
-    probe = subprocess.run(on_machine("n1", ["true"]), capture_output=True, text=True, check=False) \
-        if shutil.which("unshare") else None
-    if probe is None or probe.returncode != 0:
-        pytest.skip(f"no machine can be imitated here: {probe.stderr.strip() if probe else 'unshare is missing'}")
-    place.write(LONG)
-    run = [mfbench.program, "run", "s.json", "--out", "out"]
-    first = place.start(command=on_machine("n1", run), lease=1)
-    (path,) = trains(place.out)
-    out, err = end(place.start(command=on_machine("n2", run), lease=1))
-    assert counts(out) == [0, 0, 0, 1] and f"process {first.pid} on n1" in err
-    first.kill()
-    first.communicate()
-    heir = place.start(command=on_machine("n2", run), lease=1)
-    wait_for(lambda: list(place.out.glob("*.partial*")), "case that is taken over")
-    assert trains(place.out) == [path]
-    heir.send_signal(signal.SIGTERM)
-    end(heir, 143)
-    assert lines_of(path)[-1]["status"] == "interrupted"
-    assert [one.name for one in place.out.glob("*.partial*")] == [f"{path.name}.partial-1"]
+@waiting
+def a_claim_of_another_machine_by_the_limit_of_its_case(folder, mfbench):
+    for words in [], ["--apart"]:
+        with place_in(folder, mfbench) as place:
+            place.write({**SPEC, "stop": {"epochs": 12, "wall_seconds": 5}})
+            path, _ = held_elsewhere(place)
+            begin = time.monotonic()
+            out, err = end(place.start(*words))
+            assert counts(out) == [6, 0, 0, 0] and "waiting for process 4711 on n017" in err
+            assert time.monotonic() - begin > 5 and path.name in place.results()
+            shutil.rmtree(place.out)
 
 
 @waiting
 def the_wait_for_another_machine_by_a_signal_and_says_for_whom(folder, mfbench):
     with place_in(folder, mfbench) as place:
-        held_elsewhere(place, lease_s=600)
+        place.write({**SPEC, "stop": {"epochs": 12, "wall_seconds": 600}})
+        held_elsewhere(place)
         process = place.start()
         said = next(line for line in process.stderr if "waiting for" in line)
         assert "process 4711 on n017" in said
@@ -255,19 +162,48 @@ def the_wait_for_another_machine_by_a_signal_and_says_for_whom(folder, mfbench):
         end(process, 143)
 
 
-def test_a_case_that_another_has_taken_over_is_given_up(place):
-    """As of a process that was stopped for longer than its lease."""
-    process = place.write(LONG).start(lease=1)
+def test_a_case_that_another_has_taken_over_is_left_to_it(place):
+    process = place.write({**LONG, "stop": {"epochs": 100}}).start()
     (path,) = trains(place.out)
     claim = claim_of(path)
     aside = path.with_name(f"{path.name}.partial-1")
     path.rename(aside)
-    of_another_machine(claim, 3600)
-    with touched(claim):
-        out, err = end(process)
+    other = claim.with_name("other")
+    other.write_text(json.dumps({**json.loads(claim.read_text()), "host": "n017", "token": "t"}))
+    other.rename(claim)
+    out, err = end(process)
     assert "another process has taken this case over" in err
-    assert counts(out) == [0, 0, 0, 1] and claim.exists()
-    assert not path.exists() and lines_of(aside)[-1]["status"] == "interrupted"
+    assert counts(out) == [0, 0, 0, 1] and claim.exists() and not path.exists() and aside.exists()
+
+
+def test_sixty_kills_of_six_processes_lose_double_and_change_nothing(place):
+    chance = random.Random(60)
+    place.write({**SPEC, "seeds": list(range(1, 49))})
+    words = [[], [], [], [], ["--apart"], ["--apart"]]
+    running = [place.start(*one) for one in words]
+    finished = {}
+
+    def look():
+        for path in place.out.glob("*.jsonl*"):
+            with contextlib.suppress(FileNotFoundError):  # it was set aside
+                text = path.read_bytes()
+                if b'"type":"footer"' in text and text.endswith(b"\n"):
+                    assert path.suffix == ".jsonl", f"{path.name}: a result was run again"
+                    assert finished.setdefault(path.name, text) == text, f"{path.name}: has changed"
+
+    for _ in range(60):
+        time.sleep(chance.uniform(0.02, 0.1))
+        at = chance.randrange(6)
+        assert running[at].poll() is None, running[at].communicate()
+        running[at].kill()
+        running[at].communicate()
+        look()
+        running[at] = place.start(*words[at])
+    begun = len(finished)
+    for process in running:
+        end(process)
+    look()
+    assert begun < 96 == len(place.results()) == len(finished)
 
 
 def test_another_spec_is_refused(place):
@@ -322,10 +258,12 @@ def test_rerun_of_two_processes_runs_each_case_once(place):
 
 def test_the_job_array_shares_a_spec(place, mfbench):
     script = ROOT / "tools" / "slurm-array.sh"
-    assert len(script.read_text().splitlines()) == 10
     tasks = [place.start(command=(str(script), "s.json", "out"), SLURM_ARRAY_TASK_ID=str(task),
                          MFBENCH=mfbench.program) for task in (1, 2, 3)]
     assert sum(counts(end(task)[0])[0] for task in tasks) == 6 == len(place.results())
+    held_elsewhere(place)
+    again = place.start(command=(str(script), "s.json", "out"), SLURM_RESTART_COUNT="1", MFBENCH=mfbench.program)
+    assert counts(end(again)[0]) == [1, 5, 0, 0]
 
 
 @pytest.mark.parametrize("name", waiting)

@@ -26,11 +26,11 @@ def files(folder):
 
 def test_shards_become_the_whole(mfbench, parts):
     done = mfbench("merge", "all", "p1", "p2", "p3", cwd=parts, code=0)
-    assert done.stdout == "all: 6 of 6 cases have a result; 2 from p1; 2 from p2; 2 from p3\n" and not done.stderr
+    assert done.stdout == "all: 6 of 6 cases have a result, 6 files were copied\n" and not done.stderr
     assert files(parts / "all") == {**files(parts / "p1"), **files(parts / "p2"), **files(parts / "p3")}
     assert "6 cases: 0 run now, 6 finished before" in mfbench("run", "s.json", "--out", "all", cwd=parts, code=0).stdout
     again = mfbench("merge", "all", "p3", cwd=parts, code=0)
-    assert again.stdout == "all: 6 of 6 cases have a result; 6 were there; 0 from p3\n"
+    assert again.stdout == "all: 6 of 6 cases have a result, 0 files were copied\n"
 
 
 def test_a_folder_is_completed_bit_by_bit(mfbench, parts):
@@ -47,10 +47,10 @@ def test_two_results_of_a_case_are_refused_and_nothing_is_written(mfbench, parts
     name = next((parts / "other").glob("*.jsonl")).name
     done = mfbench("merge", "all", "p1", "p3", "other", cwd=parts, code=3)
     assert f"other/{name}: found another result than p3/{name}, expected one result of a case" in done.stderr
-    assert "move one of each away" in done.stderr and not (parts / "all").exists()
+    assert "move one away" in done.stderr and not (parts / "all").exists()
     shutil.rmtree(parts / "other")
     shutil.copytree(parts / "p3", parts / "other")
-    assert "2 from p3; 0 from other" in mfbench("merge", "all", "p1", "p3", "other", cwd=parts, code=0).stdout
+    assert "4 of 6 cases have a result, 4 files were copied" in mfbench("merge", "all", "p1", "p3", "other", cwd=parts, code=0).stdout
 
 
 def test_a_result_goes_before_what_has_no_end(mfbench, parts):
@@ -85,21 +85,19 @@ def test_trials_are_taken_once_and_other_choices_are_refused(mfbench, tmp_path):
     told = json.loads(stated.read_text())
     stated.write_text(json.dumps({**told, "cases": [*told["cases"][:-1], "another"]}))
     done = mfbench("merge", "more", "p1", "p2", cwd=tmp_path, code=2)
-    assert "p2/spec.json: found the case another, expected sgd_serial" in done.stderr
+    assert "p2/spec.json: has other cases than p1" in done.stderr
 
 
 def test_another_spec_is_refused(mfbench, parts):
     mfbench("run", "t.json", "--out", "t", cwd=parts, spec={**SPEC, "seeds": [4]}, code=0)
     done = mfbench("merge", "all", "p1", "t", cwd=parts, code=2)
-    assert "t/spec.json: found the spec " in done.stderr and "as in p1" in done.stderr
+    assert "t/spec.json: is of another spec than p1" in done.stderr
     assert not (parts / "all").exists()
 
 
 @pytest.mark.parametrize("words, code, said", [
-    (["all", "none"], 2, "none: is no folder of results"),
-    (["all", "empty"], 2, "empty: is no folder of results: it has no spec.json"),
-    (["all", "p1", "p2", "p1"], 2, "p1: is named twice"),
-    (["p1", "p1"], 2, "p1: is named twice; the first is the joined folder"),
+    (["all", "none"], 2, "none: is not a folder of results: it has no spec.json"),
+    (["all", "empty"], 2, "empty: is not a folder of results: it has no spec.json"),
     (["all"], 2, "results"),
     (["all", "packed"], 2, "packed: found packed results, expected a folder: ./dev pack --unpack packed.jsonl.xz"),
     (["all", "outside"], 3, "found \"../p1/x\" among \"cases\", expected names of files"),

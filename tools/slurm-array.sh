@@ -7,4 +7,4 @@
 set -eu
 spec=$1 folder=$2
 shift 2
-exec "${MFBENCH:-mfbench}" run "$spec" --out "$folder" --apart --quiet "$@"
+exec "${MFBENCH:-mfbench}" run "$spec" --out "$folder" --apart --quiet ${SLURM_RESTART_COUNT:+--retry} "$@"

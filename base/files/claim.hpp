@@ -1,25 +1,22 @@
-// Who of several processes does a piece of work: a file ".claim-<key>" in the folder of the work,
-// made by only one of them, with the name of that process, and touched while it works. This needs
-// of a file system that a file can be made exclusively (O_EXCL) and that times of change come from
-// one clock, its server's. Locks are not used: of a network file system they often hold within a
-// machine only.
+// Which of several processes does a piece of work: the one that made ".claim-<key>" in the folder
+// of the work. The file appears whole or not at all, names its process and never changes. Locks are
+// not used: many network file systems keep them within a machine.
 //
-// A process that has ended is found by its number where both are of one machine, else by a claim
-// that was not touched for the `lease_s` that its owner promised. Its claim goes to whoever makes
-// its heir, ".claim-<key>~<token>", first; that is then renamed.
+// The claim of a process that has ended is free at once if that can be seen: on the same host, boot
+// and space of process numbers. Other claims are free if the caller's patience says so. A free
+// claim goes to the process that makes its heir, ".claim-<key>~<token>", which is then renamed.
 #pragma once
 
-#include <atomic>
-#include <condition_variable>
 #include <cstdint>
+#include <limits>
+#include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <set>
 #include <string>
-#include <thread>
+#include <utility>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/files/files.hpp"
 #include "base/host/process_id.hpp"
 
@@ -27,17 +24,21 @@ namespace mf {
 
 inline constexpr const char* kClaimPrefix = ".claim-";
 
-// Seconds that a claim lasts without a touch: MFBENCH_LEASE, else 120. Throws Error(usage).
-double claim_lease_s();
+// When a claim whose process cannot be seen is free.
+struct Patience {
+  double seconds = std::numeric_limits<double>::infinity();  // since this process saw it first
+  std::int64_t made_before_ns = 0;                           // by the clock of the file system
+};
 
 struct ClaimHolder {
   ProcessId process;
-  std::string about;            // its folder's, below
-  std::string token;            // of this claim: no other has it
-  std::int64_t touched_ns = 0;  // by the clock of the file system
-  bool here = false;            // on this machine
-  std::optional<bool> runs;     // nothing: it was alive when it touched the claim last
-  bool ended = false;           // its claim may be taken
+  std::string about;  // as in its ClaimFolder
+  std::string token;  // unique to the claim
+  std::int64_t made_ns = 0;
+  double seen_s = 0;         // since the ClaimFolder saw it first
+  std::optional<bool> runs;  // empty: the process cannot be seen from here
+
+  bool is_free(const Patience& patience) const;
 };
 
 class ClaimFolder;
@@ -49,40 +50,32 @@ class Claim {
   Claim(const Claim&) = delete;
   Claim& operator=(const Claim&) = delete;
 
-  // Whether it was found to be taken over: of a process that was stopped for longer than its lease.
-  bool lost() const { return lost_; }
-  // The same after a look at the file.
-  bool is_held();
+  // Looks at the file: false once another process has taken it over.
+  bool is_held() const;
 
  private:
   friend class ClaimFolder;
   Claim(const ClaimFolder& folder, std::string name, std::string token)
       : folder_(folder), name_(std::move(name)), token_(std::move(token)) {}
-  void move_to(const std::string& name);
-  void touch();
 
   const ClaimFolder& folder_;
   std::string name_;
   const std::string token_;
-  std::atomic<bool> lost_ = false;
 };
 
-// Keys are letters, digits, '.', '_' and '-'. Everything throws Error(io).
+// Keys are letters, digits, '.', '_' and '-'. For one thread. Everything throws Error(io).
 class ClaimFolder {
  public:
   // The folder must exist. `about` is written into its claims.
-  ClaimFolder(std::string folder, std::string about, double lease_s = claim_lease_s());
-  ~ClaimFolder();
-  ClaimFolder(const ClaimFolder&) = delete;
-  ClaimFolder& operator=(const ClaimFolder&) = delete;
+  ClaimFolder(std::string folder, std::string about);
 
-  // Nothing where another holds it.
-  std::unique_ptr<Claim> take(const std::string& key) const;
-  // Nothing where no process holds it.
+  // Null if another process holds it.
+  std::unique_ptr<Claim> take(const std::string& key, const Patience& patience = {}) const;
+  // Empty if no process holds it.
   std::optional<ClaimHolder> holder(const std::string& key) const;
-  // All claims that other processes hold.
+  // All claims of other processes that may still run.
   std::vector<ClaimHolder> holders() const;
-  // What the clock of the file system says: file times of later are of what happened since.
+  // The time by the clock of the file system.
   std::int64_t now_ns() const;
 
   const std::string& path() const { return path_; }
@@ -90,52 +83,35 @@ class ClaimFolder {
 
  private:
   friend class Claim;
-  std::unique_ptr<Claim> take_file(const std::string& name) const;
+  std::unique_ptr<Claim> take_file(const std::string& name, const Patience& patience) const;
   std::unique_ptr<Claim> make(const std::string& name) const;
   std::optional<ClaimHolder> read(const std::string& name) const;
-  void judge(ClaimHolder& holder, double lease_s) const;
-  void keep(Claim& claim) const;
-  void drop(Claim& claim) const;
-  void touch_held() const;
+  FileHandle open(const std::string& name, int flags) const;
   [[noreturn]] void fail_at(const std::string& name, const std::string& what) const;
 
   std::string path_, about_;
-  double lease_s_;
   const ProcessId own_ = own_process();
   FileHandle folder_;
-  // One thread touches all claims that are held: to start one for each takes longer than a small
-  // case.
-  mutable std::mutex mutex_;
-  mutable std::condition_variable wake_;
-  mutable std::set<Claim*> held_;
-  mutable std::thread thread_;
-  bool ends_ = false;
+  mutable std::map<std::string, Clock::time_point> seen_;  // by token
 };
 
-// Claims that others hold, looked at again and again.
-class ClaimWatch {
+// The claim to write one file, in its folder.
+class FileClaim {
  public:
-  ClaimWatch(const ClaimFolder& folder, std::vector<std::string> keys);
+  // Waits while another process has it; says once for which, and ends as WaitScope says.
+  explicit FileClaim(const std::string& path) : FileClaim(path, true) {}
+  // Null if another process has it.
+  static std::unique_ptr<FileClaim> if_free(const std::string& path);
 
-  enum class Seen {
-    free,    // one of them can be taken
-    held,    // by processes that all are known to run since the watch began
-    unsure,  // one may have ended: its claim was not touched since
-  };
-  Seen look();
-  // One of the claims that the last answer of look() is about.
-  const ClaimHolder& holder() const { return last_; }
-  const std::string& key() const { return key_; }
+  // Throws Error(io) if another process has taken it over.
+  void check() const;
 
  private:
-  const ClaimFolder& folder_;
-  struct One {
-    std::string key;
-    std::optional<ClaimHolder> first;
-  };
-  std::vector<One> all_;
-  ClaimHolder last_;
-  std::string key_;  // of that claim
+  FileClaim(const std::string& path, bool waits);
+
+  const std::string path_;
+  const ClaimFolder folder_;
+  std::unique_ptr<Claim> claim_;
 };
 
 }  // namespace mf

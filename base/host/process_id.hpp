@@ -15,6 +15,7 @@ struct ProcessId {
   std::int64_t pid = 0;
   std::string begin;  // clock ticks since the boot: a later process of the same number has another
 
+  bool operator==(const ProcessId& other) const = default;
   bool on_same_host(const ProcessId& other) const;
   std::string to_text() const;  // "process 4711 on n017"
 };

@@ -14,7 +14,7 @@
 #include <thread>
 
 #include "base/files/atomic_file.hpp"
-#include "base/files/file_claim.hpp"
+#include "base/files/claim.hpp"
 #include "base/files/file_copy.hpp"
 #include "base/files/held_folder.hpp"
 #include "base/files/mapped_file.hpp"

@@ -20,7 +20,7 @@
 #include <sstream>
 #include <thread>
 
-#include "base/files/file_claim.hpp"
+#include "base/files/claim.hpp"
 #include "base/hash.hpp"
 #include "datasets/ratings/canonical.hpp"
 #include "testing/test_support.hpp"

@@ -6,8 +6,6 @@
 #include <filesystem>
 #include <list>
 #include <map>
-#include <optional>
-#include <set>
 
 #include "base/error.hpp"
 #include "base/files/atomic_file.hpp"
@@ -58,10 +56,9 @@ Source read_source(const std::string& folder) {
     fail(ErrorKind::usage, "{}: found packed results, expected a folder: ./dev pack --unpack {}",
          folder, shell_word(*packed));
   }
-  if (!is_folder(folder)) fail(ErrorKind::usage, "{}: is no folder of results", folder);
   const std::string path = folder + kSpec;
   if (!is_file(path)) {
-    fail(ErrorKind::usage, "{}: is no folder of results: it has no spec.json", folder);
+    fail(ErrorKind::usage, "{}: is not a folder of results: it has no spec.json", folder);
   }
   Source source{folder, read_json_file(path, Origin::found), {}};
   if (const auto why = why_unknown_version(source.spec)) {
@@ -80,27 +77,21 @@ void refuse_running(const Source& source) {
   const ClaimFolder claims(source.folder, "");
   const auto holders = claims.holders();
   if (holders.empty()) return;
-  fail(ErrorKind::io, "{}: {} is running cases in this folder; wait for its end", source.folder,
-       holders.front().process.to_text());
+  fail(
+      ErrorKind::io,
+      "{}: {} is running cases in this folder; wait for its end, or remove its {}* if it has ended",
+      source.folder, holders.front().process.to_text(), kClaimPrefix);
 }
 
 void refuse_another_spec(const Source& first, const Source& other) {
-  const auto hash = [](const Source& one) { return *text_at(one.spec, {"spec_hash"}); };
-  constexpr std::size_t kShown = 10;
-  if (hash(first) != hash(other)) {
-    fail(ErrorKind::usage,
-         "{}{}: found the spec {}, expected {} as in {}: results of one spec only", other.folder,
-         kSpec, hash(other).substr(0, kShown), hash(first).substr(0, kShown), first.folder);
+  if (text_at(first.spec, {"spec_hash"}) != text_at(other.spec, {"spec_hash"})) {
+    fail(ErrorKind::usage, "{}{}: is of another spec than {}", other.folder, kSpec, first.folder);
   }
   if (first.cases == other.cases) return;
-  const auto [here, there] =
-      std::mismatch(first.cases.begin(), first.cases.end(), other.cases.begin(), other.cases.end());
-  fail(
-      ErrorKind::usage,
-      "{}{}: found the case {}, expected {} as in {}: cases that are tuned are the same only where "
-      "the searches chose the same; tune once, and copy the folder tune before the parts are run",
-      other.folder, kSpec, there == other.cases.end() ? "none" : *there,
-      here == first.cases.end() ? "none" : *here, first.folder);
+  fail(ErrorKind::usage,
+       "{}{}: has other cases than {}: the searches chose differently; tune once, and copy the "
+       "folder tune before the parts are run",
+       other.folder, kSpec, first.folder);
 }
 
 // For the folders that have a case, the one that it is taken from.
@@ -118,13 +109,6 @@ class Merge {
     if (is_taken(out + kSpec)) add_source(out);
     for (const auto& folder : folders) add_source(folder);
     for (const auto& id : sources_.front().cases) choose(id);
-    if (!differing_.empty()) {
-      constexpr std::size_t kShown = 3;
-      const std::size_t more = differing_.size() - std::min(kShown, differing_.size());
-      differing_.resize(differing_.size() - more);
-      fail(ErrorKind::data, "{}{}\nmove one of each away", join(differing_, "\n"),
-           more > 0 ? fmt::format("\nand {} more", more) : "");
-    }
   }
 
   // spec.json first: what is killed here goes on by the same command.
@@ -135,29 +119,19 @@ class Merge {
     copy_trials();
     Merged merged;
     merged.cases = sources_.front().cases.size();
-    std::map<std::string, std::size_t> counts;
     for (const auto& id : sources_.front().cases) {
       const auto found = choices_.find(id);
       if (found == choices_.end() || !found->second.has_result) merged.missing.push_back(id);
       if (found == choices_.end()) continue;
-      const bool is_there = found->second.folder == out_;
-      if (!is_there) copy_case(id, found->second.folder);
-      ++(is_there ? merged.held : counts[found->second.folder]);
-    }
-    for (const auto& source : sources_) {
-      if (source.folder != out_) merged.copied.emplace_back(source.folder, counts[source.folder]);
+      if (found->second.folder == out_) continue;
+      copy_case(id, found->second.folder);
+      ++merged.copied;
     }
     return merged;
   }
 
  private:
   void add_source(const std::string& folder) {
-    for (const auto& other : sources_) {
-      if (std::error_code none; fs::equivalent(folder, other.folder, none)) {
-        fail(ErrorKind::usage, "{}: is named twice{}", folder,
-             other.folder == out_ ? "; the first is the joined folder" : "");
-      }
-    }
     held_.emplace_back(folder);
     sources_.push_back(read_source(folder));
     refuse_another_spec(sources_.front(), sources_.back());
@@ -176,8 +150,9 @@ class Merge {
       if (!found.has_result || chosen->second.folder == found.folder) continue;
       const std::string other = file_of(chosen->second.folder, id);
       if (bytes_of(other).view == bytes_of(path).view) continue;
-      differing_.push_back(fmt::format(
-          "{}: found another result than {}, expected one result of a case", path, other));
+      fail(ErrorKind::data,
+           "{}: found another result than {}, expected one result of a case; move one away", path,
+           other);
     }
   }
 
@@ -229,7 +204,6 @@ class Merge {
   std::list<HeldFolder> held_;
   std::vector<Source> sources_;
   std::map<std::string, Choice> choices_;
-  std::vector<std::string> differing_;
 };
 
 }  // namespace
@@ -239,13 +213,8 @@ Merged merge_results(const std::string& out, const std::vector<std::string>& fol
 }
 
 std::string to_text(const Merged& merged, const std::string& out) {
-  std::string text = fmt::format("{}: {} of {} cases have a result", one_line(out),
-                                 merged.cases - merged.missing.size(), merged.cases);
-  if (merged.held > 0) text += fmt::format("; {} were there", merged.held);
-  for (const auto& [folder, count] : merged.copied) {
-    text += fmt::format("; {} from {}", count, one_line(folder));
-  }
-  return text;
+  return fmt::format("{}: {} of {} cases have a result, {} files were copied", one_line(out),
+                     merged.cases - merged.missing.size(), merged.cases, merged.copied);
 }
 
 }  // namespace mf

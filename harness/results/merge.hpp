@@ -3,16 +3,14 @@
 
 #include <cstddef>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace mf {
 
 struct Merged {
-  std::size_t cases = 0;                                    // of the spec
-  std::vector<std::pair<std::string, std::size_t>> copied;  // folder, how many of it
-  std::size_t held = 0;                                     // that the joined folder had before
-  std::vector<std::string> missing;                         // cases without a result
+  std::size_t cases = 0;             // of the spec
+  std::size_t copied = 0;            // their files
+  std::vector<std::string> missing;  // cases without a result
 };
 
 // Copies the files of cases, byte by byte, with their models and the trials of the spec's studies,

@@ -20,6 +20,7 @@
 #include "base/log.hpp"
 #include "harness/device/environment.hpp"
 #include "harness/run/interrupt.hpp"
+#include "harness/run/one_case.hpp"
 #include "harness/run/show/progress.hpp"
 #include "harness/run/turns.hpp"
 
@@ -127,20 +128,25 @@ class Apart {
  private:
   void run_cases(const std::vector<std::size_t>& own) {
     std::map<std::size_t, HeldCase> held;
-    const auto attempt = [&](std::size_t i, std::string& key) {
+    const auto attempt = [&](HeldWork& work) {
+      const std::size_t i = work.index;
       of_all_.interrupted |= interrupt_level() > 0;
       if (of_all_.interrupted) return Turn::stop;
       const Json report = run_process(static_cast<std::int64_t>(i));
       if (ended_by_) return Turn::stop;
       const auto text = [&](const char* name) { return text_at(report, {"held", name}); };
       if (!text("key")) return Turn::over;
-      key = *text("key");
-      held[i] = {text("id").value_or(""), key, text("holder").value_or("")};
+      work.key = *text("key");
+      RunOptions options = options_;
+      options.began_ns = of_all_.began_ns;
+      work.patience = patience_of(options, spec_.cases[i].stop.wall_seconds);
+      held[i] = {text("id").value_or(""), work.key, text("holder").value_or("")};
       return Turn::held;
     };
+    std::optional<ClaimFolder> claims;  // the first process makes the folder
     const auto await = [&](const std::vector<HeldWork>& all) {
-      const ClaimFolder claims(folder_of(spec_, options_), spec_.hash);
-      return await_claims(claims, all, Rest::leave, interrupt_level);
+      if (!claims) claims.emplace(folder_of(spec_, options_), spec_.hash);
+      return await_claims(*claims, all, Rest::leave, interrupt_level);
     };
     for (const auto& one : take_turns(own, attempt, await)) of_all_.held.push_back(held[one.index]);
     of_all_.interrupted |= interrupt_level() > 0 && !of_all_.held.empty();
@@ -166,7 +172,8 @@ class Apart {
     if (which == RunOptions::kTrials) add(of_all_.trials_run, "trials_run");
     if (which == RunOptions::kTrials) add(of_all_.trials_finished_before, "trials_finished_before");
     of_all_.began_ns = integer_at(report, {"began_ns"}).value_or(of_all_.began_ns);
-    note_neighbour(text_at(report, {"neighbour"}).value_or(""));
+    const auto neighbour = text_at(report, {"neighbour"}).value_or("");
+    if (!neighbour.empty()) of_all_.neighbour = neighbour;
     if (WIFSIGNALED(status)) {
       note_killed(which, WTERMSIG(status));
       return report;
@@ -179,12 +186,6 @@ class Apart {
       ended_by_ = code;
     }
     return report;
-  }
-
-  void note_neighbour(const std::string& who) {
-    if (who.empty() || !of_all_.neighbour.empty()) return;
-    of_all_.neighbour = who;
-    warn_of_neighbour(folder_of(spec_, options_), who);
   }
 
   void note_killed(std::int64_t which, int signal) {
@@ -218,6 +219,7 @@ class Apart {
     found.finished_before = of_all_.finished_before;
     found.by_others = of_all_.by_others;
     found.held = of_all_.held;
+    found.neighbour = of_all_.neighbour;
     found.bad_data = of_all_.bad_data;
     found.trials_run = of_all_.trials_run;
     found.trials_finished_before = of_all_.trials_finished_before;

@@ -97,17 +97,17 @@ class CaseTurns {
 
   void run() {
     context_.progress.begin_run(cases_to_come(), options_.before);
-    const auto attempt = [this](std::size_t i, std::string& key) { return this->attempt(i, key); };
+    const auto attempt = [this](HeldWork& work) { return this->attempt(work); };
     // For a process for one case, the one that started it comes back.
     const auto await = [this](const std::vector<HeldWork>& held) {
       return !options_.only &&
              await_claims(context_.claims, held, Rest::leave, options_.interrupted);
     };
     const auto held = take_turns(own_, attempt, await);
-    for (const auto& [index, key] : held) {
-      const auto holder = context_.claims.holder(key);
-      summary_.held.push_back(
-          {cases_[index].id, key, holder ? holder->process.to_text() : "another process"});
+    for (const auto& work : held) {
+      const auto holder = context_.claims.holder(work.key);
+      summary_.held.push_back({cases_[work.index].id, work.key,
+                               holder ? holder->process.to_text() : "another process"});
     }
     summary_.interrupted |= options_.interrupted && options_.interrupted() > 0 && !held.empty();
   }
@@ -134,7 +134,8 @@ class CaseTurns {
     return to_come;
   }
 
-  Turn attempt(std::size_t i, std::string& key) {
+  Turn attempt(HeldWork& work) {
+    const std::size_t i = work.index;
     const Case& item = cases_[i];
     const std::string path = path_of(item);
     const std::int64_t seen = changed_ns(path);
@@ -144,30 +145,25 @@ class CaseTurns {
       summary_.interrupted = true;
       return Turn::stop;
     }
-    key = item.hash.substr(0, kKeyDigits);
-    const auto claim = take_claim(key, context_);
+    work.key = item.hash.substr(0, kKeyDigits);
+    work.patience = patience_of(options_, item.stop.wall_seconds);
+    const auto claim = take_claim(work.key, context_);
     if (!claim) return Turn::held;
     // Another may have run it between the two.
     if (changed_ns(path) != seen && stands(i, path)) return Turn::over;
     return run(i, path, *claim);
   }
 
-  Turn run(std::size_t i, const std::string& path, Claim& claim) {
+  Turn run(std::size_t i, const std::string& path, const Claim& claim) {
     const Case& item = cases_[i];
-    const RunOptions options = options_under(claim, options_);
     const auto at = std::lower_bound(own_.begin(), own_.end(), i) - own_.begin();
-    const DoneAgain again = options.share ? again_[at] : DoneAgain{};
+    const DoneAgain again = options_.share ? again_[at] : DoneAgain{};
     const CaseResult result = run_one(
-        {summary_.spec, item, path, model_folder(summary_.spec, options, summary_.folder, item),
+        {summary_.spec, item, path, model_folder(summary_.spec, options_, summary_.folder, item),
          again.cut, again.trained, again.handed_over},
-        i + 1, cases_.size(),
-        {options, context_.claims, context_.neighbours, context_.store, context_.progress});
+        i + 1, cases_.size(), context_);
     if (!claim.is_held()) {
-      warn(
-          "{}: another process has taken this case over, because this one was not heard of for "
-          "{:.0f} "
-          "s: it was stopped, or the file system was away. Its lines are set aside",
-          item.id, claim_lease_s());
+      warn("{}: another process has taken this case over; these lines are set aside", item.id);
       return Turn::held;
     }
     ++summary_.run;

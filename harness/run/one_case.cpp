@@ -68,16 +68,16 @@ void make_room(const std::string& path) {
 std::unique_ptr<Claim> take_claim(const std::string& key, const RunContext& context) {
   auto claim = context.claims.take(key);
   if (claim) return claim;
-  if (const auto other = context.claims.holder(key)) context.neighbours.meet(*other);
+  if (const auto other = context.claims.holder(key))
+    meet(context.claims, *other, context.neighbour);
   return nullptr;
 }
 
-RunOptions options_under(const Claim& claim, const RunOptions& options) {
-  RunOptions under = options;
-  under.interrupted = [&claim, &options] {
-    return claim.lost() ? 2 : options.interrupted ? options.interrupted() : 0;
-  };
-  return under;
+Patience patience_of(const RunOptions& options, std::optional<double> limit_s) {
+  Patience patience;
+  if (limit_s) patience.seconds = *limit_s;
+  if (options.retry) patience.made_before_ns = options.began_ns;
+  return patience;
 }
 
 std::optional<ResultFile> standing_result(const std::string& path, const Case& item,

@@ -16,7 +16,7 @@ namespace mf {
 struct RunContext {
   const RunOptions& options;
   const ClaimFolder& claims;
-  Neighbours& neighbours;
+  std::string& neighbour;  // as of SessionSummary
   DataStore& store;
   Progress& progress;
 };
@@ -24,8 +24,9 @@ struct RunContext {
 // The claim of this key, or nothing where another process holds it, which is met.
 std::unique_ptr<Claim> take_claim(const std::string& key, const RunContext& context);
 
-// With a claim in hand: the work is given up once it is another's.
-RunOptions options_under(const Claim& claim, const RunOptions& options);
+// When the claim of a process on another machine is free: with --retry if it was made before this
+// run, else `limit_s` after this process saw it first, if there is a limit.
+Patience patience_of(const RunOptions& options, std::optional<double> limit_s = std::nullopt);
 
 // The file of a result that stands, or nothing where the case is to be run. `skipped` is asked
 // again: the machine may have changed.

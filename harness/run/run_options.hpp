@@ -1,6 +1,7 @@
 // What a run is told beside its spec, from the command line down to the loop of a case.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -10,12 +11,19 @@
 
 #include "harness/device/device_clock.hpp"
 #include "harness/device/host_load.hpp"
-#include "harness/run/shard.hpp"
 #include "harness/experiment/profile.hpp"
 
 namespace mf {
 
 class RankWorld;
+
+// Each `of`th case, from the `part`th on: for machines without a common folder.
+struct Shard {
+  std::int64_t part = 1;
+  std::int64_t of = 1;
+
+  bool has(std::size_t index) const { return static_cast<std::int64_t>(index) % of == part - 1; }
+};
 
 // What other processes of a run --apart have run of its cases.
 struct RanBefore {
@@ -40,9 +48,9 @@ struct RunOptions {
   bool apart = false;
   static constexpr std::int64_t kTrials = -1, kNoCase = -2;
   std::optional<std::int64_t> only;
-  RanBefore before;     // this one of its processes
-  std::string began;    // of a run --apart: results of later are its own (utc_now)
-  bool share = true;    // what cases have in common is made once; false: by each of them anew
+  RanBefore before;   // this one of its processes
+  std::string began;  // of a run --apart: results of later are its own (utc_now)
+  bool share = true;  // what cases have in common is made once; false: by each of them anew
   // Run all cases again, for a profiler; into a folder of their own.
   std::optional<ProfileWindow> profile;
   std::optional<std::string> timeline;  // file (base/timeline.hpp) of what ran when

@@ -53,10 +53,10 @@ std::optional<std::string> standing_text(const std::string& path) {
 void write_spec_file(const Spec& spec, const RunContext& context) {
   const std::string path = context.claims.path() + "/spec.json";
   const std::string text = spec_file_text(spec);
-  const auto attempt = [&](std::size_t, std::string& key) {
-    key = "spec.json";
+  const auto attempt = [&](HeldWork& work) {
+    work = {0, "spec.json", patience_of(context.options)};
     if (standing_text(path) == text) return Turn::over;
-    const auto claim = take_claim(key, context);
+    const auto claim = take_claim(work.key, context);
     if (!claim) return Turn::held;
     write_atomically(path, text, Origin::found);
     return Turn::over;
@@ -164,30 +164,28 @@ SessionSummary run_session(const Spec& given, const RunOptions& asked, Progress&
   summary.folder = without_links(summary.folder);
   summary.held_folder = std::make_shared<const HeldFolder>(summary.folder);
   const ClaimFolder claims(summary.folder, given.hash);
-  Neighbours neighbours(claims, !asked.only);
+  for (const auto& other : claims.holders()) meet(claims, other, summary.neighbour);
   if (options.began_ns == 0) options.began_ns = claims.now_ns();
   summary.began_ns = options.began_ns;
   probe_model_folder(options);
   warn_of_unsaved(given, options);
   peer::remove_left_over_folders();
   DataStore store;
-  const RunContext context{options, claims, neighbours, store, progress};
+  const RunContext context{options, claims, summary.neighbour, store, progress};
   const RunOptions of_trials = options_of_trials(options);
-  TunedSpec tuned = run_studies(given, {of_trials, claims, neighbours, store, progress});
+  TunedSpec tuned = run_studies(given, {of_trials, claims, summary.neighbour, store, progress});
   summary.trials_run = tuned.run;
   summary.trials_finished_before = tuned.finished_before;
   summary.studies = std::move(tuned.studies);
   summary.studies_not_run = std::move(tuned.not_run);
   summary.interrupted = tuned.interrupted;
   if (tuned.interrupted || options.trials_only || options.only == RunOptions::kTrials) {
-    summary.neighbour = neighbours.here();
     return summary;
   }
   summary.spec = named_as_in(summary.folder, std::move(tuned.spec));
   refuse_to_mix(summary.spec, summary.folder, profile);
   write_spec_file(summary.spec, context);
   run_cases(summary, context);
-  summary.neighbour = neighbours.here();
   return summary;
 }
 

@@ -1,9 +1,10 @@
 #include "harness/run/turns.hpp"
 
-#include <algorithm>
+#include <fmt/core.h>
+
 #include <chrono>
+#include <cmath>
 #include <thread>
-#include <utility>
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
@@ -12,95 +13,64 @@
 namespace mf {
 namespace {
 
-constexpr double kLongest_s = 86'400;
-constexpr double kQuiet_s = 2;                          // of waiting, before it is said
-constexpr double kFirstLook_s = 0.05, kLastLook_s = 1;  // between two looks, ever longer
-
-std::vector<std::string> keys_of(const std::vector<HeldWork>& held) {
-  std::vector<std::string> keys;
-  for (const auto& one : held) keys.push_back(one.key);
-  return keys;
-}
-
-// Signals are heard of within a moment.
-void pause(double seconds, const std::function<int()>& interrupted) {
-  constexpr auto kMoment = std::chrono::milliseconds(50);
-  const Clock::time_point start = Clock::now();
-  do {
-    std::this_thread::sleep_for(kMoment);
-  } while (seconds_since(start) < seconds && (!interrupted || interrupted() == 0));
-}
+constexpr auto kBetweenLooks = std::chrono::milliseconds(250);
+constexpr double kQuiet_s = 2;  // of waiting, before it is said
 
 }  // namespace
 
-std::vector<HeldWork> take_turns(std::vector<std::size_t> work, const Attempt& attempt,
+std::vector<HeldWork> take_turns(const std::vector<std::size_t>& work, const Attempt& attempt,
                                  const Await& await) {
-  std::vector<HeldWork> held;
-  while (!work.empty()) {
-    const std::size_t before = work.size();
-    held.clear();
-    for (const std::size_t index : work) {
-      std::string key;
-      const Turn turn = attempt(index, key);
+  std::vector<HeldWork> left;
+  for (const std::size_t index : work) left.push_back({index, "", {}});
+  while (!left.empty()) {
+    std::vector<HeldWork> held;
+    for (HeldWork& one : left) {
+      const Turn turn = attempt(one);
       if (turn == Turn::stop) return {};
-      if (turn == Turn::held) held.push_back({index, key});
+      if (turn == Turn::held) held.push_back(one);
     }
-    work.clear();
-    for (const auto& one : held) work.push_back(one.index);
+    const bool all = held.size() == left.size();
+    left = std::move(held);
     // While something was done here, others may have ended, too.
-    if (held.size() == before && !await(held)) return held;
+    if (all && !await(left)) break;
   }
-  return held;
+  return left;
 }
 
 bool await_claims(const ClaimFolder& folder, const std::vector<HeldWork>& held, Rest rest,
                   const std::function<int()>& interrupted) {
-  ClaimWatch watch(folder, keys_of(held));
   const Clock::time_point start = Clock::now();
-  double next = kFirstLook_s;
   bool told = false;
-  for (; !interrupted || interrupted() == 0; pause(next, interrupted)) {
-    next = std::min(2 * next, kLastLook_s);
-    const auto seen = watch.look();
-    if (seen == ClaimWatch::Seen::free) return true;
-    if (seen == ClaimWatch::Seen::held && rest == Rest::leave) return false;
-    const double waited = seconds_since(start);
-    if (waited > kLongest_s) {
-      fail(ErrorKind::io,
-           "{}: {} has held {} for a day; look at that process, then the same command goes on",
-           folder.path(), watch.holder().process.to_text(), watch.key());
+  while (!interrupted || interrupted() == 0) {
+    std::string holder;  // of work that is worth waiting for
+    for (const auto& one : held) {
+      const auto now = folder.holder(one.key);
+      // A claim that is free to this patience only is released here: then anyone can take it.
+      const bool free = !now || (now->is_free(one.patience) && folder.take(one.key, one.patience));
+      if (free) return true;
+      if (rest == Rest::wait || (!now->runs && std::isfinite(one.patience.seconds))) {
+        holder = fmt::format("{}, which holds {}", now->process.to_text(), one.key);
+      }
     }
-    if (told || waited < kQuiet_s) continue;
-    told = true;
-    note("{}: waiting for {}, which {}", folder.path(), watch.holder().process.to_text(),
-         rest == Rest::wait ? "holds " + watch.key()
-                            : "has not been heard of yet: if it has ended, what it holds is taken");
+    if (holder.empty()) return false;
+    if (!told && seconds_since(start) > kQuiet_s) {
+      note("{}: waiting for {}; if it has ended, --retry takes its work", folder.path(), holder);
+      told = true;
+    }
+    std::this_thread::sleep_for(kBetweenLooks);
   }
   return false;
 }
 
-Neighbours::Neighbours(const ClaimFolder& folder, bool tells) : folder_(folder), tells_(tells) {
-  for (const auto& other : folder.holders()) meet(other);
-}
-
-void Neighbours::meet(const ClaimHolder& other) {
-  if (other.process.pid == 0) return;  // it is about to say who it is
-  if (other.about != folder_.about()) {
+void meet(const ClaimFolder& folder, const ClaimHolder& other, std::string& neighbour) {
+  if (other.process.pid == 0) return;  // not a claim of ours
+  if (other.about != folder.about()) {
     fail(ErrorKind::io,
-         "{}: another mfbench run is writing into this folder, of another spec: {}; wait for it or "
-         "choose another with --out",
-         folder_.path(), other.process.to_text());
+         "{}: another mfbench run is writing into this folder, of another spec: {}; wait for it, "
+         "remove its {}* if it has ended, or choose another folder with --out",
+         folder.path(), other.process.to_text(), kClaimPrefix);
   }
-  if (!other.here || !here_.empty()) return;
-  here_ = other.process.to_text();
-  if (tells_) warn_of_neighbour(folder_.path(), here_);
-}
-
-void warn_of_neighbour(const std::string& folder, const std::string& who) {
-  warn(
-      "{}: {} runs cases of this spec on this machine, too: both take from each other's caches and "
-      "memory bandwidth. Cases whose CPUs or GPU were shared are marked contended",
-      folder, who);
+  if (other.process.on_same_host(own_process())) neighbour = other.process.to_text();
 }
 
 }  // namespace mf

@@ -14,44 +14,31 @@ namespace mf {
 struct HeldWork {
   std::size_t index;
   std::string key;  // of its claim
+  Patience patience;
 };
 
 enum class Turn { over, held, stop };
 
-// What `attempt` says of the work of this index; where it is held, by which claim.
-using Attempt = std::function<Turn(std::size_t index, std::string& key)>;
+// For held work, sets the key and the patience.
+using Attempt = std::function<Turn(HeldWork& work)>;
 
-// Asked when nothing is left but what others hold: whether to go through it again.
+// Called if others hold all that is left: whether to go through it again.
 using Await = std::function<bool(const std::vector<HeldWork>& held)>;
 
-// Returns what others hold still; nothing where an attempt said stop.
-std::vector<HeldWork> take_turns(std::vector<std::size_t> work, const Attempt& attempt,
+// Returns the work that others still hold; nothing after an attempt said stop.
+std::vector<HeldWork> take_turns(const std::vector<std::size_t>& work, const Attempt& attempt,
                                  const Await& await);
 
 enum class Rest {
-  leave,  // it is left to those who hold it once each is known to run, which takes a lease at most
-  wait,   // all of it has to be over; after a day Error(io) is thrown
+  leave,  // do not wait for processes that run, nor for others unless patience can end
+  wait,   // all of it has to be over
 };
 
-// Waits until some of it can be taken: true. `interrupted` ends waiting: false.
+// Waits until some of the work can be taken: true. `interrupted` ends waiting: false.
 bool await_claims(const ClaimFolder& folder, const std::vector<HeldWork>& held, Rest rest,
                   const std::function<int()>& interrupted);
 
-// Other processes in the folder: one that works on another spec is an Error(io), of those on this
-// machine a warning is said once.
-class Neighbours {
- public:
-  // Meets those that are there now. `tells`: warns, too.
-  Neighbours(const ClaimFolder& folder, bool tells);
-  void meet(const ClaimHolder& other);
-  const std::string& here() const { return here_; }  // who was met on this machine; or empty
-
- private:
-  const ClaimFolder& folder_;
-  const bool tells_;
-  std::string here_;
-};
-
-void warn_of_neighbour(const std::string& folder, const std::string& who);
+// Throws Error(io) if the holder of this claim works on another spec; one on this machine is noted.
+void meet(const ClaimFolder& folder, const ClaimHolder& other, std::string& neighbour);
 
 }  // namespace mf

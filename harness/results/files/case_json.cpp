@@ -8,9 +8,9 @@
 #include "base/host/cpus.hpp"
 #include "base/json/json_values.hpp"
 #include "harness/device/environment.hpp"
+#include "harness/experiment/metric_keys.hpp"
 #include "harness/results/files/load_json.hpp"
 #include "harness/results/files/result_file.hpp"
-#include "harness/experiment/metric_keys.hpp"
 
 namespace mf {
 namespace {

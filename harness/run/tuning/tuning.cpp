@@ -11,11 +11,11 @@
 #include "base/files/atomic_file.hpp"
 #include "base/files/files.hpp"
 #include "base/json/json.hpp"
+#include "harness/experiment/study.hpp"
 #include "harness/results/study/study_report.hpp"
 #include "harness/run/data/shared_cases.hpp"
 #include "harness/run/plan/preflight.hpp"
 #include "harness/run/tuning/suggester.hpp"
-#include "harness/experiment/study.hpp"
 
 namespace mf {
 namespace {
@@ -165,11 +165,11 @@ class Studies {
   TunedSpec run() {
     std::vector<std::size_t> all(spec_.studies.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
-    const auto attempt = [this](std::size_t i, std::string& key) { return this->attempt(i, key); };
+    const auto attempt = [this](HeldWork& work) { return this->attempt(work); };
     const auto await = [this](const std::vector<HeldWork>& held) {
       return await_claims(context_.claims, held, Rest::wait, context_.options.interrupted);
     };
-    tuned_.interrupted |= !take_turns(std::move(all), attempt, await).empty();
+    tuned_.interrupted |= !take_turns(all, attempt, await).empty();
     if (tuned_.interrupted) return std::move(tuned_);
     for (auto& study : found_) {
       if (study) tuned_.studies.push_back(std::move(*study));
@@ -179,7 +179,8 @@ class Studies {
   }
 
  private:
-  Turn attempt(std::size_t i, std::string& key) {
+  Turn attempt(HeldWork& work) {
+    const std::size_t i = work.index;
     const Study& study = spec_.studies[i];
     // Each of its trials would be skipped for it.
     if (const auto why = why_no_implementation(study.base)) {
@@ -187,18 +188,13 @@ class Studies {
       tuned_.not_run.push_back(study.label + ": " + *why);
       return Turn::over;
     }
-    key = "tune-" + study.name;
-    const auto claim = take_claim(key, context_);
+    work.key = "tune-" + study.name;
+    work.patience = patience_of(context_.options);
+    const auto claim = take_claim(work.key, context_);
     if (!claim) return Turn::held;
-    const RunOptions options = options_under(*claim, context_.options);
-    const RunContext under{options, context_.claims, context_.neighbours, context_.store,
-                           context_.progress};
-    StudyRun run(spec_, i, under, tuned_);
+    StudyRun run(spec_, i, context_, tuned_);
     StudyState state = run.run();
-    if (!claim->is_held()) {
-      tuned_.interrupted = false;
-      return Turn::held;
-    }
+    if (!claim->is_held() && !tuned_.interrupted) return Turn::held;
     if (tuned_.interrupted) return Turn::stop;
     choices_[i] = choice_of(run.study(), state);
     found_[i] = FoundStudy{run.study(), std::move(state)};

@@ -17,19 +17,18 @@ std::ptrdiff_t files_in(const fs::path& folder) {
 }
 
 void claim(std::string_view input) {
-  constexpr double kLease_s = 60;
   const std::string key = "fuzz", name = kClaimPrefix + key;
   write_scratch("shared/results/" + name, input);
   fs::create_directory(scratch() / ("shared/results/" + name + "~"));  // where a token may lead
   const auto before = files_in(scratch() / "shared");
   {
-    const ClaimFolder folder(scratch() / "shared/results", "fuzz", kLease_s);
+    const ClaimFolder folder(scratch() / "shared/results", "fuzz");
     const auto holder = folder.holder(key);
     expect(holder.has_value(), "a claim that is there has a holder");
     const std::string text = holder->process.to_text();
     expect(text.find_first_of("\x1b\n") == text.npos, "a holder is a line");
     expect(holder->token.find_first_of("/.") == text.npos, "a token leads nowhere");
-    const auto taken = folder.take(key);
+    const auto taken = folder.take(key, {.seconds = 0});
     expect(files_in(scratch() / "shared") == before,
            "a claim that is taken takes the place of the old one");
   }
