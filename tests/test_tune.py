@@ -4,7 +4,7 @@ import json
 import os
 import pathlib
 import random
-import shutil
+import re
 import signal
 import subprocess
 import sys
@@ -280,100 +280,25 @@ def test_what_this_machine_cannot_run_is_skipped(mfbench, tmp_path):
     assert trials_of(tmp_path / "out") == {}
 
 
-# ---- a sampler that learns -----------------------------------------------------------------------
+def test_the_search_of_another_sampler_runs_as_the_page_has_it(mfbench, tmp_path):
+    page = pathlib.Path(__file__).resolve().parent.parent / "docs" / "tuning.md"
+    code = re.search(r"```python\n(.*?)```", page.read_text(), re.S)[1].replace("n_trials=24", "n_trials=2")
+    (tmp_path / "optuna.py").write_text(IN_OPTUNAS_PLACE)
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, text=True, capture_output=True, env={
+        **mfbench.environment(), "PATH": f"{pathlib.Path(mfbench.program).parent}:{os.environ['PATH']}"})
+    assert done.returncode == 0, done.stderr
+    assert 0 < float(done.stdout) < 3
+    assert len(list(tmp_path.glob("trials/*/*.jsonl"))) == 2
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-PLACES = pathlib.Path(os.environ.get("MFBENCH_PEERS") or ROOT / "build" / "peers").resolve()
-LEARNED = TUNE | {"trials": 14, "sampler": "optuna", "eta": 3}
-LEARNING = SPEC | {"seeds": [1], "algorithms": [
-    {"name": "sgd_serial", "factors": 4, "tune": LEARNED},
-    {"name": "als_cpu", "factors": 4, "threads": 1,
-     "tune": LEARNED | {"over": {"reg": [0.5, 0.9, "log"], "solver": {"choices": ["cholesky", "cg"]}}}}]}
-# In its place: one step from the best on each axis, and the process dies without one.
-STEPPING = """
-import json, math, pathlib, socket, tempfile
-(pathlib.Path.home() / "cache").write_text("what a library keeps")  # both are its own folder
-assert tempfile.gettempdir() == str(pathlib.Path.home()) == str(pathlib.Path.cwd())
-channel = socket.socket(fileno=3).makefile("rwb")
-for line in channel:
-    asked, answer = json.loads(line), {}
-    if asked["type"] == "begin":
-        begun, tried = asked, []
-    elif asked["type"] == "tried":
-        tried.append(asked)
-    else:
-        best = (max if begun["maximize"] else min)(tried, key=lambda one: one["score"])["values"]
-        answer = {"values": {name: value * 1.01 + 0.3 for name, value in best.items()}}
-        assert len(tried) == begun["number"]
-    channel.write(json.dumps(answer).encode() + b"\\n")
-    channel.flush()
+
+IN_OPTUNAS_PLACE = """
+import types
+class Study:
+    best_params = ""
+    def optimize(self, score, n_trials):
+        self.best_value = min(score(types.SimpleNamespace(
+            number=number, suggest_float=lambda name, low, high, log: low + number * (high - low) / 2))
+            for number in range(n_trials))
+create_study = lambda sampler: Study()
+samplers = types.SimpleNamespace(TPESampler=lambda seed: None)
 """
-
-
-@pytest.fixture(params=["Optuna", "in its place"])
-def sampler(request, tmp_path, monkeypatch):
-    if request.param == "Optuna":
-        if not (PLACES / "optuna" / "installed.txt").exists():
-            pytest.skip("Optuna is not installed: ./dev peers optuna")
-        monkeypatch.setenv("MFBENCH_PEERS", str(PLACES))
-        return request.param
-    scripts, places = tmp_path / "scripts", tmp_path / "places"
-    shutil.copytree(ROOT / "peers" / "common", scripts / "common")
-    (scripts / "optuna").mkdir()
-    (scripts / "optuna" / "adapter.py").write_text(STEPPING)
-    (places / "optuna" / "bin").mkdir(parents=True)
-    (places / "optuna" / "bin" / "python3").symlink_to(pathlib.Path(sys.executable).resolve())
-    monkeypatch.setenv("MFBENCH_PEER_SCRIPTS", str(scripts))
-    monkeypatch.setenv("MFBENCH_PEERS", str(places))
-    return request.param
-
-
-def points_of(out):
-    studies = [json.loads(path.read_text()) for path in sorted(out.glob("tune/*/study.json"))]
-    assert all(study["tune"]["sampler"] == "optuna" and "to_come" not in study for study in studies)
-    return [study["points"] for study in studies]
-
-
-def test_a_sampler_that_learns_has_the_same_effort_and_the_same_points_again(mfbench, sampler, tmp_path):
-    name = write(tmp_path, LEARNING)
-    mfbench("run", name, "--out", "out", cwd=tmp_path, code=0)
-    studies = studies_of(mfbench, tmp_path / "out")
-    for study in studies.values():
-        assert study["finished"] and study["runs"] == 14 + 5 + 2 and len(study["trials"]) == 14
-        assert study["chosen"] == min((t for t in study["trials"] if t["epochs"] == 9), key=lambda t: t["score"])["values"]
-    points = points_of(tmp_path / "out")
-    random_spec = json.loads(json.dumps(LEARNING).replace('"sampler": "optuna", ', ""))
-    done = mfbench("run", write(tmp_path, random_spec, "random.json"), "--out", "random", cwd=tmp_path)
-    drawn = [json.loads(path.read_text())["points"] for path in sorted((tmp_path / "random").glob("tune/*/study.json"))]
-    for learned, other in zip(points, drawn):
-        assert learned[:8] == other[:8] and learned[8:] != other[8:]
-        assert len({json.dumps(point) for point in learned}) == 14
-        assert all(0.02 <= point["reg"] <= 0.9 for point in learned)
-    # A part of them first: as if the run had been killed.
-    shorter = json.loads(json.dumps(LEARNING).replace('"trials": 14', '"trials": 10'))
-    assert mfbench("tune", write(tmp_path, shorter, "s.json"), "--out", "again", cwd=tmp_path).returncode == 0
-    for path in (tmp_path / "again").glob("tune/*/e1-*.jsonl"):
-        last = json.loads(path.with_name("study.json").read_text())["points"][-1]
-        if lines_of(path)[0]["trial"]["values"] == last:
-            path.write_text(path.read_text()[:-20])  # its end is missing
-    assert mfbench("tune", name, "--out", "again", cwd=tmp_path).returncode == 0
-    assert points_of(tmp_path / "again") == points
-
-
-def test_a_sampler_that_is_not_there_is_refused_before_any_trial(mfbench, tmp_path, monkeypatch):
-    monkeypatch.setenv("MFBENCH_PEERS", str(tmp_path / "nowhere"))
-    random_first = LEARNING | {"algorithms": [SPEC["algorithms"][0], LEARNING["algorithms"][1]]}
-    done = mfbench("run", write(tmp_path, random_first), "--out", "out", cwd=tmp_path)
-    assert done.returncode == 5 and "./dev peers optuna" in done.stderr, done.stderr
-    assert "$.algorithms[1].tune" in done.stderr and not trials_of(tmp_path / "out")
-    assert "they are not tuned alike" in done.stderr
-
-
-def test_a_sampler_that_dies_says_where_it_printed(mfbench, sampler, tmp_path):
-    if sampler == "Optuna":
-        pytest.skip("in its place alone")
-    (tmp_path / "scripts" / "optuna" / "adapter.py").write_text("print('no such thing'); raise SystemExit(3)")
-    done = mfbench("run", write(tmp_path, LEARNING), "--out", "out", cwd=tmp_path)
-    assert done.returncode == 4 and "the sampler of Optuna gave no answer" in done.stderr, done.stderr
-    (log,) = (tmp_path / "out").rglob("sampler.stderr")
-    assert log.read_text() == "no such thing\n" and log.name in done.stderr

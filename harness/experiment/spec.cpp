@@ -550,9 +550,8 @@ std::string study_hash(const Study& study) {
   Json resolved = study.base.resolved;
   const Json tune = resolved.at("tune");
   resolved.erase("tune");
-  Json search = {{"case", resolved}, {"over", tune.at("over")}, {"seed", tune.at("seed")}};
-  if (tune.contains("sampler")) search["sampler"] = tune.at("sampler");
-  return sha256(canonical(search));
+  return sha256(canonical(
+      Json{{"case", resolved}, {"over", tune.at("over")}, {"seed", tune.at("seed")}}));
 }
 
 Study make_study(const Case& base, const GivenAlgorithm& given, const DataEntry& data,
@@ -609,10 +608,8 @@ void label_studies(Spec& spec) {
 void warn_of_unequal(Spec& spec, const std::vector<GivenAlgorithm>& algorithms) {
   const GivenAlgorithm* first = nullptr;
   const auto effort = [](const TuneSpec& tune) {
-    const bool random = tune.sampler == TuneSampler::random;
-    return fmt::format("{}, eta {}, {}{}", counted(tune.trials, "trial"), tune.eta,
-                       tune.budget_s ? fmt::format("budget_s {}", *tune.budget_s) : "no budget_s",
-                       random ? "" : ", sampler " + kTuneSamplers.of(tune.sampler));
+    return fmt::format("{}, eta {}, {}", counted(tune.trials, "trial"), tune.eta,
+                       tune.budget_s ? fmt::format("budget_s {}", *tune.budget_s) : "no budget_s");
   };
   for (const auto& given : algorithms) {
     if (!given.entry.tune) continue;

@@ -82,10 +82,7 @@ struct StudyPlan {
   std::vector<std::int64_t> rungs;  // epochs of each, rising
   std::vector<Json> points;         // values of the trials, in the order of their draws
 
-  // Points that a sampler which learns has not been asked for yet.
-  std::int64_t to_come = 0;
-
-  std::int64_t trials() const { return std::ssize(points) + to_come; }
+  std::int64_t trials() const { return std::ssize(points); }
   std::int64_t runs() const { return count_runs(trials(), tune.eta, rungs.size()); }
 };
 

@@ -86,8 +86,6 @@ TuneSpec read_tune(JsonReader reader) {
   if (reader.find("budget_s") != nullptr) {
     tune.budget_s = reader.number("budget_s", 0, 0, kMostNumber);
   }
-  tune.sampler = kTuneSamplers.parse(reader.choice("sampler", "random", kTuneSamplers.all()),
-                                     reader.path("sampler"));
   std::size_t number = 0;
   for (const Json& range : list_of(reader, "over")) {
     tune.over.push_back(read_range(range, fmt::format("{}[{}]", reader.path("over"), number++)));
@@ -128,7 +126,6 @@ StudyPlan read_plan(JsonReader reader) {
     plan.rungs.push_back(epochs);
   }
   if (plan.rungs.empty()) fail(ErrorKind::data, "{}: is empty", reader.path("rungs"));
-  plan.to_come = reader.integer("to_come", 0, 0, kMostCount);
   for (const Json& point : list_of(reader, "points")) {
     check_point(point, plan.tune, fmt::format("{}[{}]", reader.path("points"), plan.points.size()));
     plan.points.push_back(point);
@@ -195,11 +192,9 @@ Json to_json(const StudyPlan& plan) {
   for (const auto& range : plan.tune.over) over.push_back(range_json(range));
   Json tune = plan.tune.to_json();
   tune["over"] = over;
-  Json json = {{"schema_version", 1},         {"study", plan.name}, {"label", plan.label},
-               {"metric", plan.metric.key()}, {"tune", tune},       {"rungs", plan.rungs},
-               {"points", plan.points}};
-  if (plan.to_come > 0) json["to_come"] = plan.to_come;
-  return json;
+  return {{"schema_version", 1},         {"study", plan.name}, {"label", plan.label},
+          {"metric", plan.metric.key()}, {"tune", tune},       {"rungs", plan.rungs},
+          {"points", plan.points}};
 }
 
 StudyPlan read_study_plan(const Json& json, const std::string& where) {

@@ -35,14 +35,6 @@ const TuneForm& tune_form() {
                   "seconds of answer time, of all trials together")
           .integer("eta", &TuneSpec::eta, 1, 10, "one in so many goes on to more epochs; 1: all")
           .integer("seed", &TuneSpec::seed, 0, INT64_MAX, "seed of the draws")
-          .field({"sampler",
-                  "who draws the points: random, or optuna, which learns from earlier trials",
-                  {{"enum", kTuneSamplers.all()}},
-                  nullptr},
-                 [](JsonReader& reader, TuneSpec& tune) {
-                   tune.sampler = kTuneSamplers.parse(
-                       reader.choice("sampler", "random", kTuneSamplers.all()), "sampler");
-                 })
           .field({"metric",
                   "on the validation part; by default the RMSE, of implicit feedback ndcg_100",
                   metric_schema(MetricUse::search), nullptr},
@@ -252,7 +244,6 @@ Json TuneSpec::to_json() const {
   for (const auto& range : over) ranges[range.name] = range.to_json();
   Json json = {{"trials", trials}, {"over", ranges}, {"eta", eta}, {"seed", seed}};
   if (budget_s) json["budget_s"] = *budget_s;
-  if (sampler != TuneSampler::random) json["sampler"] = kTuneSamplers.of(sampler);
   if (metric) json["metric"] = metric->key();
   return json;
 }
@@ -298,21 +289,6 @@ Json value_along(const TuneRange& range, double u) {
   if (!range.whole) return std::clamp(rounded(value), range.low, range.high);
   // On a logarithmic axis the low end itself may come out a rounding below.
   return static_cast<std::int64_t>(std::clamp(std::floor(value), range.low, range.high));
-}
-
-Json value_near(const TuneRange& range, double number) {
-  if (!range.choices.empty()) {
-    const auto last = static_cast<double>(range.choices.size() - 1);
-    return range.choices[static_cast<std::size_t>(std::clamp(std::round(number), 0.0, last))];
-  }
-  if (!range.whole) return std::clamp(rounded(number), range.low, range.high);
-  return static_cast<std::int64_t>(std::clamp(std::round(number), range.low, range.high));
-}
-
-double number_of_value(const TuneRange& range, const Json& value) {
-  if (range.choices.empty()) return value.get<double>();
-  const auto found = std::find(range.choices.begin(), range.choices.end(), value);
-  return static_cast<double>(found - range.choices.begin());
 }
 
 // By chance: a budget that ends the search early then leaves out some of each value, and not the

@@ -14,13 +14,6 @@
 
 namespace mf {
 
-// Who draws the points: only the seed, or, from the first few on, what the trials before gave.
-enum class TuneSampler { random, optuna };
-inline constexpr Names kTuneSamplers{std::to_array<Named<TuneSampler>>(
-    {{"random", TuneSampler::random}, {"optuna", TuneSampler::optuna}})};
-// Points of the random search with which a learned one begins.
-inline constexpr std::int64_t kFirstDrawn = 8;
-
 // Where the values of one parameter are drawn from: a range, or a list of choices.
 struct TuneRange {
   std::string name;  // of a parameter, or "learning_rate"
@@ -40,7 +33,6 @@ struct TuneSpec {
   std::optional<double> budget_s;  // of the trials' answer times; nothing: no limit
   std::int64_t eta = 3;            // a rung keeps one trial in eta; 1: all train to the end
   std::uint64_t seed = 1;          // of the draws
-  TuneSampler sampler = TuneSampler::random;
   std::optional<Metric> metric;  // nothing: the main one of the case
 
   Json to_json() const;
@@ -52,13 +44,6 @@ FieldInfo tune_info();  // for the schema
 
 // The value at u in [0, 1) along the range: an integer where it is whole, else with four digits.
 Json value_along(const TuneRange& range, double u);
-
-// What a suggested number is of the range: the choice of that index, the nearest
-// integer, or four digits, within its ends.
-Json value_near(const TuneRange& range, double number);
-
-// And back: the index of a choice.
-double number_of_value(const TuneRange& range, const Json& value);
 
 // Distinct points {"reg": 0.04, ...}, at most `trials`; fewer only where there are no more. A point
 // depends only on the seed, the names and their ranges, and its number; so more trials are the

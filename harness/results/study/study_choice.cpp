@@ -19,9 +19,6 @@ class Walk {
         if (is_spent(rung)) break;
         if (!take({trial, rung})) break;
       }
-      if (rung == 0 && !state_.next && plan_.to_come > 0 && !is_spent(rung)) {
-        state_.wants_point = true;
-      }
       if (!state_.over()) break;
       going = best_of(going, rung, survivors(state_.runs - before, plan_.tune.eta));
     }

@@ -43,13 +43,12 @@ struct TrialStanding {
 
 struct StudyState {
   std::optional<TrialPlace> next;        // to be run now
-  bool wants_point = false;              // another point is to be drawn before it goes on
   std::vector<TrialStanding> standings;  // the best first; those that failed last
   std::int64_t runs = 0;                 // trials in all rungs
   double seconds = 0;                    // of all of them
   bool out_of_budget = false;            // the budget ended a rung before its trials had all run
 
-  bool over() const { return !next && !wants_point; }
+  bool over() const { return !next; }
   // The best trial; nothing while all have failed.
   const TrialStanding* best() const;
   // Those that were stopped at a better score than the best one has, after more epochs; the best

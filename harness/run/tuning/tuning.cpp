@@ -1,8 +1,5 @@
 #include "harness/run/tuning/tuning.hpp"
 
-#include <algorithm>
-#include <filesystem>
-#include <memory>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -15,7 +12,6 @@
 #include "harness/results/study/study_report.hpp"
 #include "harness/run/data/shared_cases.hpp"
 #include "harness/run/plan/preflight.hpp"
-#include "harness/run/tuning/suggester.hpp"
 
 namespace mf {
 namespace {
@@ -44,58 +40,15 @@ class StudyRun {
   // Until the study is over or the run is interrupted.
   StudyState run() {
     make_folder_in(context_.claims.path(), study_place(study_));
-    if (study_.tune.sampler != TuneSampler::random) keep_first_points();
-    write_plan();
-    while (true) {
-      StudyState state = state_of(study_, outcomes_);
-      if (state.wants_point) {
-        add_point();
-      } else if (!state.next || !settle(*state.next, state.runs)) {
-        return state;
-      }
-    }
-  }
-
-  const Study& study() const { return study_; }
-
- private:
-  void write_plan() const {
     write_atomically(folder_ + "/" + kStudyFile, json_text(to_json(study_), 2) + "\n",
                      Origin::found);
-  }
-
-  // For all that were drawn, the first few, or those that this search has suggested already. The
-  // others are drawn in case a suggestion stands there already.
-  void keep_first_points() {
-    const std::string path = folder_ + "/" + kStudyFile;
-    const std::size_t wanted = study_.points.size();
-    spare_ = study_.points;
-    study_.points.resize(std::min<std::size_t>(wanted, kFirstDrawn));
-    if (!context_.options.rerun && is_taken(path)) {
-      auto before = read_study_plan(read_json_file(path, Origin::found), path).points;
-      if (before.size() > study_.points.size()) study_.points = std::move(before);
-      study_.points.resize(std::min(wanted, study_.points.size()));
+    while (true) {
+      StudyState state = state_of(study_, outcomes_);
+      if (!state.next || !settle(*state.next, state.runs)) return state;
     }
-    study_.to_come = static_cast<std::int64_t>(wanted - study_.points.size());
   }
 
-  void add_point() {
-    if (!suggester_) suggester_ = std::make_unique<Suggester>(study_, folder_ + "/sampler.stderr");
-    std::vector<TriedPoint> tried;
-    for (std::size_t i = 0; i < study_.points.size(); ++i) {
-      tried.push_back({study_.points[i], outcomes_.at({i, 0}).score});
-    }
-    Json point = suggester_->next(tried);
-    for (std::size_t i = 0; is_known(point) && i < spare_.size(); ++i) point = spare_[i];
-    study_.points.push_back(std::move(point));
-    --study_.to_come;
-    write_plan();
-  }
-
-  bool is_known(const Json& point) const {
-    return std::find(study_.points.begin(), study_.points.end(), point) != study_.points.end();
-  }
-
+ private:
   // Finds or makes the outcome of a trial; false: interrupted.
   bool settle(const TrialPlace& place, std::int64_t before) {
     const Case item = trial_case(study_, place.trial, place.rung);
@@ -124,23 +77,13 @@ class StudyRun {
   }
 
   const Spec& spec_;
-  Study study_;  // with the points that are known
+  const Study& study_;
   const RunContext& context_;
   const std::string folder_;
-  std::vector<Json> spare_;
-  std::unique_ptr<Suggester> suggester_;
   TunedSpec& tuned_;
   DoneAgain again_;  // of its trials
   TrialOutcomes outcomes_;
 };
-
-// Before any trial: not after an hour of another study.
-void refuse_sampler(const Study& study) {
-  if (study.tune.sampler == TuneSampler::random) return;
-  if (const auto why = why_no_suggester()) {
-    fail(ErrorKind::unsupported, "{}: the sampler optuna cannot run here: {}", study.path, *why);
-  }
-}
 
 StudyChoice choice_of(const Study& study, const StudyState& state) {
   StudyChoice choice;
@@ -192,12 +135,11 @@ class Studies {
     work.patience = patience_of(context_.options);
     const auto claim = take_claim(work.key, context_);
     if (!claim) return Turn::held;
-    StudyRun run(spec_, i, context_, tuned_);
-    StudyState state = run.run();
+    StudyState state = StudyRun(spec_, i, context_, tuned_).run();
     if (!claim->is_held() && !tuned_.interrupted) return Turn::held;
     if (tuned_.interrupted) return Turn::stop;
-    choices_[i] = choice_of(run.study(), state);
-    found_[i] = FoundStudy{run.study(), std::move(state)};
+    choices_[i] = choice_of(study, state);
+    found_[i] = FoundStudy{study, std::move(state)};
     return Turn::over;
   }
 
@@ -211,7 +153,6 @@ class Studies {
 }  // namespace
 
 TunedSpec run_studies(const Spec& spec, const RunContext& context) {
-  for (const Study& study : spec.studies) refuse_sampler(study);
   return Studies(spec, context).run();
 }
 
