@@ -150,7 +150,6 @@ void add_fetch(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
   fetch->add_option("--into", o->fetch.folder, "folder [the first of MFBENCH_DATA, else data]");
   fetch->add_option("--mirror", o->fetch.mirror, "URL of a folder to use instead of the origin");
   fetch->add_flag("--again", o->fetch.again, "download again what is there already");
-  fetch->add_flag("--keep-archive", o->fetch.keep_archive, "keep the downloaded archive");
   fetch->add_flag("--quiet", o->fetch.quiet, "show no progress; the licence is shown");
   fetch->callback([o] { fetch_dataset(o->fetch); });
 }

@@ -46,7 +46,7 @@ def mfbench(tmp_path_factory):
 def file_server():
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answers)
     server.daemon_threads = True
-    server.content, server.answers, server.ranges = b"", [], []
+    server.content, server.answers, server.asked = b"", [], 0
     server.url = f"http://127.0.0.1:{server.server_address[1]}/files"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()

@@ -204,7 +204,7 @@ def mirror(file_server):
     return file_server.url, text
 
 
-def test_a_killed_fetch_continues_and_is_never_taken_for_whole(mfbench, victim, mirror, tmp_path, monkeypatch):
+def test_a_killed_fetch_is_never_taken_for_whole(mfbench, victim, mirror, tmp_path, monkeypatch):
     pytest.importorskip("pooch", reason="data fetch needs python3-pooch")
     monkeypatch.setenv("PYTHON", sys.executable)
     monkeypatch.setenv("no_proxy", "127.0.0.1")

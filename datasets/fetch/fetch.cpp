@@ -28,7 +28,6 @@ void fetch_dataset(const FetchOptions& options) {
                                     options.name, "--into=" + folder};
   if (!options.mirror.empty()) words.push_back("--mirror=" + options.mirror);
   if (options.again) words.emplace_back("--again");
-  if (options.keep_archive) words.emplace_back("--keep-archive");
   if (options.quiet) words.emplace_back("--quiet");
   std::vector<char*> arguments;
   for (auto& word : words) arguments.push_back(word.data());

@@ -9,7 +9,7 @@ struct FetchOptions {
   std::string name;
   std::string folder;  // empty: the first of data_folders()
   std::string mirror;  // URL of a folder, instead of that of the catalog's URL
-  bool again = false, keep_archive = false, quiet = false;
+  bool again = false, quiet = false;
 };
 
 // This process becomes that of fetch.py, with its output and its exit code. Throws where there is
