@@ -11,7 +11,6 @@ import subprocess
 import pytest
 
 from guide import GUIDE, ROOT, files_of, write
-from mfdev.docs import long_lines
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 ALL_MARKDOWN = [path for path in sorted(ROOT.rglob("*.md"))
@@ -147,31 +146,6 @@ def test_relative_links_resolve():
 def test_a_page_hides_nothing():
     """Sources of numbers have a file beside the page; in a comment they would not be checked."""
     assert [name_of(page) for page in ALL_MARKDOWN if "<!--" in page.read_text()] == []
-
-
-def test_lines_are_short():
-    found = {name_of(page): list(long_lines(page.read_text())) for page in ALL_MARKDOWN}
-    assert {page: lines for page, lines in found.items() if lines} == {}
-
-
-# ---- English -------------------------------------------------------------------------------------
-
-# What CONTRIBUTING.md rules out. It names these words in quotes, which are left out, as code is.
-RULED_OUT = re.compile(r"\b(?:[Aa]lone|[Nn]obody|[Ss]omebody|[Nn]one of|(?:is|are) none|(?:is|are) other than)\b"
-                       r"|\bwhere there (?:is|are) none\b|(?:^|[.:;?] |\| |- )Of (?!course)[a-z`A-Z]")
-
-
-def prose(page):
-    """Its paragraphs, each in one line, without code and quotations."""
-    text = re.sub(r"^```.*?^```$|^    [^\n]*$", "", page.read_text(), flags=re.M | re.S)
-    for part in re.split(r"\n\n+|\n(?=- |\|)", text):
-        yield re.sub(r'`[^`]*`|"[^"]*"', "", " ".join(part.split()))
-
-
-def test_the_pages_keep_the_rules_of_english():
-    found = [f"{name_of(page)}: ...{part[max(0, hit.start() - 30):hit.end() + 30]}..."
-             for page in ALL_MARKDOWN for part in prose(page) for hit in RULED_OUT.finditer(part)]
-    assert found == []
 
 
 # ---- pages of algorithms -------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 that work from disk."""
 
 import html.parser
-import json
 import pathlib
 import re
 import shutil
@@ -12,8 +11,7 @@ import urllib.parse
 import pytest
 
 from guide import ROOT
-from mfdev import pages, reference
-from mfdev.shell import Failure
+from mfdev import reference
 
 SPHINX = ROOT / ".cache" / "docs" / "bin" / "python"
 
@@ -85,28 +83,3 @@ def test_nothing_is_loaded_from_a_network(site):
         assert not re.search(r"<link[^>]*\brel=\"stylesheet\"[^>]*\bhref=\"(?:https?:)?//", text), path
     for path in site.rglob("*.css"):
         assert "@import url(http" not in path.read_text(encoding="utf-8"), path
-
-
-def test_the_search_fetches_nothing_which_pages_from_disk_may_not(site):
-    options = (site / "_static/documentation_options.js").read_text(encoding="utf-8")
-    assert re.search(r"SHOW_SEARCH_SUMMARY:\s*false", options)
-
-
-def test_the_search_knows_the_documents(site):
-    text = (site / "searchindex.js").read_text(encoding="utf-8")
-    index = json.loads(text[text.index("(") + 1:text.rindex(")")])
-    assert "docs/tutorial" in index["docnames"]
-    page = index["docnames"].index("docs/troubleshooting")
-    found = index["terms"]["contend"]
-    assert page in (found if isinstance(found, list) else [found])
-
-
-def test_a_broken_link_is_an_error(tmp_path, monkeypatch):
-    if not SPHINX.exists():
-        pytest.skip("what makes the pages is not here: ./dev deps docs")
-    (tmp_path / "README.md").write_text("# A page\n\n[gone](gone.md)\n")
-    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
-    monkeypatch.setattr(pages, "ROOT", tmp_path)
-    with pytest.raises(Failure, match="gone.md"):
-        pages.make(tmp_path / "out", SPHINX)
-    assert not (tmp_path / "out").exists()

@@ -1,18 +1,13 @@
 """The doors beside the front door: paths that are no UTF-8, files without an end, pipes that no one
 writes to. Each ends with a message and a documented exit code, in time and in little memory."""
 
-import contextlib
-import ctypes
 import gzip
 import hashlib
 import json
 import os
-import pathlib
 import resource
-import select
 import shutil
 import signal
-import struct
 import subprocess
 import time
 
@@ -189,150 +184,19 @@ def test_no_name_in_a_folder_of_results_leads_out_of_it(bounded, tuned, tmp_path
                 (name, command, done.text)
 
 
-LONGER = {"stop": {"epochs": 10**6, "train_seconds": 1.5}, "evaluate": {"every": 1000}}
-
-
-@contextlib.contextmanager
-def run_in_training(mfbench, folder, spec, place):
-    """A run, and its result below `place` that it has begun to write."""
-    (folder / "s.json").write_text(json.dumps({**spec, **LONGER}))
-    process = subprocess.Popen([mfbench.program, "run", "s.json", "--out", "r", "--quiet"], cwd=folder,
-                               env=mfbench.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    try:
-        yield process, wait_for(lambda: next((one for one in folder.glob(f"r/{place}") if '"trace"' in one.read_text()), None))
-    finally:
-        process.kill()
-        process.communicate()
-
-
-def lead_out(folder, outside):
-    outside.mkdir(exist_ok=True)
-    folder.rename(folder.with_name("aside"))
-    folder.symlink_to(outside)
-
-
 def test_a_link_that_takes_the_place_of_models_in_training_leads_no_model_out(mfbench, tmp_path):
-    with run_in_training(mfbench, tmp_path, SPEC, "*.jsonl") as (process, result):
-        lead_out(tmp_path / "r/models", tmp_path / "outside")
-        assert process.wait(30) == 1
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "s.json").write_text(json.dumps({**SPEC, "stop": {"epochs": 10**6, "train_seconds": 1.5},
+                                                 "evaluate": {"every": 1000}}))
+    process = subprocess.Popen([mfbench.program, "run", "s.json", "--out", "r", "--quiet"], cwd=tmp_path,
+                               env=mfbench.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    result = wait_for(lambda: next((one for one in tmp_path.glob("r/*.jsonl") if '"trace"' in one.read_text()), None))
+    (tmp_path / "r/models").rename(tmp_path / "r/aside")
+    (tmp_path / "r/models").symlink_to(tmp_path / "outside")
+    assert process.wait(30) == 1
     assert list((tmp_path / "outside").iterdir()) == []
     footer = json.loads(result.read_text().splitlines()[-1])
     assert "one of its folders is a file or a link" in footer["stop_reason"]
-
-
-def test_a_link_that_takes_the_place_of_a_study_leads_no_trial_out(mfbench, tmp_path):
-    outside = tmp_path / "outside"
-    outside.mkdir()
-    with run_in_training(mfbench, tmp_path, TUNED, "tune/*/e*.jsonl") as (process, trial):
-        lead_out(trial.parent, outside)
-        _, stderr = process.communicate(timeout=30)
-    assert process.returncode == 4 and "one of its folders is a file or a link" in stderr
-    assert not list(outside.iterdir())
-
-
-MANY = {**SPEC, "seeds": list(range(1, 81)), "save_model": False}
-READING = {
-    "run": (("run", "s.json", "--out", "r", "--quiet"), "r"),
-    "compare": (("compare", "r", "other"), "r"),
-    "summarize": (("summarize", "r", "--out", "cases.csv", "trace.csv"), "r"),
-    "merge": (("merge", "r2", "r"), "r"),
-    "tune": (("tune", "r"), "r/tune/e0"),
-}
-
-
-@pytest.fixture(scope="module")
-def many(mfbench, tuned, tmp_path_factory):
-    """A folder of many results, and of a study with as many, so that reading takes a while."""
-    folder = tmp_path_factory.mktemp("many")
-    mfbench("run", "s.json", "--out", "r", "--quiet", cwd=folder, spec=MANY, code=0)
-    (study,) = (tuned / "r/tune").iterdir()
-    shutil.copytree(study, folder / "r/tune/e0")
-    trial = next((folder / "r/tune/e0").glob("e*.jsonl"))
-    for number in range(80):
-        shutil.copy(trial, folder / f"r/tune/e0/more{number}.jsonl")
-    return folder
-
-
-class Watch:
-    """The names of files in a folder that processes have opened since."""
-    IN_OPEN, IN_ISDIR = 0x20, 0x40000000
-
-    def __init__(self, folder):
-        libc = ctypes.CDLL(None, use_errno=True)
-        self.file = os.fdopen(libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC), "rb", buffering=0)
-        assert libc.inotify_add_watch(self.file.fileno(), os.fsencode(folder), self.IN_OPEN) > 0, ctypes.get_errno()
-
-    def opened(self):
-        names = []
-        with contextlib.suppress(BlockingIOError):  # no more events
-            while data := os.read(self.file.fileno(), 1 << 16):
-                while data:
-                    _, mask, _, length = struct.unpack_from("iIII", data)
-                    if not mask & self.IN_ISDIR:
-                        names.append(data[16:16 + length].rstrip(b"\0").decode())
-                    data = data[16 + length:]
-        return names
-
-
-def exchange(mfbench, words, folder, own, environment):
-    """Runs `words` beside the folder, which is a link to `outside` from the first file of `own` that is opened."""
-    process = subprocess.Popen([mfbench.program, *words], cwd=folder.parent, env=environment, text=True,
-                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    try:
-        assert select.select([own.file], [], [], 60)[0], "no file was opened"
-        lead_out(folder, folder.parent / "outside")
-        own.opened()
-        said, _ = process.communicate(timeout=60)
-    finally:
-        process.kill()
-        process.communicate()
-    return process.returncode, said
-
-
-@pytest.mark.parametrize("command", READING)
-def test_a_folder_that_is_exchanged_for_a_link_while_it_is_read_leads_nowhere(mfbench, many, tmp_path, command):
-    words, first = READING[command]
-    for attempt in range(20):  # until the exchange comes in the midst of reading
-        place = tmp_path / str(attempt)
-        for name in ("r", "other", "outside"):
-            shutil.copytree(many / "r", place / name)
-        (place / "s.json").write_text(json.dumps(MANY))
-        own = Watch(place / first)
-        outside = Watch(place / "outside" / pathlib.Path(first).relative_to("r"))
-        code, said = exchange(mfbench, words, place / "r", own, mfbench.environment())
-        assert not outside.opened(), said
-        assert code in range(8), said
-        if own.opened():
-            return
-    pytest.fail("all was read before each exchange")
-
-
-def test_a_race_writes_its_target_into_no_other_folder(mfbench, tmp_path):
-    """Its trials stand, and are read before the target is written."""
-    (tmp_path / "r.csv").write_text("".join(f"{u},{i},{(u + i) % 5 + 1}\n" for u in range(30) for i in range(20)))
-    race = ("race", "../r.csv", "--out", "out")
-    first = tmp_path / "first"
-    (first / "out").mkdir(parents=True)
-    entry = {"name": "sgd_serial", "factors": 2, "tune": {"trials": 100, "eta": 1, "over": {"reg": [0.01, 0.1]}}}
-    spec = {**SPEC, "datasets": [{"path": str(tmp_path / "r.csv"), "split": {"holdout": 0.2, "validation": 0.1}}],
-            "algorithms": [entry], "save_model": False}
-    (first / "out/race.json").write_text(json.dumps(spec))
-    without_figures = {**mfbench.environment(), "PYTHON": "/bin/false"}
-    done = mfbench(*race, cwd=first, env=without_figures, code=0)
-    assert "target, from the trials" in done.stdout
-    (first / "out/race.json").write_text(json.dumps(spec))
-    (study,) = (first / "out/tune").iterdir()
-    for attempt in range(20):  # until the exchange comes in the midst of reading
-        place = tmp_path / str(attempt)
-        shutil.copytree(first / "out", place / "out")
-        shutil.copytree(first / "out", place / "outside")
-        own = Watch(place / "out/tune" / study.name)
-        code, said = exchange(mfbench, race, place / "out", own, without_figures)
-        assert json.loads((place / "outside/race.json").read_text()) == spec, said
-        if own.opened():
-            assert code == 4 and "one of its folders is a file or a link" in said
-            return
-    pytest.fail("all was read before each exchange")
 
 
 # ---- a cache that another process writes, and never ends to --------------------------------------

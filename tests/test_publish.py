@@ -246,33 +246,6 @@ def test_what_leads_out_of_the_folder_is_refused_and_not_waited_for(runs, publis
     assert not (tmp_path / "results/contributed/ada/small").exists()
 
 
-@pytest.mark.parametrize("name", ["runs/small", "results/contributed", "results/contributed/ada"])
-def test_a_folder_that_is_exchanged_for_a_link_while_it_is_packed_leads_nowhere(runs, publish, mfbench, tmp_path, monkeypatch, name):
-    """By the program that publish asks what the results mean, so in its midst."""
-    (tmp_path / "results/contributed/ada").mkdir(parents=True)
-    outside = tmp_path / "outside"
-    shutil.copytree(runs, outside)
-    for path in outside.glob("*.jsonl"):
-        edit(path, in_header("environment.cpu", "of someone else"))
-    before = {path.name: path.read_bytes() for path in outside.iterdir()}
-    exchanging = tmp_path / "exchanging"
-    exchanging.write_text(f"""#!/bin/sh
-[ -L '{tmp_path / name}' ] || {{ mv '{tmp_path / name}' '{tmp_path}/aside' && ln -s '{outside}' '{tmp_path / name}'; }}
-exec '{mfbench.program}' "$@"
-""")
-    exchanging.chmod(0o755)
-    monkeypatch.setenv("MFBENCH", str(exchanging))
-    refused = name.endswith("ada")  # a folder made below the named one
-    said = publish("runs/small", "--by", "ada", code=1 if refused else 0)
-    assert (tmp_path / name).is_symlink() and before == {path.name: path.read_bytes() for path in outside.iterdir()}
-    if refused:
-        assert "contributed/ada: found a file or a link, expected a folder" in said.err
-        return
-    made = tmp_path / ("aside" if name == "results/contributed" else "results/contributed")
-    _, cases = unpacked(made / "ada/small.jsonl.xz")
-    assert len(cases) == 5 and not any("of someone else" in json.dumps(own) for own in cases.values())
-
-
 def test_many_problems_of_a_kind_are_counted(runs, publish):
     for path in runs.glob("*.jsonl"):
         path.unlink()
