@@ -32,6 +32,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
                                                std::size_t room, unsigned seed) {
-  return chosen->mutate != nullptr ? chosen->mutate(data, size, room, seed)
-                                   : mf::fuzz::mutate_bytes(data, size, room);
+  return chosen->parts > 1 ? mf::fuzz::mutate_parts(data, size, room, seed, chosen->parts)
+                           : mf::fuzz::mutate_bytes(data, size, room);
 }

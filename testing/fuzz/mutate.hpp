@@ -15,7 +15,7 @@ namespace mf::fuzz {
 std::vector<std::string_view> parts_of(std::string_view input, std::size_t count);
 std::string join(const std::vector<std::string>& parts);
 
-// libFuzzer's own mutation; unknown to builds without it, where nothing calls this.
+// libFuzzer's own mutation.
 std::size_t mutate_bytes(std::uint8_t* data, std::size_t size, std::size_t room);
 
 // Changes one of `count` parts. For an array in NumPy's format mostly only the elements, whose

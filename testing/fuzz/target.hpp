@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <string_view>
 #include <vector>
@@ -15,14 +14,11 @@
 namespace mf::fuzz {
 
 using Run = void (*)(std::string_view input);
-// As LLVMFuzzerCustomMutator: changes `size` bytes in place, up to `room`; returns the new size.
-using Mutate = std::size_t (*)(std::uint8_t* data, std::size_t size, std::size_t room,
-                               std::uint32_t seed);
 
 struct Target {
   const char* name;
   Run run;
-  Mutate mutate = nullptr;  // null: libFuzzer's own
+  std::size_t parts = 1;  // of an input (mutate.hpp)
 };
 
 // Those of all sources that are linked, in the order of their names.

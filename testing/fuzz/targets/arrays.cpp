@@ -72,12 +72,8 @@ void npz(std::string_view input) {
   make_canonical(raw);
 }
 
-std::size_t mutate_npz(std::uint8_t* data, std::size_t size, std::size_t room, std::uint32_t seed) {
-  return mutate_parts(data, size, room, seed, kNumpyFiles.size());
-}
-
 const Registrar npy_target({"npy", npy});
-const Registrar npz_target({"npz", npz, mutate_npz});
+const Registrar npz_target({"npz", npz, kNumpyFiles.size()});
 
 }  // namespace
 }  // namespace mf::fuzz

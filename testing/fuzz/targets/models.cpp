@@ -97,12 +97,7 @@ void pairs(std::string_view input) {
   if (!by_numbers && !by_names) fail(ErrorKind::data, "neither pairs nor a history");
 }
 
-std::size_t mutate_model(std::uint8_t* data, std::size_t size, std::size_t room,
-                         std::uint32_t seed) {
-  return mutate_parts(data, size, room, seed, kFiles.size() + 1);
-}
-
-const Registrar model_target({"model", model, mutate_model});
+const Registrar model_target({"model", model, kFiles.size() + 1});
 const Registrar pairs_target({"pairs", pairs});
 
 }  // namespace

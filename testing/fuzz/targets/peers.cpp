@@ -43,12 +43,7 @@ void peer_model(std::string_view input) {
   check(peer::read_model(scratch() / "peer", files, shape), shape);
 }
 
-std::size_t mutate_peer(std::uint8_t* data, std::size_t size, std::size_t room,
-                        std::uint32_t seed) {
-  return mutate_parts(data, size, room, seed, kParts);
-}
-
-const Registrar peer_target({"peer", peer_model, mutate_peer});
+const Registrar peer_target({"peer", peer_model, kParts});
 
 }  // namespace
 }  // namespace mf::fuzz

@@ -72,11 +72,6 @@ void study(std::string_view input) {
   }
 }
 
-std::size_t mutate_study(std::uint8_t* data, std::size_t size, std::size_t room,
-                         std::uint32_t seed) {
-  return mutate_parts(data, size, room, seed, 2);
-}
-
 void results(std::string_view input) {
   const auto parts = parts_of(input, 2);
   const Spec& spec = fixed_spec();
@@ -104,14 +99,9 @@ void results(std::string_view input) {
   if (report.rows.empty()) fail(ErrorKind::usage, "no case in common");
 }
 
-std::size_t mutate_results(std::uint8_t* data, std::size_t size, std::size_t room,
-                           std::uint32_t seed) {
-  return mutate_parts(data, size, room, seed, 2);
-}
-
-const Registrar target({"results", results, mutate_results});
+const Registrar target({"results", results, 2});
 const Registrar packed_target({"packed", packed});
-const Registrar study_target({"study", study, mutate_study});
+const Registrar study_target({"study", study, 2});
 
 }  // namespace
 }  // namespace mf::fuzz

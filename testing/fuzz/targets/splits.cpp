@@ -91,18 +91,8 @@ void given(std::string_view input) {
          "every rating of a part is in the whole, with its label");
 }
 
-std::size_t mutate_split(std::uint8_t* data, std::size_t size, std::size_t room,
-                         std::uint32_t seed) {
-  return mutate_parts(data, size, room, seed, 2);
-}
-
-std::size_t mutate_given(std::uint8_t* data, std::size_t size, std::size_t room,
-                         std::uint32_t seed) {
-  return mutate_parts(data, size, room, seed, 3);
-}
-
-const Registrar split_target({"split", split, mutate_split});
-const Registrar given_target({"given", given, mutate_given});
+const Registrar split_target({"split", split, 2});
+const Registrar given_target({"given", given, 3});
 
 }  // namespace
 }  // namespace mf::fuzz
