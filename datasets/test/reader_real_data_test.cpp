@@ -5,10 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "datasets/load.hpp"
-#include "datasets/test/requests.hpp"
+#include "datasets/readers/readers.hpp"
 #include "testing/real_data.hpp"
-#include "testing/test_support.hpp"
 
 namespace mf {
 namespace {
@@ -83,56 +81,6 @@ TEST_P(RealData, CountsAndHistogram) {
       EXPECT_EQ(report.pairs, set.sizes.duplicate_pairs);
     }
   }
-}
-
-// Sets without ratings, by name: an observed pair a line, or counts. `files` are all of the set's.
-class RealImplicit : public testing::Test {
- protected:
-  RealImplicit() { environment_.set("MFBENCH_CACHE", folder_ / "cache"); }
-
-  // Why it is to be skipped, or empty.
-  static std::string missing(const std::vector<std::string>& files) {
-    for (const auto& file : files) {
-      if (test::find_real(file).empty()) return "no folder of MFBENCH_DATA holds " + file;
-    }
-    return "";
-  }
-  static Dataset load(const std::string& entry) {
-    return load_dataset(test::parse_request(entry, "test"), 2);
-  }
-
-  test::TempFolder folder_;
-  test::Environment environment_;
-};
-
-TEST_F(RealImplicit, GowallaIsWholeOrInItsGivenParts) {
-  const std::string why = missing({"gowalla/train.tsv", "gowalla/test.tsv"});
-  if (!why.empty()) GTEST_SKIP() << why;
-  const Dataset whole = load(R"("gowalla")");
-  EXPECT_EQ(whole.ratings.nnz(), 1027370);
-  EXPECT_EQ(whole.ratings.n_users(), 29858);
-  EXPECT_EQ(whole.ratings.n_items(), 40981);
-  EXPECT_TRUE(whole.parts.empty());
-  EXPECT_FALSE(whole.info.scale.has_value());
-  EXPECT_TRUE(std::ranges::all_of(whole.ratings.values(), [](float v) { return v == 1; }));
-  const Dataset parts = load(R"("gowalla@m1")");
-  EXPECT_EQ(parts.info.content_hash, whole.info.content_hash);
-  EXPECT_EQ(std::ranges::count(parts.parts, std::uint8_t{kTest}), 217242);
-  EXPECT_EQ(std::ranges::count(parts.parts, std::uint8_t{kTrain}), 810128);
-}
-
-TEST_F(RealImplicit, LastFmHasCounts) {
-  const std::string why = missing({"lastfm-2k/user_artists.dat"});
-  if (!why.empty()) GTEST_SKIP() << why;
-  const Dataset data = load(R"("lastfm-2k")");
-  EXPECT_EQ(data.ratings.nnz(), 92834);
-  EXPECT_EQ(data.ratings.n_users(), 1892);
-  EXPECT_EQ(data.ratings.n_items(), 17632);
-  std::vector<float> counts(data.ratings.values().begin(), data.ratings.values().end());
-  std::ranges::sort(counts);
-  EXPECT_EQ(counts.front(), 1);
-  EXPECT_EQ(counts[counts.size() / 2], 260);
-  EXPECT_EQ(counts.back(), 352698);
 }
 
 }  // namespace

@@ -3,11 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <functional>
 #include <limits>
-#include <map>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -16,7 +13,6 @@
 #include "base/rng.hpp"
 #include "base/threads.hpp"
 #include "datasets/fetch/catalog.hpp"
-#include "datasets/split/split.hpp"
 #include "datasets/synthetic/synthetic_degrees.hpp"
 #include "datasets/synthetic/synthetic_items.hpp"
 #include "datasets/synthetic/synthetic_model.hpp"
@@ -271,86 +267,6 @@ TEST(LookAlike, HasTheMeanAndSpreadOfTheRealSet) {
   EXPECT_NEAR(std::sqrt(squares / static_cast<double>(r.nnz())), 1.1171, 0.05);
 }
 
-// A plain biased factorization by SGD, the reference of the signal tests.
-class Factorization {
- public:
-  Factorization(const Split& split, std::size_t factors)
-      : split_(split),
-        f_(factors),
-        mean_(mean_rating(split.train)),
-        b_(split.train.n_users(), 0),
-        c_(split.train.n_items(), 0) {
-    Rng rng(11);
-    for (std::size_t k = 0; k < b_.size() * f_; ++k) p_.push_back(0.1 * rng.normal());
-    for (std::size_t k = 0; k < c_.size() * f_; ++k) q_.push_back(0.1 * rng.normal());
-    order_.resize(split.train.nnz());
-    std::iota(order_.begin(), order_.end(), 0);
-    for (std::size_t k = order_.size(); k > 1; --k) std::swap(order_[k - 1], order_[rng.below(k)]);
-  }
-
-  void run_epoch(double rate, double reg) {
-    for (const std::int64_t i : order_) update(split_.train[i], rate, reg);
-  }
-
-  double rmse(const Ratings& ratings) const {
-    double sum = 0;
-    for (std::int64_t i = 0; i < ratings.nnz(); ++i) sum += std::pow(error(ratings[i]), 2);
-    return std::sqrt(sum / static_cast<double>(ratings.nnz()));
-  }
-
- private:
-  double error(const Rating& r) const {
-    const auto u = static_cast<std::size_t>(r.user), i = static_cast<std::size_t>(r.item);
-    return static_cast<double>(r.value) - mean_ - b_[u] - c_[i] -
-           std::inner_product(p_.begin() + static_cast<std::ptrdiff_t>(u * f_),
-                              p_.begin() + static_cast<std::ptrdiff_t>((u + 1) * f_),
-                              q_.begin() + static_cast<std::ptrdiff_t>(i * f_), 0.0);
-  }
-
-  void update(const Rating& r, double rate, double reg) {
-    const auto u = static_cast<std::size_t>(r.user), i = static_cast<std::size_t>(r.item);
-    const double e = error(r);
-    b_[u] += rate * (e - reg * b_[u]);
-    c_[i] += rate * (e - reg * c_[i]);
-    for (std::size_t k = 0; k < f_; ++k) {
-      double& p = p_[u * f_ + k];
-      double& q = q_[i * f_ + k];
-      const double old = p;
-      p += rate * (e * q - reg * p);
-      q += rate * (e * old - reg * q);
-    }
-  }
-
-  const Split& split_;
-  std::size_t f_;
-  double mean_;
-  std::vector<double> b_, c_, p_, q_;
-  std::vector<std::int64_t> order_;
-};
-
-double rmse_after(const Split& split, std::size_t factors, int epochs, double rate, double reg) {
-  Factorization model(split, factors);
-  for (int epoch = 0; epoch < epochs; ++epoch) model.run_epoch(rate, reg);
-  return model.rmse(split.test);
-}
-
-// What makes a look-alike worth factorizing, at the values of the real ml-100k in parentheses: the
-// biases explain part (0.944), factors more (0.918), and enough passes overfit.
-TEST(LookAlike, CarriesABiasedLowRankSignal) {
-  const Dataset data = make_look_alike("ml-100k", 1, 1, 2);
-  const Split split = make_split(data, SplitSpec{}, 2);
-  EXPECT_NEAR(rmse_after(split, 0, 20, 0.01, 0.02), 0.944, 0.025);
-  Factorization model(split, 16);
-  for (int epoch = 0; epoch < 40; ++epoch) model.run_epoch(0.02, 0.1);
-  const double best = model.rmse(split.test);
-  EXPECT_NEAR(best, 0.918, 0.025);
-  EXPECT_LT(best, rmse_after(split, 0, 20, 0.01, 0.02) - 0.01);
-  Factorization overfit(split, 16);
-  for (int epoch = 0; epoch < 60; ++epoch) overfit.run_epoch(0.02, 0.0);
-  EXPECT_GT(overfit.rmse(split.test), best + 0.05);
-  EXPECT_LT(overfit.rmse(split.train), 0.7);
-}
-
 TEST(Degrees, SumExactlyAndKeepTheBounds) {
   ThreadTeam team(3);
   const synthetic::UserStreams streams(9);
@@ -484,78 +400,6 @@ TEST(Tastes, AreNoneOfRatings) {
   const synthetic::ItemCatalog catalog(synthetic::find_profile("ml-20m"), {100, 60, 400}, 5);
   EXPECT_FALSE(catalog.tastes().any());
   EXPECT_EQ(synthetic::ItemSampler(catalog).matches(3), 0);
-}
-
-// Recall@20 of ranking by a score over the items that a user does not have, of every fourth user.
-double recall_at_20(const Split& split,
-                    const std::function<double(std::int32_t, std::int32_t)>& s) {
-  double sum = 0, users = 0;
-  std::vector<std::pair<double, std::int32_t>> ranked;
-  for (std::int32_t u = 0; u < split.train.n_users(); u += 4) {
-    const auto row = [&](const Ratings& r) {
-      return r.items().part(r.user_offsets()[u], r.user_offsets()[u + 1]);
-    };
-    const auto test = row(split.test), train = row(split.train);
-    if (test.empty()) continue;
-    ranked.clear();
-    for (std::int32_t i = 0; i < split.train.n_items(); ++i) {
-      if (!std::ranges::binary_search(train, i)) ranked.emplace_back(-s(u, i), i);
-    }
-    const auto k = std::min<std::int64_t>(20, std::ssize(ranked));
-    std::partial_sort(ranked.begin(), ranked.begin() + k, ranked.end());
-    double hits = 0;
-    for (std::int64_t at = 0; at < k; ++at) {
-      hits += std::ranges::binary_search(test, ranked[at].second) ? 1 : 0;
-    }
-    sum += hits / static_cast<double>(std::min<std::int64_t>(20, test.size()));
-    ++users;
-  }
-  return sum / users;
-}
-
-struct Recalls {
-  double popularity, neighbours;
-};
-
-// By popularity, and by how often an item goes with those of the user (cosine of the columns): a
-// ranking that knows nothing of how the set was made.
-Recalls recalls(const std::string& like, double factor) {
-  const Dataset data = make_look_alike(like, factor, 1, 2);
-  const Split split = make_split(data, SplitSpec{}, 2);
-  const Ratings& train = split.train;
-  const Counts popularity = item_counts(train);
-  const auto n = static_cast<std::size_t>(train.n_items());
-  std::vector<float> together(n * n, 0);
-  const auto row = [&](std::int32_t u) {
-    return train.items().part(train.user_offsets()[u], train.user_offsets()[u + 1]);
-  };
-  for (std::int32_t u = 0; u < train.n_users(); ++u) {
-    for (const std::int32_t i : row(u)) {
-      for (const std::int32_t j : row(u)) ++together[static_cast<std::size_t>(i) * n + j];
-    }
-  }
-  const auto score = [&](std::int32_t u, std::int32_t j) {
-    double sum = 0;
-    for (const std::int32_t i : row(u)) {
-      const double both = together[static_cast<std::size_t>(i) * n + static_cast<std::size_t>(j)];
-      if (both > 0) sum += both / std::sqrt(static_cast<double>(popularity[i] * popularity[j]));
-    }
-    return sum;
-  };
-  return {
-      recall_at_20(split, [&](auto, std::int32_t i) { return static_cast<double>(popularity[i]); }),
-      recall_at_20(split, score)};
-}
-
-// What makes a look-alike of implicit feedback worth ranking: what goes with a user's items tells
-// more than what is popular. Pairs of the rating look-alikes have no such structure.
-TEST(LookAlike, OfImplicitFeedbackHasTastesToFind) {
-  const Recalls films = recalls("ml-20m-implicit", 0.02);
-  EXPECT_GT(films.neighbours, 1.3 * films.popularity);
-  const Recalls artists = recalls("lastfm-360k", 0.005);
-  EXPECT_GT(artists.neighbours, 3 * artists.popularity);
-  const Recalls ratings = recalls("ml-20m", 0.005);
-  EXPECT_LT(ratings.neighbours, 1.1 * ratings.popularity);
 }
 
 // Against a public analysis of the real file: 215 plays a pair in the mean; from memory,

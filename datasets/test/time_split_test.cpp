@@ -16,7 +16,6 @@
 #include "datasets/test/requests.hpp"
 #include "datasets/test/split_specs.hpp"
 #include "testing/reader_support.hpp"
-#include "testing/real_data.hpp"
 #include "testing/test_support.hpp"
 #include "testing/triples.hpp"
 
@@ -388,42 +387,5 @@ TEST_F(TimeSplit, RefusesWhatHasNoTimesWithTheJsonPath) {
 }
 
 // Ties are many: users rate several films in a second.
-TEST_F(TimeSplit, OfRealMovieLens) {
-  const std::string path = test::find_real("ml-100k/u.data");
-  if (path.empty()) GTEST_SKIP() << "no folder of MFBENCH_DATA holds ml-100k/u.data";
-  const DatasetRequest request =
-      parse_request(R"({"name": "ml-100k", "split": {"leave_last": 1}})");
-  Dataset data;
-  try {
-    data = load_dataset(request, 2);
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::unsupported) throw;
-    GTEST_SKIP() << error.what();
-  }
-  ASSERT_EQ(data.times.all.size(), 100'000);
-  const auto [least, most] = std::ranges::minmax_element(data.times.all, {}, &RatingTime::time);
-  EXPECT_EQ(least->time, 874724710);  // 1997-09-20 to 1998-04-22, as its README has it
-  EXPECT_EQ(most->time, 893286638);
-  const Split last = make_split(data, leave_last(1, 1), 2);
-  EXPECT_EQ(last.test.nnz(), 943);
-  EXPECT_EQ(last.validation.nnz(), 943);
-  std::map<Pair, long long> time_of;
-  for (std::int64_t k = 0; k < data.ratings.nnz(); ++k)
-    time_of[{data.ratings.users()[k], data.ratings.items()[k]}] = data.times.all[k].time;
-  std::map<int, long long> newest;
-  for (std::int64_t k = 0; k < last.train.nnz(); ++k) {
-    const Rating r = last.train[k];
-    newest[r.user] = std::max(newest[r.user], time_of.at({r.user, r.item}));
-  }
-  for (std::int64_t k = 0; k < last.test.nnz(); ++k) {
-    const Rating r = last.test[k];
-    EXPECT_GE(time_of.at({r.user, r.item}), newest.at(r.user));
-  }
-  const Split cut = make_split(data, cut_at(0.8), 2);
-  EXPECT_EQ(cut.test.nnz(), 20'000);
-  for (std::int64_t k = 0; k < cut.train.nnz(); ++k)
-    ASSERT_LE(time_of.at({cut.train.users()[k], cut.train.items()[k]}), cut.test_from);
-}
-
 }  // namespace
 }  // namespace mf
