@@ -216,8 +216,7 @@ TEST_P(MalformedText, BlankLineInTheMiddle) {
 
 TEST_P(MalformedText, BinaryBytesAreShownEscaped) {
   const Spoiled file = spoil(GetParam(), std::string("\x00\xff", 2));
-  const std::string message = error(file.text);
-  EXPECT_HAS(message, fmt::format("bad:{}:1: found '\\x00\\xff'", file.line));
+  EXPECT_HAS(error(file.text), fmt::format("bad:{}:1: found '\\x00\\xff'", file.line));
 }
 
 TEST_P(MalformedText, TheFirstOfManyErrorsIsReported) {

@@ -211,8 +211,8 @@ TEST_F(TextIds, HostileNamesAreRefusedAndShownEscaped) {
     const std::string message = error("bob\tB1\t1\n" + name + "\tB1\t1\n", "movielens-tab");
     EXPECT_HAS(message, "ratings:2:1: found " + shown + ", " + rule);
     EXPECT_LT(message.size(), 400U);
-    const std::string quoted = error("user,item,rating\nbob,1,1\n\"" + name + "\",1,1\n", "csv");
-    EXPECT_HAS(quoted, "ratings:3:1: found '\"");
+    EXPECT_HAS(error("user,item,rating\nbob,1,1\n\"" + name + "\",1,1\n", "csv"),
+               "ratings:3:1: found '\"");
   }
   EXPECT_HAS(error("user,item,rating\nbob,1,1\n,1,1\n", "csv"), "ratings:3:1: found nothing");
   EXPECT_HAS(error("user,item,rating\nbob,1,1\n\"\",1,1\n", "csv"), "ratings:3:1: found '\"\"'");

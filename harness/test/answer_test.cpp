@@ -8,17 +8,18 @@
 
 #include "algorithms/core/ranks/ranks.hpp"
 #include "base/rng.hpp"
+#include "harness/experiment/spec.hpp"
 #include "harness/results/compare/answer.hpp"
 #include "harness/results/compare/headline.hpp"
 #include "harness/results/meaning/ranges.hpp"
 #include "harness/results/summary.hpp"
-#include "harness/experiment/spec.hpp"
-#include "harness/test/testing.hpp"
+#include "harness/test/runs.hpp"
 
 namespace mf {
 namespace {
 
 using testing::contains;
+using testing::spec_from;
 using testing::TempFolder;
 
 Json point(int epoch, double train_s, Json rmse) {
@@ -251,11 +252,9 @@ class Summary : public ::testing::Test {
   // Two algorithms of different methods, three seeds.
   explicit Summary(const std::string& target = R"("target_rmse": 0.95)",
                    const std::string& algorithms = R"(["sgd_serial", "als_cpu"])")
-      : spec_(parse_spec(parse_json(R"({"name": "t", "datasets": ["like:ml-100k"],
+      : spec_(spec_from(R"({"name": "t", "datasets": ["like:ml-100k"],
             "seeds": [1, 2, 3], "algorithms": )" +
-                                        algorithms + ", " + target + "}",
-                                    "t"),
-                         "t.json")) {}
+                        algorithms + ", " + target + "}")) {}
 
   void write(const Case& item, const ResultFile& file) const {
     std::ofstream out(folder_ / (item.id + ".jsonl"));
@@ -295,9 +294,7 @@ TEST_F(Summary, ShowsTrainingAndAnswerToTheTargetAndASeedThatMissesIsLate) {
       << sgd;
   const std::string als = line(text, "als_cpu");
   // The one seed that reached is not the median: neither time to the target is known.
-  EXPECT_TRUE(
-      contains(als, "10.3 s              -               -  3 completed, 2 missed the target"))
-      << als;
+  EXPECT_HAS(als, "10.3 s              -               -  3 completed, 2 missed the target");
 }
 
 TEST_F(Summary, MediansAreOfRunsThatCameToTheEnd) {
@@ -319,10 +316,9 @@ TEST_F(Summary, MediansAreOfRunsThatCameToTheEnd) {
   const std::string sgd = line(text, "sgd_serial");
   EXPECT_TRUE(contains(sgd, "0.8000  [0.8000, 0.8000]        0.8000       6.0 s           - "))
       << "the epochs of the one that completed; most have no answer: " << sgd;
-  EXPECT_TRUE(contains(sgd, "1 timeout, 2 missed the target")) << sgd;
+  EXPECT_HAS(sgd, "1 timeout, 2 missed the target");
   const std::string als = line(text, "als_cpu");
-  EXPECT_TRUE(contains(als, "0.8000  [0.8000, 0.8000]        0.8000       6.0 s       6.8 s"))
-      << als;
+  EXPECT_HAS(als, "0.8000  [0.8000, 0.8000]        0.8000       6.0 s       6.8 s");
   EXPECT_TRUE(contains(als, "1 completed, 2 skipped") && !contains(als, "missed")) << als;
   EXPECT_TRUE(contains(line(text, "sgd_serial", text.find("first epoch")), " 17"))
       << "100 updates in 6 s\n"
@@ -340,7 +336,7 @@ TEST_F(Summary, SaysOnceWhatADevicesStartTook) {
     return summary_table(folder_.path(), spec_);
   };
   const std::string text = text_of("cuda");
-  EXPECT_TRUE(contains(text, "start, once for the run and in no answer: 500.0 ms\n")) << text;
+  EXPECT_HAS(text, "start, once for the run and in no answer: 500.0 ms\n");
   EXPECT_TRUE(contains(line(text, "sgd_serial"), "6.8 s")) << "prepare .5, transfer .25, train 6";
   EXPECT_FALSE(contains(text_of("cpu"), "start, once")) << "a CPU has none to speak of";
 }
@@ -400,7 +396,7 @@ TEST_F(Summary, MarksTimesThatAreOfSeveralRuns) {
   EXPECT_TRUE(contains(line(text, "als_cpu"), "3.0 s +     3.8 s +        4.0 s +         4.8 s +"))
       << text;
   EXPECT_FALSE(contains(line(text, "sgd_serial"), "+")) << text;
-  EXPECT_TRUE(contains(text, "\n+ runs from the start for each evaluated point"));
+  EXPECT_HAS(text, "\n+ runs from the start for each evaluated point");
   EXPECT_TRUE(contains(text, "updates/s of sgd") && !contains(text, "updates/s of als"))
       << "a run with its setup gives no rate of epochs: " << text;
   const std::string without = text_of(false);
@@ -413,12 +409,12 @@ TEST_F(Summary, HasTheLastEpochBesideTheOneThatValidationChose) {
     return summary_table(folder_.path(), spec_);
   };
   const std::string text = text_of(chosen());
-  const std::string head = text.substr(0, text.find('\n'));
-  EXPECT_TRUE(contains(head, "test rmse        [min, max]  last epoch  best on test")) << head;
+  EXPECT_HAS(text.substr(0, text.find('\n')),
+             "test rmse        [min, max]  last epoch  best on test");
   EXPECT_TRUE(
       contains(line(text, "sgd_serial"), "0.9000  [0.9000, 0.9000]      0.8000        0.8000"))
       << text;
-  EXPECT_TRUE(contains(text, "last epoch: of the model that --save-model keeps"));
+  EXPECT_HAS(text, "last epoch: of the model that --save-model keeps");
   EXPECT_FALSE(contains(text_of(descending()), "last epoch")) << "where it is the same";
 }
 

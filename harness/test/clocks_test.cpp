@@ -10,16 +10,17 @@
 #include "algorithms/core/registry.hpp"
 #include "datasets/ratings/packed/rating_packer.hpp"
 #include "harness/results/compare/answer.hpp"
-#include "harness/results/files/result_file.hpp"
 #include "harness/results/meaning/ranges.hpp"
 #include "harness/run/data/data_store.hpp"
-#include "harness/run/session.hpp"
-#include "harness/test/testing.hpp"
+#include "harness/test/runs.hpp"
 
 namespace mf {
 namespace {
 
 using testing::contains;
+using testing::result_of;
+using testing::run_in;
+using testing::spec_from;
 using testing::TempFolder;
 
 constexpr const char* kClocks[] = {"start_s", "load_s",     "prepare_s", "transfer_s",
@@ -32,20 +33,16 @@ double number(const Json& json, const char* key) { return json.at(key).get<doubl
 
 Spec spec_of(const std::string& algorithms, const std::string& rest = "",
              const std::string& data = R"({"like": "ml-100k", "scale": 0.1})") {
-  return parse_spec(parse_json(R"({"name": "t", "datasets": [)" + data + "]" + rest +
-                                   R"(, "algorithms": [)" + algorithms + "]}",
-                               "t"),
-                    "t.json");
+  return spec_from(R"({"name": "t", "datasets": [)" + data + "]" + rest + R"(, "algorithms": [)" +
+                   algorithms + "]}");
 }
 
-std::vector<ResultFile> run(const Spec& spec, RunOptions options = {}) {
+std::vector<ResultFile> run(const Spec& spec, const RunOptions& options = {}) {
   const TempFolder folder;
-  options.folder = folder / "r";
-  const auto progress = make_progress(ProgressMode::quiet, stdout);
-  run_session(spec, options, *progress);
+  run_in(folder / "r", spec, options);
   std::vector<ResultFile> files;
   for (const auto& item : spec.cases) {
-    files.push_back(*read_result_file(folder / ("r/" + item.id + ".jsonl")));
+    files.push_back(result_of(folder / "r", item));
     EXPECT_EQ(files.back().status(), Status::completed) << files.back().footer;
   }
   return files;

@@ -226,8 +226,8 @@ TEST(Compare, GivesNoVerdictOnTimesOfAMachineThatWasShared) {
   EXPECT_EQ(row.quality.verdict, Verdict::same) << "other programs do not change the model";
   EXPECT_EQ(headline(row), "contended");
   const ComparisonReport report = f.compare(options);
-  EXPECT_TRUE(contains(to_text(report), "contended: 0 of 3, 1 of 3")) << to_text(report);
-  EXPECT_TRUE(contains(to_text(report), "--allow-contended")) << to_text(report);
+  EXPECT_HAS(to_text(report), "contended: 0 of 3, 1 of 3");
+  EXPECT_HAS(to_text(report), "--allow-contended");
   EXPECT_TRUE(has(report, Complaint::undecided));
   EXPECT_FALSE(has(report, Complaint::slower));
   options.allow_contended = true;
@@ -244,8 +244,7 @@ TEST(Compare, SaysWhichAllowedTimesAreOfASharedMachine) {
   write_runs(f.b, {2, 2.001, 1.999}, {.contention = shared});
   CompareOptions options;
   options.allow_contended = true;
-  const std::string text = to_text(f.compare(options));
-  EXPECT_TRUE(contains(text, "epoch time: contended: 0 of 3, 3 of 3")) << text;
+  EXPECT_HAS(to_text(f.compare(options)), "epoch time: contended: 0 of 3, 3 of 3");
 }
 
 TEST(Compare, CountsProcessesAndHosts) {
@@ -260,11 +259,8 @@ TEST(Compare, CountsProcessesAndHosts) {
   EXPECT_EQ(report.rows.at(0).first_origins.processes.size(), 1U);
   EXPECT_EQ(report.rows.at(0).second_origins.hosts.size(), 2U);
   const std::string text = to_text(report);
-  EXPECT_TRUE(contains(text, "made by 1 process on 1 host; the second by 3 processes on 2 hosts"))
-      << text;
-  EXPECT_TRUE(contains(
-      text, "warning: the sides are of different hosts (host-1; the second host-1, host-2)"))
-      << text;
+  EXPECT_HAS(text, "made by 1 process on 1 host; the second by 3 processes on 2 hosts");
+  EXPECT_HAS(text, "warning: the sides are of different hosts (host-1; the second host-1, host-2)");
   EXPECT_TRUE(contains(text, "--apart")) << "runs of the first share a process\n" << text;
   const Json json = to_json(report);
   EXPECT_EQ(json["second"]["origins"]["processes"], 3);
@@ -277,7 +273,7 @@ TEST(Compare, SaysNothingOfHostsWhereOlderFilesDoNot) {
   write_runs(f.b, {2, 2.001, 1.999}, {.process = "process-1", .host = "host-1"});
   const std::string text = to_text(f.compare());
   EXPECT_FALSE(contains(text, "different hosts")) << text;
-  EXPECT_TRUE(contains(text, "made by unknown processes; the second by 1 process")) << text;
+  EXPECT_HAS(text, "made by unknown processes; the second by 1 process");
 }
 
 TEST(Compare, JudgesEpochsOfADeviceOnABusyHostButNotTheirAnswer) {
@@ -308,7 +304,7 @@ TEST(Compare, GivesNoVerdictForFewerThanThreeRunsASide) {
   EXPECT_EQ(one.verdict, Verdict::too_few);
   EXPECT_FALSE(one.interval);
   EXPECT_NEAR(*one.value, 2, 1e-12) << "the ratio is shown all the same";
-  EXPECT_TRUE(contains(to_text(report), "too few runs: 1 more in the first")) << to_text(report);
+  EXPECT_HAS(to_text(report), "too few runs: 1 more in the first");
   EXPECT_TRUE(has(report, Complaint::undecided));
   EXPECT_FALSE(has(report, Complaint::slower));
 }
@@ -320,7 +316,7 @@ TEST(Compare, WithoutPairsTheSidesStandAgainstEachOther) {
   const auto row = f.compare().rows.at(0);
   EXPECT_EQ(row.epoch_time.pairs, 0);
   EXPECT_EQ(row.epoch_time.verdict, Verdict::slower);
-  EXPECT_TRUE(contains(to_text(f.compare()), "3 and 4 runs"));
+  EXPECT_HAS(to_text(f.compare()), "3 and 4 runs");
 }
 
 TEST(Compare, TheKeyHasContentSplitAndEvaluation) {
@@ -333,9 +329,9 @@ TEST(Compare, TheKeyHasContentSplitAndEvaluation) {
   ASSERT_EQ(report.only_first.size(), 1u);
   ASSERT_EQ(report.only_second.size(), 2u);
   const std::string text = to_text(report);
-  EXPECT_TRUE(contains(text, "dataset.content_hash bbbb against aaaa")) << text;
-  EXPECT_TRUE(contains(text, "evaluate.every 2 against 1")) << text;
-  EXPECT_TRUE(contains(text, "3 completed")) << text;
+  EXPECT_HAS(text, "dataset.content_hash bbbb against aaaa");
+  EXPECT_HAS(text, "evaluate.every 2 against 1");
+  EXPECT_HAS(text, "3 completed");
   EXPECT_TRUE(has(report, Complaint::missing));
 }
 
@@ -346,10 +342,10 @@ TEST(Compare, WhatIsIgnoredMayDiffer) {
   EXPECT_EQ(f.compare({.ignored = {"evaluate.every"}}).rows.size(), 1u);
   EXPECT_EQ(f.compare({.ignored = {"evaluate"}}).rows.size(), 1u) << "a section";
   const std::string unknown = message_of([&] { f.compare({.ignored = {"evaluate.evry"}}); });
-  EXPECT_TRUE(contains(unknown, "did you mean \"evaluate.every\"")) << unknown;
+  EXPECT_HAS(unknown, "did you mean \"evaluate.every\"");
   write_runs(f.a, {1}, {.params = {{"factors", 50}, {"reg", 0.1}}});
   const std::string alike = message_of([&] { f.compare({.ignored = {"params.reg"}}); });
-  EXPECT_TRUE(contains(alike, "are the same case with seed 1")) << alike;
+  EXPECT_HAS(alike, "are the same case with seed 1");
 }
 
 TEST(Compare, LabelsHaveEveryParameterThatDiffers) {
@@ -393,7 +389,7 @@ TEST(Between, ComparesTwoAlgorithmsOfOneFolder) {
   EXPECT_EQ(row.differs, "params.reg 0.05 against 0.1") << "what only one has is its own";
   EXPECT_TRUE(report.only_first.empty() && report.only_second.empty());
   EXPECT_EQ(report.first.files, 3) << "the third algorithm is on no side";
-  EXPECT_TRUE(contains(to_text(report), ", hogwild: 3 files")) << to_text(report);
+  EXPECT_HAS(to_text(report), ", hogwild: 3 files");
   EXPECT_EQ(to_json(report)["second"]["side"], "hogwild");
 }
 
@@ -408,8 +404,7 @@ TEST(Between, WhatBothSidesSweepHasToAgree) {
   ASSERT_EQ(report.rows.size(), 2u);
   EXPECT_EQ(report.rows[0].label, "fpsgd -> hogwild factors=16 on ml");
   ASSERT_EQ(report.only_second.size(), 1u);
-  EXPECT_TRUE(contains(report.only_second[0].differs, "params.factors 32 against"))
-      << report.only_second[0].differs;
+  EXPECT_HAS(report.only_second[0].differs, "params.factors 32 against");
 }
 
 TEST(Between, ASettingNamesOneOfSeveralConfigurations) {
@@ -422,18 +417,16 @@ TEST(Between, ASettingNamesOneOfSeveralConfigurations) {
   const auto message = [&](const std::string& first, const std::string& second) {
     return message_of([&] { compare_results(f.a, f.a, between(first, second)); });
   };
-  const std::string several = message("als_cpu", "fpsgd");
-  EXPECT_TRUE(contains(several, "name one: \"als_cpu solver=cg\"")) << several;
+  EXPECT_HAS(message("als_cpu", "fpsgd"), "name one: \"als_cpu solver=cg\"");
   EXPECT_EQ(compare_results(f.a, f.a, between("als_cpu solver=cg", "fpsgd")).rows.size(), 1u);
   EXPECT_EQ(
       compare_results(f.a, f.a, between("als_cpu solver=cg reg=.05", "als_cpu params.solver=lu"))
           .rows.size(),
       1u);
-  EXPECT_TRUE(contains(message("als_cpu", "als_cpu solver=lu"), "is on both sides"));
-  EXPECT_TRUE(contains(message("als_cpu solver=qr", "fpsgd"), "have solver cg, lu"))
-      << message("als_cpu solver=qr", "fpsgd");
-  EXPECT_TRUE(contains(message("als_cpu rg=1", "fpsgd"), "no setting \"rg\""));
-  EXPECT_TRUE(contains(message("asl_cpu", "fpsgd"), "did you mean \"als_cpu\"?"));
+  EXPECT_HAS(message("als_cpu", "als_cpu solver=lu"), "is on both sides");
+  EXPECT_HAS(message("als_cpu solver=qr", "fpsgd"), "have solver cg, lu");
+  EXPECT_HAS(message("als_cpu rg=1", "fpsgd"), "no setting \"rg\"");
+  EXPECT_HAS(message("asl_cpu", "fpsgd"), "did you mean \"als_cpu\"?");
   EXPECT_TRUE(contains(message("als_cpu cg", "fpsgd"), "found 'cg'")) << "no setting";
 }
 
@@ -444,8 +437,7 @@ TEST(Between, OtherRatingsAreNoContest) {
   const auto report = compare_results(f.a, f.b, between("fpsgd", "hogwild"));
   EXPECT_TRUE(report.rows.empty());
   ASSERT_EQ(report.only_first.size(), 1u);
-  EXPECT_TRUE(contains(report.only_first[0].differs, "dataset.content_hash aaaa against bbbb"))
-      << report.only_first[0].differs;
+  EXPECT_HAS(report.only_first[0].differs, "dataset.content_hash aaaa against bbbb");
 }
 
 TEST(Between, EpochsOfAnotherMethodAreOtherWork) {
@@ -456,7 +448,7 @@ TEST(Between, EpochsOfAnotherMethodAreOtherWork) {
   const auto text = [&](const std::string& second) {
     return to_text(compare_results(f.a, f.a, between("fpsgd", second)));
   };
-  EXPECT_TRUE(contains(text("als_cpu"), "epochs of sgd and als do different work"));
+  EXPECT_HAS(text("als_cpu"), "epochs of sgd and als do different work");
   EXPECT_FALSE(contains(text("hogwild"), "do different work"));
 }
 
@@ -473,7 +465,7 @@ TEST(Compare, RunsThatMissTheTargetAreInfinitelyLate) {
   EXPECT_EQ(*some.answer_time.value, 1) << "the median of the five is there";
   EXPECT_EQ(some.answer_time.verdict, Verdict::ambiguous);
   EXPECT_EQ(some.epoch_time.verdict, Verdict::same);
-  EXPECT_TRUE(contains(to_text(f.compare()), "5 and 5 (2 never) runs")) << to_text(f.compare());
+  EXPECT_HAS(to_text(f.compare()), "5 and 5 (2 never) runs");
   const auto earlier = f.compare({.target = TargetSpec{kTestRmse, 0.9}}).rows.at(0);
   EXPECT_EQ(earlier.answer_time.second.never, 0) << "all meet an easier one";
   EXPECT_EQ(earlier.answer_time.pairs, 5);
@@ -485,7 +477,7 @@ TEST(Compare, ATargetThatInitialFactorsMeetTakesNoTraining) {
   write_runs(f.b, {1, 1, 1}, {.target_rmse = 2.5});
   const auto report = f.compare();
   EXPECT_EQ(report.rows.at(0).answer_time.pairs, 3) << "preparing takes as long as ever";
-  EXPECT_TRUE(contains(to_text(report), "0 s: the initial factors meet it")) << to_text(report);
+  EXPECT_HAS(to_text(report), "0 s: the initial factors meet it");
 }
 
 TEST(Compare, AllRunsThatMissTheTargetAreSlower) {
@@ -499,7 +491,7 @@ TEST(Compare, AllRunsThatMissTheTargetAreSlower) {
   EXPECT_EQ(row.quality.verdict, Verdict::worse);
   EXPECT_EQ(headline(row), "epochs same, answer slower at worse rmse");
   EXPECT_TRUE(has(report, Complaint::slower));
-  EXPECT_TRUE(contains(to_text(report), "never")) << to_text(report);
+  EXPECT_HAS(to_text(report), "never");
   EXPECT_TRUE(to_json(report)["rows"][0]["answer_time"]["ratio"].is_null())
       << "JSON has no infinity";
 }
@@ -515,8 +507,7 @@ TEST(Compare, DivergedAndFailedRunsAreShownAndNeverAnswer) {
   EXPECT_EQ(row.epoch_time.pairs, 3) << "of completed runs";
   EXPECT_EQ(row.answer_time.second.never, 2);
   EXPECT_TRUE(has(report, Complaint::failed));
-  EXPECT_TRUE(contains(to_text(report), "in the second 3 completed, 1 diverged, 1 error"))
-      << to_text(report);
+  EXPECT_HAS(to_text(report), "in the second 3 completed, 1 diverged, 1 error");
 }
 
 // Their headers say nothing of the data but the name: there was no split yet.

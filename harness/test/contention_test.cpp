@@ -11,15 +11,16 @@
 #include "base/threads.hpp"
 #include "harness/device/nvml.hpp"
 #include "harness/results/files/load_json.hpp"
-#include "harness/results/files/result_file.hpp"
 #include "harness/results/summary.hpp"
-#include "harness/run/session.hpp"
-#include "harness/test/testing.hpp"
+#include "harness/test/runs.hpp"
 
 namespace mf {
 namespace {
 
 using testing::contains;
+using testing::result_of;
+using testing::run_one;
+using testing::spec_from;
 using testing::TempFolder;
 
 // ---- counters -----------------------------------------------------------------------------------
@@ -344,11 +345,9 @@ TEST(Nvml, KnowsOthersFromOneself) {
 // ---- a run --------------------------------------------------------------------------------------
 
 Spec spec_of(const std::string& algorithms) {
-  return parse_spec(parse_json(R"({"name": "t", "datasets": [{"like": "ml-100k", "scale": 0.05}],
+  return spec_from(R"({"name": "t", "datasets": [{"like": "ml-100k", "scale": 0.05}],
                      "stop": {"epochs": 2}, "algorithms": [)" +
-                                   algorithms + "]}",
-                               "t"),
-                    "t.json");
+                   algorithms + "]}");
 }
 
 // Counters of a machine with two CPUs on which others keep `others` of them busy, by a clock that
@@ -375,8 +374,7 @@ TEST(ContendedRun, IsMarkedInTheResultTheLogAndTheSummary) {
     options.folder = folder / (busy ? "busy" : "alone");
     options.read_host = machine(others);
     run_session(spec, options, *make_progress(ProgressMode::verbose, log));
-    const auto file = read_result_file(*options.folder + "/" + spec.cases[0].id + ".jsonl");
-    const Json& footer = file->footer;
+    const Json footer = result_of(*options.folder, spec.cases[0]).footer;
     EXPECT_EQ(footer["contended"], busy);
     EXPECT_TRUE(footer["host_contended"].is_null()) << "a case of the CPU";
     EXPECT_EQ(footer["contended_by"].size(), busy ? 2u : 0u) << "prepare and training";
@@ -393,22 +391,19 @@ TEST(ContendedRun, IsMarkedInTheResultTheLogAndTheSummary) {
   std::getline(in, first);
   std::getline(in, second);
   EXPECT_FALSE(contains(first, "contended")) << first;
-  EXPECT_TRUE(contains(second, "contended: prepare: other programs kept 1.5 of 2")) << second;
+  EXPECT_HAS(second, "contended: prepare: other programs kept 1.5 of 2");
 }
 
 TEST(ContendedRun, OfACaseThatNeverTrainedIsUnknown) {
-  const TempFolder folder;
   const Spec refused = spec_of(R"({"name": "sgd_tiled", "factors": 32})");
   RunOptions options;
-  options.folder = folder / "r";
   options.open_device = []() -> std::unique_ptr<DeviceClock> {
     fail(ErrorKind::unsupported, "no device");
   };
-  run_session(refused, options, *make_progress(ProgressMode::quiet, stdout));
-  const auto file = read_result_file(folder / "r/" + refused.cases[0].id + ".jsonl");
-  EXPECT_EQ(file->status(), Status::skipped);
+  const ResultFile file = run_one(refused, options);
+  EXPECT_EQ(file.status(), Status::skipped);
   for (const char* key : {"host_load", "device_load", "contended", "contended_by"}) {
-    EXPECT_TRUE(file->footer.contains(key) && file->footer[key].is_null()) << key;
+    EXPECT_TRUE(file.footer.contains(key) && file.footer[key].is_null()) << key;
   }
 }
 

@@ -18,19 +18,18 @@
 #include "harness/device/device_sampler.hpp"
 #include "harness/device/nvml.hpp"
 #include "harness/results/compare/compare.hpp"
-#include "harness/results/files/result_file.hpp"
 #include "harness/run/plan/preflight.hpp"
 #include "harness/run/prepared.hpp"
 #include "harness/run/runner.hpp"
-#include "harness/run/session.hpp"
 #include "harness/run/training_clock.hpp"
-#include "harness/test/testing.hpp"
+#include "harness/test/runs.hpp"
 
 namespace mf {
 namespace {
 
 using testing::contains;
 using testing::message_of;
+using testing::spec_from;
 using testing::TempFolder;
 
 constexpr double kEpochSeconds = 20e-6;
@@ -163,10 +162,9 @@ const RegisterFactory registered_factory("fake_device", [](const Params& params)
   return std::make_unique<FakeAlgorithm>(params);
 });
 
-Spec spec_of(const std::string& text) { return parse_spec(parse_json(text, "t"), "t.json"); }
-
 Spec small_spec(const std::string& rest) {
-  return spec_of(R"({"name": "t", "datasets": [{"like": "ml-100k", "scale": 0.05}])" + rest + "}");
+  return spec_from(R"({"name": "t", "datasets": [{"like": "ml-100k", "scale": 0.05}])" + rest +
+                   "}");
 }
 
 struct Done {
@@ -547,8 +545,8 @@ TEST(DeviceCase, WhatDoesNotFitIsRefusedBeforeItIsAllocated) {
 
 TEST(DeviceCase, TheTrainPartCountsWhereItIsEvaluated) {
   const auto bytes = [](const std::string& evaluate) {
-    const Spec spec =
-        spec_of(R"({"datasets": ["like:ml-100k"], "algorithms": ["fake_device"])" + evaluate + "}");
+    const Spec spec = spec_from(R"({"datasets": ["like:ml-100k"], "algorithms": ["fake_device"])" +
+                                evaluate + "}");
     return device_bytes(spec.cases[0], {10, 20, 5000}, 100);
   };
   EXPECT_NEAR(bytes(R"(, "evaluate": {"train": true})") - bytes(""), 12.0 * 5000, 20);
@@ -568,7 +566,7 @@ TEST(DeviceCase, WhatComesOneAfterTheOtherDoesNotAddUp) {
   };
   const RegisterInfo of_two_times(info);
   const Spec spec =
-      spec_of(R"({"datasets": ["like:ml-100k"], "algorithms": ["fake_of_two_times"]})");
+      spec_from(R"({"datasets": ["like:ml-100k"], "algorithms": ["fake_of_two_times"]})");
   const Case& item = spec.cases[0];
   const ProblemShape shape{10, 20, 50};
   const auto evaluator = [](std::int64_t ratings) {
@@ -602,7 +600,7 @@ TEST(DeviceCase, AFailedDeviceIsAnErrorWithItsFooter) {
   const Done done = run({.algorithm = R"({"name": "fake_device", "fail_at": 3})"});
   EXPECT_EQ(done.result.status, Status::error);
   EXPECT_TRUE(done.result.device_failed);
-  EXPECT_TRUE(contains(done.file.footer["stop_reason"], "illegal memory access"));
+  EXPECT_HAS(done.file.footer["stop_reason"].get<std::string>(), "illegal memory access");
   EXPECT_EQ(done.file.trace.size(), 3u) << "what was measured before stays";
 }
 
@@ -678,23 +676,21 @@ TEST(Profile, NeverMixesWithMeasuredResults) {
   const Spec spec =
       small_spec(R"(, "stop": {"epochs": 2}, "algorithms": [{"name": "ruler", "sleep_ms": 0}])");
   EXPECT_EQ(default_folder(spec, true), "results/runs/t-profile");
-  const auto progress = make_progress(ProgressMode::quiet, stdout);
   const auto run_in = [&](const std::string& name, bool profile) {
     RunOptions options;
-    options.folder = folder / name;
     if (profile) options.profile = ProfileWindow{};
-    return run_session(spec, options, *progress).run;
+    return testing::run_in(folder / name, spec, options).run;
   };
   EXPECT_EQ(run_in("measured", false), 1);
   EXPECT_EQ(run_in("profiled", true), 1);
   EXPECT_EQ(run_in("profiled", true), 1) << "profiled cases are run again";
-  EXPECT_TRUE(contains(message_of([&] { run_in("measured", true); }), "of a measured run"));
-  EXPECT_TRUE(contains(message_of([&] { run_in("profiled", false); }), "of a profiled run"));
+  EXPECT_HAS(message_of([&] { run_in("measured", true); }), "of a measured run");
+  EXPECT_HAS(message_of([&] { run_in("profiled", false); }), "of a profiled run");
   EXPECT_EQ(run_in("measured", false), 0) << "the measured result still stands";
 }
 
 TEST(HostThreads, AllForTheDeviceOneForTheCpuUnlessAsked) {
-  const Spec spec = spec_of(
+  const Spec spec = spec_from(
       R"({"datasets": ["like:ml-100k"], "algorithms": ["ebgtg", "sgd_serial",
           {"name": "hogwild", "threads": 3}]})");
   EXPECT_EQ(threads_of(spec.cases[0]), hardware_threads());

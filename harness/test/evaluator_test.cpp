@@ -9,9 +9,7 @@
 #include "harness/device/device.hpp"
 #include "harness/device/download_model.hpp"
 #include "harness/evaluate/user_groups.hpp"
-#include "harness/results/files/result_file.hpp"
-#include "harness/run/session.hpp"
-#include "harness/test/testing.hpp"
+#include "harness/test/runs.hpp"
 
 namespace mf {
 namespace {
@@ -19,7 +17,8 @@ namespace {
 using testing::contains;
 using testing::message_of;
 using testing::random_ratings;
-using testing::TempFolder;
+using testing::run_one;
+using testing::spec_from;
 
 Model random_model(const Ratings& r, std::int32_t f, ModelKind kind) {
   Model model = initial_model(r.n_users(), r.n_items(), f, kind, 3.0, InitSpec{}, 1);
@@ -259,18 +258,12 @@ TEST(UserGroups, AGroupWithoutRatingsHasNull) {
 }
 
 TEST(UserGroups, StandInTheFooterWhereAsked) {
-  const TempFolder folder;
-  const auto footer_of = [&](const std::string& evaluate) {
-    const Spec spec = parse_spec(
-        parse_json(R"({"datasets": [{"like": "ml-100k", "scale": 0.05}], "stop": {"epochs": 2},
+  const auto footer_of = [](const std::string& evaluate) {
+    const Spec spec =
+        spec_from(R"({"datasets": [{"like": "ml-100k", "scale": 0.05}], "stop": {"epochs": 2},
                        "algorithms": [{"name": "ruler", "sleep_ms": 0}], "evaluate": )" +
-                       evaluate + "}",
-                   "t"),
-        "t.json");
-    RunOptions options;
-    options.folder = folder / "r";
-    run_session(spec, options, *make_progress(ProgressMode::quiet, stdout));
-    return read_result_file(folder / "r/" + spec.cases[0].id + ".jsonl")->footer;
+                  evaluate + "}");
+    return run_one(spec).footer;
   };
   EXPECT_FALSE(footer_of("{}").contains("user_groups"));
   const Json footer = footer_of(R"({"user_groups": 10})");
@@ -295,8 +288,8 @@ TEST(DeviceFactors, NeedABuildWithCuda) {
   ThreadTeam team(1);
   Evaluator evaluator(r);
   evaluator.set_stream(nullptr);
-  EXPECT_TRUE(contains(message_of([&] { evaluator.evaluate(view, r, team); }), "no CUDA"));
-  EXPECT_TRUE(contains(message_of([&] { download_model(view, nullptr); }), "no CUDA"));
+  EXPECT_HAS(message_of([&] { evaluator.evaluate(view, r, team); }), "no CUDA");
+  EXPECT_HAS(message_of([&] { download_model(view, nullptr); }), "no CUDA");
 }
 
 }  // namespace

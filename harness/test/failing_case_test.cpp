@@ -10,17 +10,18 @@
 
 #include "algorithms/core/registry.hpp"
 #include "harness/results/compare/compare.hpp"
-#include "harness/results/files/result_file.hpp"
 #include "harness/results/summary.hpp"
 #include "harness/run/plan/preflight.hpp"
-#include "harness/run/session.hpp"
-#include "harness/test/testing.hpp"
+#include "harness/test/runs.hpp"
 
 namespace mf {
 namespace {
 
 using testing::contains;
 using testing::message_of;
+using testing::result_of;
+using testing::run_in;
+using testing::spec_from;
 using testing::TempFolder;
 
 void throw_it(const std::string& what) {
@@ -77,22 +78,10 @@ const RegisterFactory registered_factory("thrower", [](const Params& params) {
 });
 
 Spec spec_of(const std::string& algorithms) {
-  return parse_spec(
-      parse_json(R"({"name": "t", "datasets": [{"like": "ml-100k", "scale": 0.05}], "seeds": [1, 2],
+  return spec_from(
+      R"({"name": "t", "datasets": [{"like": "ml-100k", "scale": 0.05}], "seeds": [1, 2],
                      "stop": {"epochs": 3}, "algorithms": [)" +
-                     algorithms + "]}",
-                 "t"),
-      "t.json");
-}
-
-SessionSummary run(const Spec& spec, const std::string& folder) {
-  RunOptions options;
-  options.folder = folder;
-  return run_session(spec, options, *make_progress(ProgressMode::quiet, stdout));
-}
-
-ResultFile result_of(const std::string& folder, const Case& item) {
-  return *read_result_file(folder + "/" + item.id + ".jsonl");
+      algorithms + "]}");
 }
 
 // Whatever was thrown, and wherever: its status, its reason, and the other cases run.
@@ -110,7 +99,7 @@ TEST(FailingCase, IsAResultAndTheRunGoesOn) {
       const TempFolder folder;
       const Spec spec = spec_of(R"({"name": "thrower", "what": ")" + std::string(one.what) +
                                 R"(", "where": ")" + where + R"("}, "thrower")");
-      const SessionSummary summary = run(spec, folder / "r");
+      const SessionSummary summary = run_in(folder / "r", spec);
       EXPECT_EQ(summary.run, 4);
       EXPECT_EQ(summary.failed, 2);
       for (const Case& item : spec.cases) {
@@ -119,7 +108,7 @@ TEST(FailingCase, IsAResultAndTheRunGoesOn) {
         const bool throws = item.params.choice("what") != "nothing";
         EXPECT_EQ(file.footer["status"], throws ? one.status : "completed");
         if (!throws) continue;
-        EXPECT_TRUE(contains(file.footer["stop_reason"], one.reason)) << file.footer;
+        EXPECT_HAS(file.footer["stop_reason"].get<std::string>(), one.reason);
         EXPECT_EQ(file.trace.size(), where == "epoch" ? 2u : 0u) << "what was measured stays";
         EXPECT_EQ(file.footer["final_test_rmse"].is_null(), where != "epoch");
       }
@@ -146,11 +135,9 @@ TEST(FailingCase, AModelThatCannotBeWrittenEndsTheRun) {
   const TempFolder folder;
   std::ofstream(folder / "file") << "x";
   RunOptions options;
-  options.folder = folder / "r";
   options.model_folder = folder / "file/models";
-  const std::string message = message_of([&] {
-    run_session(spec_of(R"("thrower")"), options, *make_progress(ProgressMode::quiet, stdout));
-  });
+  const std::string message =
+      message_of([&] { run_in(folder / "r", spec_of(R"("thrower")"), options); });
   EXPECT_TRUE(contains(message, "file/models") && contains(message, "cannot be created"))
       << message;
 }
@@ -173,44 +160,38 @@ TEST(EmptyPart, IsAnErrorBeforeTraining) {
   for (const auto& one : all) {
     const TempFolder folder;
     std::ofstream(folder / "d.txt") << one.ratings;
-    const Spec spec =
-        parse_spec(parse_json(R"({"name": "t", "datasets": [{"path": ")" + folder / "d.txt" +
-                                  R"("}], "algorithms": ["thrower"])" + one.spec + "}",
-                              "t"),
-                   "t.json");
-    const SessionSummary summary = run(spec, folder / "r");
+    const Spec spec = spec_from(R"({"name": "t", "datasets": [{"path": ")" + folder / "d.txt" +
+                                R"("}], "algorithms": ["thrower"])" + one.spec + "}");
+    const SessionSummary summary = run_in(folder / "r", spec);
     EXPECT_EQ(summary.failed, 1);
     EXPECT_EQ(summary.bad_data, 1) << one.reason << ": the ratings are too few for the split";
     const Json footer = result_of(folder / "r", spec.cases[0]).footer;
     EXPECT_EQ(footer["status"], "error");
     EXPECT_EQ(footer["epochs"], 0);
-    EXPECT_TRUE(contains(footer["stop_reason"], one.reason)) << footer["stop_reason"];
+    EXPECT_HAS(footer["stop_reason"].get<std::string>(), one.reason);
   }
 }
 
 TEST(BadData, IsCountedApartAndTheOtherSetsRun) {
   const TempFolder folder;
   std::ofstream(folder / "bad.txt") << "1 2 3\n1 x 3\n";
-  const Spec spec =
-      parse_spec(parse_json(R"({"name": "t", "datasets": ["like:ml-100k:0.05", {"path": ")" +
-                                folder / "bad.txt" + R"("}], "algorithms": ["thrower"]})",
-                            "t"),
-                 "t.json");
-  const SessionSummary summary = run(spec, folder / "r");
+  const Spec spec = spec_from(R"({"name": "t", "datasets": ["like:ml-100k:0.05", {"path": ")" +
+                              folder / "bad.txt" + R"("}], "algorithms": ["thrower"]})");
+  const SessionSummary summary = run_in(folder / "r", spec);
   EXPECT_EQ(summary.run, 2);
   EXPECT_EQ(summary.failed, 1);
   EXPECT_EQ(summary.bad_data, 1);
   EXPECT_EQ(result_of(folder / "r", spec.cases[0]).footer["status"], "completed");
   const Json footer = result_of(folder / "r", spec.cases[1]).footer;
-  EXPECT_TRUE(contains(footer["stop_reason"], "bad.txt:2:3")) << footer["stop_reason"];
+  EXPECT_HAS(footer["stop_reason"].get<std::string>(), "bad.txt:2:3");
 }
 
 TEST(Preflight, NamesWhatLimitsTheMemory) {
   const MemoryBound box{1 << 30, "/sys/fs/cgroup/box/memory.max"};
   EXPECT_FALSE(why_not_in_memory(1 << 30, box));
-  EXPECT_TRUE(contains(why_not_in_memory(3e9, box).value_or(""),
-                       "needs 2.8 GiB of memory, 1.0 GiB are available "
-                       "(/sys/fs/cgroup/box/memory.max)"));
+  EXPECT_HAS(why_not_in_memory(3e9, box).value_or(""),
+             "needs 2.8 GiB of memory, 1.0 GiB are available "
+             "(/sys/fs/cgroup/box/memory.max)");
   const auto advice = [&](MemoryOf what) {
     return contains(why_not_in_memory(3e9, box, what).value_or(""), "fewer `factors`");
   };
@@ -235,12 +216,12 @@ TEST(DamagedResults, AreRunAgainWithAWarningThatNamesTheFile) {
   const Spec spec = spec_of(R"("thrower")");
   for (const std::string text : kDamaged) {
     const TempFolder folder;
-    run(spec, folder / "r");
+    run_in(folder / "r", spec);
     const std::string path = folder / "r/" + spec.cases[0].id + ".jsonl";
     std::ofstream(path) << text;
     EXPECT_FALSE(summary_table(folder / "r", spec).empty());
     ::testing::internal::CaptureStderr();
-    const SessionSummary summary = run(spec, folder / "r");
+    const SessionSummary summary = run_in(folder / "r", spec);
     const std::string warning = ::testing::internal::GetCapturedStderr();
     EXPECT_EQ(summary.run, 1) << text;
     EXPECT_EQ(summary.finished_before, 1) << text;
@@ -255,8 +236,8 @@ TEST(DamagedResults, AreRunAgainWithAWarningThatNamesTheFile) {
 TEST(DamagedResults, AreLeftOutOfAComparison) {
   const Spec spec = spec_of(R"("thrower")");
   const TempFolder folder;
-  run(spec, folder / "a");
-  run(spec, folder / "b");
+  run_in(folder / "a", spec);
+  run_in(folder / "b", spec);
   const ResultFile whole = result_of(folder / "b", spec.cases[0]);
   const std::string path = folder / "b/" + spec.cases[0].id + ".jsonl";
   const auto compared_seeds = [&](const std::string& text) {

@@ -10,19 +10,21 @@
 #include "harness/evaluate/model_io.hpp"
 #include "harness/evaluate/quality.hpp"
 #include "harness/results/compare/compare.hpp"
-#include "harness/results/files/result_file.hpp"
 #include "harness/results/summary.hpp"
 #include "harness/run/data/data_store.hpp"
 #include "harness/run/plan/preflight.hpp"
-#include "harness/run/session.hpp"
 #include "harness/test/quality_reference.hpp"
-#include "harness/test/testing.hpp"
+#include "harness/test/runs.hpp"
 
 namespace mf {
 namespace {
 
 using testing::contains;
 using testing::message_of;
+using testing::result_of;
+using testing::run_in;
+using testing::run_one;
+using testing::spec_from;
 using testing::TempFolder;
 
 // Exact alternating least squares, by the harness's own fold-in; from the epoch `blows_up` on the
@@ -97,28 +99,9 @@ const RegisterFactory registered_factory("folder", [](const Params& params) {
 });
 
 Spec spec_of(const std::string& algorithms, const std::string& more = "") {
-  return parse_spec(
-      parse_json(R"({"name": "t", "datasets": [{"like": "ml-100k", "scale": 0.05}], )" +
-                     (contains(more, "\"stop\"") ? "" : std::string(R"("stop": {"epochs": 3}, )")) +
-                     more + R"("algorithms": [)" + algorithms + "]}",
-                 "t"),
-      "t.json");
-}
-
-SessionSummary run(const Spec& spec, const std::string& folder) {
-  RunOptions options;
-  options.folder = folder;
-  return run_session(spec, options, *make_progress(ProgressMode::quiet, stdout));
-}
-
-ResultFile result_of(const std::string& folder, const Case& item) {
-  return *read_result_file(folder + "/" + item.id + ".jsonl");
-}
-
-ResultFile run_one(const Spec& spec) {
-  const TempFolder folder;
-  run(spec, folder / "r");
-  return result_of(folder / "r", spec.cases.at(0));
+  return spec_from(R"({"name": "t", "datasets": [{"like": "ml-100k", "scale": 0.05}], )" +
+                   (contains(more, "\"stop\"") ? "" : std::string(R"("stop": {"epochs": 3}, )")) +
+                   more + R"("algorithms": [)" + algorithms + "]}");
 }
 
 TEST(ImplicitCase, HasObjectiveAndRankingButNoRmse) {
@@ -157,24 +140,20 @@ TEST(ImplicitCase, HasObjectiveAndRankingButNoRmse) {
 TEST(ImplicitCase, ASignalEndsARanking) {
   const Spec spec = spec_of("\"folder\"");
   for (const int level : {1, 2}) {
-    const TempFolder folder;
     int evaluations = 0, now = 0;
     RunOptions options;
-    options.folder = folder / "r";
     options.on_range = [&](const std::string& name, bool begins) {
       if (begins && name == "evaluate" && ++evaluations == 2) now = level;
     };
     options.interrupted = [&] { return now; };
-    run_session(spec, options, *make_progress(ProgressMode::quiet, stdout));
-    const ResultFile file = result_of(folder / "r", spec.cases[0]);
+    const ResultFile file = run_one(spec, options);
     EXPECT_EQ(file.footer["status"], "interrupted");
     EXPECT_EQ(file.footer["epochs"], 1);
     EXPECT_EQ(std::ssize(file.trace), level == 1 ? 2 : 1);
-    const std::string reason = file.footer["stop_reason"];
-    EXPECT_TRUE(contains(reason, level == 1 ? "stopped by the user after epoch 1"
-                                            : "given up after epoch 1, interrupted while waiting "
-                                              "for the ranking of items for "))
-        << reason;
+    EXPECT_HAS(file.footer["stop_reason"].get<std::string>(),
+               level == 1 ? "stopped by the user after epoch 1"
+                          : "given up after epoch 1, interrupted while waiting "
+                            "for the ranking of items for ");
   }
 }
 
@@ -183,7 +162,7 @@ TEST(ImplicitCase, AModelWithoutFactorsIsRankedOnly) {
   for (const std::string name : {"item_knn", "ease_cpu"}) {
     const Spec spec = spec_of('"' + name + '"', R"("save_model": true, "split": {"users": 0.2}, )");
     const TempFolder folder;
-    run(spec, folder / "r");
+    run_in(folder / "r", spec);
     const ResultFile file = result_of(folder / "r", spec.cases.at(0));
     EXPECT_EQ(file.footer["status"], "completed") << file.footer.dump();
     EXPECT_TRUE(file.header.value("loss", Json()).is_null());
@@ -197,9 +176,7 @@ TEST(ImplicitCase, AModelWithoutFactorsIsRankedOnly) {
 
 TEST(ImplicitCase, APairwiseModelIsRankedOnlyAndFoldsIn) {
   const Spec spec = spec_of(R"({"name": "bpr_cpu", "factors": 4})", R"("split": {"users": 0.2}, )");
-  const TempFolder folder;
-  run(spec, folder / "r");
-  const ResultFile file = result_of(folder / "r", spec.cases.at(0));
+  const ResultFile file = run_one(spec);
   EXPECT_EQ(file.footer["status"], "completed") << file.footer.dump();
   EXPECT_EQ(file.header["loss"]["kind"], "implicit");
   EXPECT_EQ(file.header["ranking"]["folded_in_users"], file.header["ranking"]["users"]);
@@ -224,19 +201,13 @@ TEST(ImplicitCase, NeedsATestPartWhereItIsRankedAlone) {
   const TempFolder folder;
   std::ofstream(folder / "d.txt") << "1 1 3\n1 2 4\n2 1 5\n3 1 2\n";
   for (const bool ranking : {true, false}) {
-    const Spec spec =
-        parse_spec(parse_json(R"({"name": "t", "datasets": [{"path": ")" + folder / "d.txt" +
-                                  R"("}], "algorithms": ["folder"], "split": {"leave_out": 9},
+    const Spec spec = spec_from(R"({"name": "t", "datasets": [{"path": ")" + folder / "d.txt" +
+                                R"("}], "algorithms": ["folder"], "split": {"leave_out": 9},
                        "stop": {"epochs": 1}, "evaluate": {"ranking": )" +
-                                  (ranking ? "true" : "false") + "}}",
-                              "t"),
-                   "t.json");
-    RunOptions options;
-    options.folder = folder / (ranking ? "ranked" : "not");
-    run_session(spec, options, *make_progress(ProgressMode::quiet, stdout));
-    const auto file = read_result_file(*options.folder + "/" + spec.cases[0].id + ".jsonl");
-    const std::string reason = file->footer["stop_reason"];
-    EXPECT_EQ(file->footer["status"], ranking ? "error" : "completed") << reason;
+                                (ranking ? "true" : "false") + "}}");
+    const ResultFile file = run_one(spec);
+    const std::string reason = file.footer["stop_reason"];
+    EXPECT_EQ(file.footer["status"], ranking ? "error" : "completed") << reason;
     EXPECT_EQ(contains(reason, "\"ranking\": false"), ranking) << reason;
   }
 }
@@ -255,9 +226,7 @@ TEST(ImplicitCase, ExplicitRatingsAreRankedOnRequest) {
 
 TEST(ImplicitCase, UsersHeldOutWholeAreFoldedIn) {
   const Spec spec = spec_of("\"folder\"", R"("split": {"users": 0.2}, )");
-  const TempFolder folder;
-  run(spec, folder / "r");
-  const ResultFile file = result_of(folder / "r", spec.cases[0]);
+  const ResultFile file = run_one(spec);
   EXPECT_GT(file.header["ranking"]["folded_in_users"], 5);
   EXPECT_EQ(file.header["ranking"]["folded_in_users"], file.header["ranking"]["users"]);
   EXPECT_GT(file.trace[3]["ndcg_100"], 2 * file.trace[0]["ndcg_100"].get<double>());
@@ -267,8 +236,7 @@ TEST(ImplicitCase, StopsAtATargetOfAnyMetric) {
   const ResultFile file = run_one(
       spec_of("\"folder\"",
               R"("stop": {"epochs": 9, "target": {"metric": "recall_20", "value": 0.01}}, )"));
-  const std::string reason = file.footer["stop_reason"];
-  EXPECT_TRUE(contains(reason, "reached the target recall_20 0.01")) << reason;
+  EXPECT_HAS(file.footer["stop_reason"].get<std::string>(), "reached the target recall_20 0.01");
   EXPECT_GE(file.trace.back()["recall_20"], 0.01);
   for (std::size_t i = 0; i + 1 < file.trace.size(); ++i)
     EXPECT_LT(file.trace[i]["recall_20"], 0.01);
@@ -303,7 +271,7 @@ TEST(ImplicitCase, APlateauMayWatchAMetric) {
 TEST(ImplicitCase, DivergesByItsObjective) {
   const ResultFile large = run_one(spec_of(R"({"name": "folder", "blows_up": 2, "by": 1000})"));
   EXPECT_EQ(large.footer["status"], "diverged");
-  EXPECT_TRUE(contains(large.footer["stop_reason"], "objective")) << large.footer["stop_reason"];
+  EXPECT_HAS(large.footer["stop_reason"].get<std::string>(), "objective");
   EXPECT_EQ(large.footer["epochs"], 2);
   const ResultFile nan = run_one(spec_of(R"({"name": "folder", "blows_up": 2, "by": 1e38})"));
   EXPECT_EQ(nan.footer["status"], "diverged");
@@ -318,25 +286,25 @@ std::string refusal(const std::string& algorithm, const std::string& more) {
 
 TEST(ImplicitCase, RulesThatNameWhatItHasNotAreRefused) {
   const std::string target = refusal("\"folder\"", R"("stop": {"target_rmse": 0.9}, )");
-  EXPECT_TRUE(contains(target, "$.algorithms[0].stop.target_rmse")) << target;
-  EXPECT_TRUE(contains(target, "{\"metric\": \"ndcg_100\", \"value\": 0.3}")) << target;
+  EXPECT_HAS(target, "$.algorithms[0].stop.target_rmse");
+  EXPECT_HAS(target, "{\"metric\": \"ndcg_100\", \"value\": 0.3}");
   const std::string monitor =
       refusal("\"folder\"", R"("stop": {"plateau": {"monitor": "validation"}}, )");
-  EXPECT_TRUE(contains(monitor, "stop.plateau.monitor")) << monitor;
-  EXPECT_TRUE(contains(monitor, "has no RMSE")) << monitor;
+  EXPECT_HAS(monitor, "stop.plateau.monitor");
+  EXPECT_HAS(monitor, "has no RMSE");
   const std::string objective =
       refusal("\"als_cpu\"", R"("stop": {"target": {"metric": "objective", "value": 1}}, )");
-  EXPECT_TRUE(contains(objective, "explicit ratings")) << objective;
+  EXPECT_HAS(objective, "explicit ratings");
   const std::string ranking =
       refusal("\"als_cpu\"", R"("stop": {"target": {"metric": "map_10", "value": 1}}, )");
-  EXPECT_TRUE(contains(ranking, "\"ranking\": true")) << ranking;
-  const std::string off = refusal(
-      "\"folder\"",
-      R"("evaluate": {"ranking": false}, "stop": {"target": {"metric": "map_10", "value": 1}}, )");
-  EXPECT_TRUE(contains(off, "\"ranking\": true")) << off;
-  const std::string unknown =
-      refusal("\"folder\"", R"("stop": {"target": {"metric": "ndgc_100", "value": 1}}, )");
-  EXPECT_TRUE(contains(unknown, "ndcg_100")) << unknown;
+  EXPECT_HAS(ranking, "\"ranking\": true");
+  EXPECT_HAS(
+      refusal(
+          "\"folder\"",
+          R"("evaluate": {"ranking": false}, "stop": {"target": {"metric": "map_10", "value": 1}}, )"),
+      "\"ranking\": true");
+  EXPECT_HAS(refusal("\"folder\"", R"("stop": {"target": {"metric": "ndgc_100", "value": 1}}, )"),
+             "ndcg_100");
   EXPECT_EQ(refusal("\"folder\"", R"("schedule": {"kind": "plateau"}, )"), "no error")
       << "who has no learning rate ignores the schedule";
 }
@@ -349,7 +317,7 @@ TEST(ImplicitCase, RulesWatchTheRankingOfAValidationPart) {
   EXPECT_EQ(item.split.validation_fraction, 0.1);
   EXPECT_EQ(item.resolved["stop"]["plateau"]["monitor"], "validation_ndcg_100");
   const TempFolder folder;
-  run(spec, folder / "r");
+  run_in(folder / "r", spec);
   const ResultFile file = result_of(folder / "r", item);
   for (const Json& point : file.trace) {
     EXPECT_TRUE(point["validation_ndcg_100"].is_number());
@@ -361,11 +329,11 @@ TEST(ImplicitCase, RulesWatchTheRankingOfAValidationPart) {
 TEST(ImplicitCase, WhatAModelWithoutFactorsHasNotIsRefused) {
   const std::string objective =
       refusal("\"ease_cpu\"", R"("target": {"metric": "objective", "value": 9}, )");
-  EXPECT_TRUE(contains(objective, "ease_cpu does not minimize the objective")) << objective;
-  const std::string unranked = refusal("\"item_knn\"", R"("evaluate": {"ranking": false}, )");
-  EXPECT_TRUE(contains(unranked, "nothing to be judged by but its ranking")) << unranked;
-  const std::string rmse = refusal("\"ease_cpu\"", R"("target_rmse": 0.9, )");
-  EXPECT_TRUE(contains(rmse, "ease_cpu is for implicit feedback, which has no RMSE")) << rmse;
+  EXPECT_HAS(objective, "ease_cpu does not minimize the objective");
+  EXPECT_HAS(refusal("\"item_knn\"", R"("evaluate": {"ranking": false}, )"),
+             "nothing to be judged by but its ranking");
+  EXPECT_HAS(refusal("\"ease_cpu\"", R"("target_rmse": 0.9, )"),
+             "ease_cpu is for implicit feedback, which has no RMSE");
 }
 
 TEST(ImplicitCase, ATargetThatNoCaseCanMeetIsRefused) {
@@ -373,9 +341,8 @@ TEST(ImplicitCase, ATargetThatNoCaseCanMeetIsRefused) {
   EXPECT_EQ(refusal("\"als_cpu\"", rank),
             "$.target: ndcg_100 is not computed; add \"ranking\": true to \"evaluate\"");
   EXPECT_EQ(refusal("\"als_cpu\"", R"("evaluate": {"ranking": true}, )" + rank), "no error");
-  const std::string rmse = refusal("\"folder\"", R"("target_rmse": 0.9, )");
-  EXPECT_TRUE(contains(rmse, "$.target_rmse: folder is for implicit feedback, which has no RMSE"))
-      << rmse;
+  EXPECT_HAS(refusal("\"folder\"", R"("target_rmse": 0.9, )"),
+             "$.target_rmse: folder is for implicit feedback, which has no RMSE");
   EXPECT_EQ(refusal("\"folder\"", R"("target_rmse": 0.9, )" + rank), "no error")
       << "the target of any metric counts";
 }
@@ -383,12 +350,11 @@ TEST(ImplicitCase, ATargetThatNoCaseCanMeetIsRefused) {
 TEST(ImplicitCase, ATargetThatSomeCasesCannotMeetGetsAWarning) {
   const Spec rmse = spec_of("\"folder\", \"als_cpu\"", R"("target_rmse": 0.9, )");
   ASSERT_EQ(rmse.warnings.size(), 1u);
-  EXPECT_TRUE(contains(rmse.warnings[0], "$.target_rmse: some cases cannot meet it: folder is for"))
-      << rmse.warnings[0];
+  EXPECT_HAS(rmse.warnings[0], "$.target_rmse: some cases cannot meet it: folder is for");
   const Spec rank =
       spec_of("\"folder\", \"als_cpu\"", R"("target": {"metric": "map_10", "value": 0.1}, )");
   ASSERT_EQ(rank.warnings.size(), 1u);
-  EXPECT_TRUE(contains(rank.warnings[0], "map_10 is not computed; add")) << rank.warnings[0];
+  EXPECT_HAS(rank.warnings[0], "map_10 is not computed; add");
 }
 
 TEST(ImplicitCase, ATargetOfAShareIsFrom0To1) {
@@ -398,8 +364,8 @@ TEST(ImplicitCase, ATargetOfAShareIsFrom0To1) {
   };
   EXPECT_EQ(refusal("\"folder\"", with("recall_20", 30) + ", "),
             "$.target.value: found the number 30.0, expected a number from 0 to 1");
-  EXPECT_TRUE(contains(refusal("\"folder\"", "\"stop\": {" + with("map_10", 1.5) + "}, "),
-                       "stop.target.value: found the number 1.5, expected a number from 0 to 1"));
+  EXPECT_HAS(refusal("\"folder\"", "\"stop\": {" + with("map_10", 1.5) + "}, "),
+             "stop.target.value: found the number 1.5, expected a number from 0 to 1");
   EXPECT_EQ(refusal("\"folder\"", with("objective", 30) + ", "), "no error");
   EXPECT_EQ(refusal("\"folder\"", with("recall_20", 1) + ", "), "no error");
 }
@@ -408,11 +374,11 @@ TEST(ImplicitCase, TablesNameTheMetric) {
   const Spec spec =
       spec_of("\"folder\", \"als_cpu\"", R"("target": {"metric": "ndcg_100", "value": 0.001}, )");
   const TempFolder folder;
-  run(spec, folder / "a");
-  run(spec, folder / "b");
+  run_in(folder / "a", spec);
+  run_in(folder / "b", spec);
   const std::string table = summary_table(folder / "a", spec);
-  EXPECT_TRUE(contains(table, "ndcg_100 0.")) << table;
-  EXPECT_TRUE(contains(table, "rmse ")) << table;
+  EXPECT_HAS(table, "ndcg_100 0.");
+  EXPECT_HAS(table, "rmse ");
   const auto all = compare_results(folder / "a", folder / "b", {}).rows;
   ASSERT_EQ(all.size(), 2u);
   for (const Comparison& one : all) {
@@ -428,7 +394,7 @@ TEST(ImplicitCase, TablesNameTheMetric) {
 TEST(ImplicitCase, SavedModelsFoldInAUserFromAHistory) {
   Spec spec = spec_of("\"folder\", \"als_cpu\"", R"("save_model": true, )");
   const TempFolder folder;
-  run(spec, folder / "r");
+  run_in(folder / "r", spec);
   for (const Case& item : spec.cases) {
     const SavedModel model = load_model(folder / "r/models/" + item.id);
     ASSERT_TRUE(model.loss);
@@ -442,13 +408,10 @@ TEST(ImplicitCase, SavedModelsFoldInAUserFromAHistory) {
       EXPECT_NE(id, history[1].item_id);
       EXPECT_EQ(score, model.predict(user, id));
     }
-    EXPECT_TRUE(contains(message_of([&] {
-                           model.fold_in({history[0], history[0]});
-                         }),
-                         "stands twice"));
+    EXPECT_HAS(message_of([&] { model.fold_in({history[0], history[0]}); }), "stands twice");
     ::testing::internal::CaptureStderr();
     const FoldedUser same = model.fold_in({history[1], history[0], {-7, 1}});
-    EXPECT_TRUE(contains(::testing::internal::GetCapturedStderr(), "no item -7"));
+    EXPECT_HAS(::testing::internal::GetCapturedStderr(), "no item -7");
     EXPECT_EQ(same.row.factors, user.row.factors) << "in any order";
   }
 }
@@ -457,7 +420,7 @@ TEST(ImplicitCase, SavedModelsFoldInAUserFromAHistory) {
 TEST(ImplicitCase, SavedModelsPredictProducts) {
   const Spec spec = spec_of("\"folder\"", R"("save_model": true, )");
   const TempFolder folder;
-  run(spec, folder / "r");
+  run_in(folder / "r", spec);
   const SavedModel model = load_model(folder / "r/models/" + spec.cases[0].id);
   const FactorView view = model.model.view();
   for (const std::int64_t i : {0, 3, 9}) {
@@ -471,19 +434,19 @@ TEST(ImplicitCase, SavedModelsPredictProducts) {
 TEST(ImplicitCase, ModelsOfOlderVersionsCannotFoldIn) {
   const Spec spec = spec_of("\"folder\"", R"("save_model": true, )");
   const TempFolder folder;
-  run(spec, folder / "r");
+  run_in(folder / "r", spec);
   const std::string path = folder / "r/models/" + spec.cases[0].id;
   Json info = read_json_file(path + "/model.json");
   info.erase("loss");
   std::ofstream(path + "/model.json") << info.dump();
-  EXPECT_TRUE(contains(message_of([&] { load_model(path).fold_in({{1, 1}}); }), "older version"));
+  EXPECT_HAS(message_of([&] { load_model(path).fold_in({{1, 1}}); }), "older version");
 }
 
 // The trace's numbers are those of the evaluator on the model that was saved.
 TEST(ImplicitCase, TheTraceIsThatOfTheModel) {
   const Spec spec = spec_of("\"folder\"", R"("save_model": true, )");
   const TempFolder folder;
-  run(spec, folder / "r");
+  run_in(folder / "r", spec);
   const Case& item = spec.cases[0];
   const SavedModel model = load_model(folder / "r/models/" + item.id);
   DataStore store;

@@ -55,7 +55,7 @@ TEST_P(ModelIo, RecommendsTheBestUnseenItemsInOrder) {
     }
   }
   EXPECT_EQ(saved.recommend(40, 100, true).size(), 20u);
-  EXPECT_TRUE(contains(message_of([&] { saved.recommend(41, 5, false); }), "no user 41"));
+  EXPECT_HAS(message_of([&] { saved.recommend(41, 5, false); }), "no user 41");
 }
 
 // Two users and three items that are called by text.
@@ -104,13 +104,13 @@ TEST_P(ModelIo, NamesThatDoNotFitAreRefused) {
     return message_of([&] { load_model(folder / "m"); });
   };
   EXPECT_EQ(refusal("a\nb\nc\n"), "no error");
-  EXPECT_TRUE(contains(refusal("a\nb\n"), "item_names.txt: holds 2 values, expected 3"));
-  EXPECT_TRUE(contains(refusal("a\n\nc\n"), "item_names.txt: found '' as name 1"));
-  EXPECT_TRUE(contains(refusal("b\na\nc\n"), "the name 'b' before 'a' (row 0)"));
-  EXPECT_TRUE(contains(refusal("a\n\x1b[2J\nz\n"), "'\\x1b[2J' as name 1"));
-  EXPECT_TRUE(contains(refusal("a\n" + std::string(1 << 20, 'b') + "\nz\n"), "as name 1"));
+  EXPECT_HAS(refusal("a\nb\n"), "item_names.txt: holds 2 values, expected 3");
+  EXPECT_HAS(refusal("a\n\nc\n"), "item_names.txt: found '' as name 1");
+  EXPECT_HAS(refusal("b\na\nc\n"), "the name 'b' before 'a' (row 0)");
+  EXPECT_HAS(refusal("a\n\x1b[2J\nz\n"), "'\\x1b[2J' as name 1");
+  EXPECT_HAS(refusal("a\n" + std::string(1 << 20, 'b') + "\nz\n"), "as name 1");
   std::filesystem::remove(folder / "m/item_names.txt");
-  EXPECT_TRUE(contains(message_of([&] { load_model(folder / "m"); }), "item_names.txt"));
+  EXPECT_HAS(message_of([&] { load_model(folder / "m"); }), "item_names.txt");
 }
 
 TEST_P(ModelIo, ArraysThatDoNotFitTogetherAreRefused) {
@@ -130,9 +130,7 @@ TEST_P(ModelIo, ArraysThatDoNotFitTogetherAreRefused) {
   using Ids = std::vector<std::int32_t>;
   using Offsets = std::vector<std::int64_t>;
   using Floats = std::vector<float>;
-  const auto has = [](const std::string& text, const char* part) {
-    EXPECT_TRUE(contains(text, part)) << text;
-  };
+  const auto has = [](const std::string& text, const char* part) { EXPECT_HAS(text, part); };
   has(refusal("user_ids.npy", Ids(), [](Ids& ids) { std::swap(ids[1], ids[2]); }), "ascending ids");
   has(refusal("item_ids.npy", Ids(), [](Ids& ids) { ids[3] = ids[4]; }), "ascending ids");
   has(refusal("seen_items.npy", Ids(), [](Ids& items) { items[0] = 5; }), "the model has 5 items");
@@ -157,14 +155,14 @@ TEST_P(ModelIo, SizesThatNoModelHasAreRefused) {
     return message_of([&] { load_model(folder / "m"); });
   };
   for (const char* key : {"n_users", "n_items", "factors"}) {
-    EXPECT_TRUE(contains(refusal(key, 0), "expected an integer from 1 to")) << refusal(key, 0);
-    EXPECT_TRUE(contains(refusal(key, 2147483648), "expected an integer from 1 to"));
+    EXPECT_HAS(refusal(key, 0), "expected an integer from 1 to");
+    EXPECT_HAS(refusal(key, 2147483648), "expected an integer from 1 to");
   }
-  EXPECT_TRUE(contains(refusal("factors", 16385), "from 1 to 16384"));
+  EXPECT_HAS(refusal("factors", 16385), "from 1 to 16384");
   Json without = info;
   without.erase("factors");
   std::ofstream(folder / "m/model.json") << without;
-  EXPECT_TRUE(contains(message_of([&] { load_model(folder / "m"); }), "factors"));
+  EXPECT_HAS(message_of([&] { load_model(folder / "m"); }), "factors");
 }
 
 TEST_P(ModelIo, ClipsAsTheEvaluatorDoesWhereTheCaseClips) {
@@ -221,7 +219,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, ModelIo, ::testing::Values(ModelKind::biased, Mo
 
 TEST(ModelIoErrors, NameTheFile) {
   const TempFolder folder;
-  EXPECT_TRUE(contains(message_of([&] { load_model(folder / "none"); }), "model.json"));
+  EXPECT_HAS(message_of([&] { load_model(folder / "none"); }), "model.json");
   const Ratings train = random_ratings(4, 4, 1, 3);
   const Model model = initial_model(4, 4, 2, ModelKind::plain, 3, InitSpec{}, 1);
   save_model(folder / "m", model.view(), train, Predictor(train), {}, {});
@@ -231,7 +229,7 @@ TEST(ModelIoErrors, NameTheFile) {
   const std::string clip = message_of([&] { load_model(folder / "m"); });
   EXPECT_TRUE(contains(clip, "model.json") && contains(clip, "$.clip: found 5 to 1")) << clip;
   std::filesystem::remove(folder / "m/Q.npy");
-  EXPECT_TRUE(contains(message_of([&] { load_model(folder / "m"); }), "Q.npy: found no such file"));
+  EXPECT_HAS(message_of([&] { load_model(folder / "m"); }), "Q.npy: found no such file");
 }
 
 }  // namespace

@@ -517,8 +517,7 @@ TEST(FoldIn, RefusesNegativeConfidence) {
   ThreadTeam team(1);
   const FoldIn fold(model.view(), implicit_loss(1, 1), team);
   const std::vector<RowRating> history = {{0, -1}};
-  EXPECT_TRUE(
-      contains(message_of([&] { fold.solve(View<const RowRating>(history)); }), "the value -1"));
+  EXPECT_HAS(message_of([&] { fold.solve(View<const RowRating>(history)); }), "the value -1");
 }
 
 TEST(FoldIn, LossGoesToJsonAndBack) {

@@ -14,8 +14,6 @@
 namespace mf {
 namespace {
 
-using testing::contains;
-
 Json ask(const Json& question) { return answer_question(question); }
 
 Json first_at(const char* metric, double target, const Json& run) {
@@ -90,12 +88,11 @@ TEST(Questions, TheColumnsOfATable) {
     }
     return std::string("nothing");
   };
-  EXPECT_TRUE(
-      contains(said({"who", "item"}), "the columns who, item, expected one column for the user"));
-  EXPECT_TRUE(contains(said({"user", "item", "x"}), "\"format\": \"pairs\""));
-  EXPECT_TRUE(contains(said({"user", "item", "plays", "clicks"}), "one column for the rating"));
-  EXPECT_TRUE(contains(said({"user", "item"}, {{"columns", {{"rating", "r"}}}}), "a column 'r'"));
-  EXPECT_TRUE(contains(said({"user", "item"}, {{"columns", {{"time", "t"}}}}), "a column 't'"));
+  EXPECT_HAS(said({"who", "item"}), "the columns who, item, expected one column for the user");
+  EXPECT_HAS(said({"user", "item", "x"}), "\"format\": \"pairs\"");
+  EXPECT_HAS(said({"user", "item", "plays", "clicks"}), "one column for the rating");
+  EXPECT_HAS(said({"user", "item"}, {{"columns", {{"rating", "r"}}}}), "a column 'r'");
+  EXPECT_HAS(said({"user", "item"}, {{"columns", {{"time", "t"}}}}), "a column 't'");
 }
 
 TEST(Questions, ALineThatIsNoneGetsAnErrorAndTheNextOneItsAnswer) {
@@ -109,7 +106,7 @@ TEST(Questions, ALineThatIsNoneGetsAnErrorAndTheNextOneItsAnswer) {
                               "\"value\":2.0"};
   for (const char* words : said) {
     ASSERT_TRUE(std::getline(out, line));
-    EXPECT_TRUE(contains(line, words)) << line;
+    EXPECT_HAS(line, words);
   }
 }
 

@@ -13,9 +13,7 @@
 
 #include "algorithms/core/registry.hpp"
 #include "base/rng.hpp"
-#include "harness/results/files/result_file.hpp"
-#include "harness/run/session.hpp"
-#include "harness/test/testing.hpp"
+#include "harness/test/runs.hpp"
 #include "testing/test_support.hpp"
 
 namespace mf::testing {
@@ -140,18 +138,16 @@ inline std::set<std::string> expect_all_beat_the_mean(Hardware hardware) {
                                   {"evaluate", {{"every", 2000}}},
                                   {"algorithms", algorithms}},
                                  "ranges.json");
-    RunOptions options;
-    options.folder = files.results(range.name);
-    run_session(spec, options, *make_progress(ProgressMode::quiet, stdout));
+    run_in(files.results(range.name), spec);
     for (const Case& item : spec.cases) {
-      const auto result = read_result_file(*options.folder + "/" + item.id + ".jsonl");
+      const ResultFile result = result_of(files.results(range.name), item);
       const std::string what =
           range.name + ", " + item.algorithm + " " + item.params.to_json().dump();
-      EXPECT_EQ(result->footer["status"], "completed") << what << ": " << result->footer;
-      if (!result->footer["final_test_rmse"].is_number()) continue;
-      const double mean = result->footer["trivial_error"];
+      EXPECT_EQ(result.footer["status"], "completed") << what << ": " << result.footer;
+      if (!result.footer["final_test_rmse"].is_number()) continue;
+      const double mean = result.footer["trivial_error"];
       EXPECT_NEAR(mean, 1.1 * range.spread, 0.25 * range.spread) << what;
-      EXPECT_LT(result->footer["final_test_rmse"].get<double>(), 0.8 * mean) << what;
+      EXPECT_LT(result.footer["final_test_rmse"].get<double>(), 0.8 * mean) << what;
     }
   }
   return ran;
@@ -169,12 +165,9 @@ inline std::set<std::string> expect_negative_values_are_refused(Hardware hardwar
                                   {"datasets", {{{"path", file}}}},
                                   {"algorithms", {{{"name", info->name}, {"factors", 8}}}}},
                                  "negative.json");
-    RunOptions options;
-    options.folder = files.results(info->name);
-    run_session(spec, options, *make_progress(ProgressMode::quiet, stdout));
-    const auto result = read_result_file(*options.folder + "/" + spec.cases.at(0).id + ".jsonl");
-    EXPECT_EQ(result->footer["status"], "error") << info->name;
-    const std::string reason = result->footer["stop_reason"];
+    const ResultFile result = run_one(spec);
+    EXPECT_EQ(result.footer["status"], "error") << info->name;
+    const std::string reason = result.footer["stop_reason"];
     EXPECT_TRUE(contains(reason, "implicit feedback takes values of 0 (not observed) and above"))
         << info->name << ": " << reason;
   }

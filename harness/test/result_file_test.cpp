@@ -168,8 +168,7 @@ TEST(ResultFile, WhatTheSystemCouldNotKeepIsAnErrorAtItsEnd) {
     whole.end(on_disk);
     ResultWriter lost(path + "2");
     ::close(descriptor_of(path + "2"));
-    EXPECT_TRUE(
-        contains(message_of([&] { lost.end(on_disk); }), "2: cannot be written to the disk"));
+    EXPECT_HAS(message_of([&] { lost.end(on_disk); }), "2: cannot be written to the disk");
   }
 }
 
@@ -177,7 +176,7 @@ TEST(ResultFile, IsWrittenByOneProcessAlone) {
   const TempFolder folder;
   const std::string path = folder / "a.jsonl";
   const ResultWriter first(path);
-  EXPECT_TRUE(contains(message_of([&] { ResultWriter second(path); }), "cannot be written"));
+  EXPECT_HAS(message_of([&] { ResultWriter second(path); }), "cannot be written");
 }
 
 TEST(JsonValues, AreNothingWhereAKeyIsMissingOrOfAnotherType) {

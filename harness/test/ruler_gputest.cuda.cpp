@@ -8,7 +8,7 @@
 #include "harness/run/data/data_store.hpp"
 #include "harness/run/plan/preflight.hpp"
 #include "harness/run/session.hpp"
-#include "harness/test/testing.hpp"
+#include "harness/test/runs.hpp"
 #include "testing/cuda/testing.hpp"
 
 namespace mf {
@@ -18,15 +18,9 @@ using testing::TempFolder;
 
 // One case of ruler_device on a small look-alike in which no user of the test part is cold.
 ResultFile run(const std::string& params, const std::string& rest) {
-  const TempFolder folder;
-  const std::string json = R"({"name": "t", "datasets": [{"like": "ml-100k", "scale": 0.05}], )" +
-                           rest + R"(, "algorithms": [{"name": "ruler_device", )" + params + "}]}";
-  const Spec spec = parse_spec(parse_json(json, "t"), "t.json");
-  RunOptions options;
-  options.folder = folder / "r";
-  const auto progress = make_progress(ProgressMode::quiet, stdout);
-  run_session(spec, options, *progress);
-  return *read_result_file(folder / ("r/" + spec.cases[0].id + ".jsonl"));
+  return testing::run_one(
+      testing::spec_from(R"({"name": "t", "datasets": [{"like": "ml-100k", "scale": 0.05}], )" +
+                         rest + R"(, "algorithms": [{"name": "ruler_device", )" + params + "}]}"));
 }
 
 double number(const Json& json, const char* key) { return json[key].get<double>(); }
@@ -129,18 +123,13 @@ struct Saved {
 Saved train_and_save(const std::string& algorithm, const std::string& rest) {
   const TempFolder folder;
   const Spec spec =
-      parse_spec(parse_json(R"({"name": "t", "datasets": [{"like": "ml-100k", "scale": 0.05}],
+      testing::spec_from(R"({"name": "t", "datasets": [{"like": "ml-100k", "scale": 0.05}],
                      "save_model": true, )" +
-                                rest + R"(, "algorithms": [)" + algorithm + "]}",
-                            "t"),
-                 "t.json");
-  RunOptions options;
-  options.folder = folder / "r";
-  const auto progress = make_progress(ProgressMode::quiet, stdout);
-  EXPECT_EQ(run_session(spec, options, *progress).failed, 0);
+                         rest + R"(, "algorithms": [)" + algorithm + "]}");
+  EXPECT_EQ(testing::run_in(folder / "r", spec).failed, 0);
   const Case& item = spec.cases[0];
   return {load_model(folder / ("r/models/" + item.id)), DataStore().get(item),
-          *read_result_file(folder / ("r/" + item.id + ".jsonl"))};
+          testing::result_of(folder / "r", item)};
 }
 
 // After an epoch every user's bias is offset x decay = 1; the rest is zero.

@@ -5,15 +5,16 @@
 #include <cstdlib>
 
 #include "harness/results/compare/compare.hpp"
-#include "harness/results/files/result_file.hpp"
 #include "harness/results/meaning/ranges.hpp"
-#include "harness/run/session.hpp"
-#include "harness/test/testing.hpp"
+#include "harness/test/runs.hpp"
 
 namespace mf {
 namespace {
 
 using testing::contains;
+using testing::result_of;
+using testing::run_in;
+using testing::spec_from;
 using testing::TempFolder;
 
 struct Outcome {
@@ -22,14 +23,9 @@ struct Outcome {
 };
 
 Outcome run(const std::string& json, const std::string& folder) {
-  const Spec spec = parse_spec(parse_json(json, "t"), "t.json");
-  RunOptions options;
-  options.folder = folder;
-  const auto progress = make_progress(ProgressMode::quiet, stdout);
-  Outcome done{run_session(spec, options, *progress), {}};
-  for (const auto& item : spec.cases) {
-    done.files.push_back(*read_result_file(folder + "/" + item.id + ".jsonl"));
-  }
+  const Spec spec = spec_from(json);
+  Outcome done{run_in(folder, spec), {}};
+  for (const auto& item : spec.cases) done.files.push_back(result_of(folder, item));
   return done;
 }
 
@@ -109,7 +105,7 @@ TEST(Ruler, DivergenceAndErrorsAreResults) {
                            folder / "r");
   EXPECT_EQ(done.files[0].footer["status"], "diverged");
   EXPECT_EQ(done.files[1].footer["status"], "error");
-  EXPECT_TRUE(contains(done.files[1].footer["stop_reason"], "fails in epoch 3"));
+  EXPECT_HAS(done.files[1].footer["stop_reason"].get<std::string>(), "fails in epoch 3");
   EXPECT_EQ(done.files[1].trace.size(), 3u) << "what was measured before stays";
   EXPECT_EQ(done.summary.failed, 1) << "divergence is a finding, an error is a failure";
 }
@@ -132,14 +128,14 @@ TEST(Ruler, OverfittingEndsByARuleOfItsOwn) {
   EXPECT_EQ(done.files[0].footer["stop_reason"], "5 epochs done");
   const Json& overfit = done.files[1].footer;
   EXPECT_EQ(overfit["status"], "completed");
-  EXPECT_TRUE(contains(overfit["stop_reason"], "overfits: test RMSE")) << overfit["stop_reason"];
+  EXPECT_HAS(overfit["stop_reason"].get<std::string>(), "overfits: test RMSE");
   const double best = number(done.files[1].trace[1], "test_rmse");
   EXPECT_GT(number(done.files[1].trace.back(), "test_rmse"), 1.3 * best);
   EXPECT_LE(number(done.files[1].trace[done.files[1].trace.size() - 2], "test_rmse"), 1.3 * best);
-  EXPECT_TRUE(contains(done.files[2].footer["stop_reason"], "no better")) << done.files[2].footer;
+  EXPECT_HAS(done.files[2].footer["stop_reason"].get<std::string>(), "no better");
   const auto& far = done.files[3];
   EXPECT_EQ(far.footer["status"], "diverged");
-  EXPECT_TRUE(contains(far.footer["stop_reason"], "5 x that of predicting the mean"));
+  EXPECT_HAS(far.footer["stop_reason"].get<std::string>(), "5 x that of predicting the mean");
   EXPECT_GT(number(far.trace.back(), "test_rmse"), 1.05 * 5 * mean);
   EXPECT_LE(number(far.trace[far.trace.size() - 2], "test_rmse"), 1.05 * 5 * mean);
 }
@@ -157,17 +153,14 @@ TEST(Session, FinishedCasesAreNotRunAgainUnlessAsked) {
 
 TEST(Session, AFailedCaseStandsAndCountsUntilItIsRetried) {
   const TempFolder folder;
-  const Spec spec = parse_spec(
-      parse_json(spec_of(R"({"name": "ruler", "sleep_ms": 0, "fail_at": [0, 1]})"), "t"), "t.json");
-  const auto progress = make_progress(ProgressMode::quiet, stdout);
-  RunOptions options;
-  options.folder = folder / "r";
-  EXPECT_EQ(run_session(spec, options, *progress).failed, 1);
-  const SessionSummary again = run_session(spec, options, *progress);
+  const Spec spec = spec_from(spec_of(R"({"name": "ruler", "sleep_ms": 0, "fail_at": [0, 1]})"));
+  EXPECT_EQ(run_in(folder / "r", spec).failed, 1);
+  const SessionSummary again = run_in(folder / "r", spec);
   EXPECT_EQ(again.run, 0);
   EXPECT_EQ(again.failed, 1);
+  RunOptions options;
   options.retry = true;
-  const SessionSummary retried = run_session(spec, options, *progress);
+  const SessionSummary retried = run_in(folder / "r", spec, options);
   EXPECT_EQ(retried.run, 1) << "only the failed one";
   EXPECT_EQ(retried.failed, 1);
 }

@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include "harness/experiment/spec.hpp"
+#include "harness/test/runs.hpp"
 
 namespace mf {
 namespace {
+
+using testing::spec_from;
 
 class RunTimeTest : public ::testing::Test {
  protected:
@@ -28,11 +30,9 @@ class RunTimeTest : public ::testing::Test {
   }
 
   double now_ = 100;
-  Spec spec_ = parse_spec(parse_json(R"({"name": "t", "datasets": [{"like": "ml-100k"}],
+  Spec spec_ = spec_from(R"({"name": "t", "datasets": [{"like": "ml-100k"}],
       "stop": {"epochs": 10}, "seeds": [1, 2],
-      "algorithms": ["sgd_serial", "ruler"]})",
-                                     "t"),
-                          "t.json");
+      "algorithms": ["sgd_serial", "ruler"]})");
   std::vector<const Case*> all_;
   RunTime time_{[this] { return now_; }};
 };

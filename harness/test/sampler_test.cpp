@@ -7,17 +7,16 @@
 
 #include "harness/evaluate/evaluator.hpp"
 #include "harness/evaluate/user_groups.hpp"
-#include "harness/results/files/result_file.hpp"
 #include "harness/run/plan/host_need.hpp"
-#include "harness/run/session.hpp"
-#include "harness/test/testing.hpp"
+#include "harness/test/runs.hpp"
 
 namespace mf {
 namespace {
 
-using testing::contains;
 using testing::message_of;
 using testing::random_ratings;
+using testing::run_in;
+using testing::spec_from;
 using testing::TempFolder;
 
 Model draw_of(const Ratings& train, std::uint64_t seed) {
@@ -106,21 +105,17 @@ TEST(Draws, OfEachPartAreApartAndGroupsAreOfTheirMean) {
 }
 
 Spec spec_of(const std::string& more) {
-  return parse_spec(
-      parse_json(R"({"datasets": [{"like": "ml-100k", "scale": 0.05}], "stop": {"epochs": 6},
+  return spec_from(R"({"datasets": [{"like": "ml-100k", "scale": 0.05}], "stop": {"epochs": 6},
                      "algorithms": [{"name": "bpmf_cpu", "factors": 4, "burn_in": 2}])" +
-                     more + "}",
-                 "t"),
-      "t.json");
+                   more + "}");
 }
 
 ResultFile result_of(const std::string& evaluate, const std::string& folder) {
   const Spec spec = spec_of(R"(, "evaluate": )" + evaluate);
   RunOptions options;
-  options.folder = folder;
   options.model_folder = folder + "/models";
-  run_session(spec, options, *make_progress(ProgressMode::quiet, stdout));
-  return *read_result_file(folder + "/" + spec.cases[0].id + ".jsonl");
+  run_in(folder, spec, options);
+  return testing::result_of(folder, spec.cases[0]);
 }
 
 TEST(SamplerCase, HasTheSameMeanHoweverOftenItIsEvaluated) {
@@ -140,7 +135,7 @@ TEST(SamplerCase, HasTheSameMeanHoweverOftenItIsEvaluated) {
 
 TEST(SamplerCase, RanksNothing) {
   const auto refusal = [](const std::string& more) { return message_of([&] { spec_of(more); }); };
-  EXPECT_TRUE(contains(refusal(R"(, "evaluate": {"ranking": true})"), "which ranks no items"));
+  EXPECT_HAS(refusal(R"(, "evaluate": {"ranking": true})"), "which ranks no items");
   EXPECT_EQ(refusal(R"(, "evaluate": {"ranking": false})"), "no error");
 }
 

@@ -8,9 +8,12 @@
 #include "base/json/json.hpp"
 #include "base/rng.hpp"
 #include "harness/run/plan/preflight.hpp"
+#include "harness/test/runs.hpp"
 
 namespace mf {
 namespace {
+
+using testing::spec_from;
 
 const std::vector<std::string> kAlgorithms = {R"("sgd_serial")", R"("als_fused")",
                                               R"({"name": "peer", "library": "libmf"})"};
@@ -20,7 +23,7 @@ Case case_of(std::uint64_t data, std::uint64_t seed, const std::string& algorith
                            std::string(data == 0 ? "1m" : "100k") +
                            R"("}], "split": {"holdout": 0.1, "seed": )" + std::to_string(seed + 1) +
                            R"(}, "stop": {"epochs": 1}, "algorithms": [)" + algorithm + "]}";
-  return parse_spec(parse_json(text, "t"), "t.json").cases.at(0);
+  return spec_from(text).cases.at(0);
 }
 
 bool same(const Case& a, const Case& b, const char* section) {

@@ -324,9 +324,9 @@ TEST(Summarize, LinesOfJsonNameWhatIsLeftOutAndHaveTheFileWhereAskedFor) {
   EXPECT_EQ(lines[0]["lines"], header("a").dump() + "\n" + point(0, 0, 2.5).dump() + "\n" +
                                    point(1, 1.5, nullptr).dump() + "\n" + footer().dump() + "\n");
   const auto why = [&](std::size_t i) { return lines[i]["why"].get<std::string>(); };
-  EXPECT_TRUE(contains(why(1), "are the same case; keep one of them"));
-  EXPECT_TRUE(contains(why(2), "a profiled run, whose times are no results"));
-  EXPECT_TRUE(contains(why(3), "dataset.n_users: found the string \"three\", expected a whole"));
+  EXPECT_HAS(why(1), "are the same case; keep one of them");
+  EXPECT_HAS(why(2), "a profiled run, whose times are no results");
+  EXPECT_HAS(why(3), "dataset.n_users: found the string \"three\", expected a whole");
   EXPECT_EQ(lines[1]["folder"], results.folder / "r");
 }
 

@@ -9,7 +9,7 @@
 #include "base/json/json.hpp"
 #include "base/rng.hpp"
 #include "datasets/ratings/ratings.hpp"
-#include "testing/temp_folder.hpp"
+#include "testing/test_support.hpp"
 
 namespace mf::testing {
 

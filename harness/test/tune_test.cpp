@@ -5,11 +5,11 @@
 #include <map>
 #include <set>
 
+#include "harness/experiment/spec.hpp"
+#include "harness/experiment/study.hpp"
 #include "harness/results/study/study_choice.hpp"
 #include "harness/results/study/study_files.hpp"
 #include "harness/results/study/study_report.hpp"
-#include "harness/experiment/spec.hpp"
-#include "harness/experiment/study.hpp"
 #include "harness/test/testing.hpp"
 
 namespace mf {
@@ -227,8 +227,8 @@ TEST(Choice, WhoFailsHasLostWhateverItWasBefore) {
   EXPECT_EQ(state.best()->place, (TrialPlace{2, 1})) << "the best of those that have not failed";
   EXPECT_TRUE(state.standings.back().lost());
   const std::string text = to_text(study.plan, state);
-  EXPECT_TRUE(contains(text, "lost: 1 diverged, 1 oom")) << text;
-  EXPECT_TRUE(contains(text, "it was bad")) << text;
+  EXPECT_HAS(text, "lost: 1 diverged, 1 oom");
+  EXPECT_HAS(text, "it was bad");
 }
 
 TEST(Choice, OfNothingThatCompletedIsNothing) {
@@ -238,7 +238,7 @@ TEST(Choice, OfNothingThatCompletedIsNothing) {
   EXPECT_EQ(diverged.best(), nullptr);
   EXPECT_EQ(diverged.runs, 4);
   EXPECT_EQ(why_nothing(diverged).status, Status::error);
-  EXPECT_TRUE(contains(why_nothing(diverged).reason, "4 diverged")) << why_nothing(diverged).reason;
+  EXPECT_HAS(why_nothing(diverged).reason, "4 diverged");
   const auto skipped = study.run([](const TrialPlace&) { return MadeStudy::bad(Status::skipped); });
   EXPECT_EQ(why_nothing(skipped).status, Status::skipped);
 }
@@ -278,8 +278,7 @@ TEST(Budget, EachRungHasItsShareSoThatThereIsALastOne) {
   EXPECT_EQ(in_rung(2), 1);
   EXPECT_EQ(state.best()->place, (TrialPlace{0, 2}));
   EXPECT_EQ(state.seconds, 10 + 12 + 18) << "the trial that runs is not cut";
-  EXPECT_TRUE(contains(to_text(study.plan, state), "5 of 24 trials, 8 runs"))
-      << to_text(study.plan, state);
+  EXPECT_HAS(to_text(study.plan, state), "5 of 24 trials, 8 runs");
 }
 
 TEST(Budget, ThatSufficesChangesNothing) {
@@ -334,44 +333,44 @@ TEST(TuneForm, RefusesWhatCannotBeSearchedWithItsPath) {
     return error_of(json);
   };
   const std::string over = "$.algorithms[0].tune.over";
-  EXPECT_TRUE(contains(with({{"ref", {0.1, 0.2}}}), over)) << with({{"ref", {0.1, 0.2}}});
-  EXPECT_TRUE(contains(with({{"ref", {0.1, 0.2}}}), "reg"));
-  EXPECT_TRUE(contains(with({{"reg", {-1, 0.2}}}), over + ".reg"));
-  EXPECT_TRUE(contains(with({{"reg", {0.2, 0.1}}}), "below the high one"));
-  EXPECT_TRUE(contains(with({{"reg", {0, 0.1, "log"}}}), "above 0"));
-  EXPECT_TRUE(contains(with({{"reg", {0.1, 0.2, "lug"}}}), "[low, high, \"log\"]"));
-  EXPECT_TRUE(contains(with({{"reg", 0.1}}), "[low, high]"));
-  EXPECT_TRUE(contains(with({{"order", Json::array({"a", "b"})}}), "it has no order"));
-  EXPECT_TRUE(contains(with({{"order", {{"choices", {"shuffled", "?"}}}}}), over + ".order"));
-  EXPECT_TRUE(contains(with({{"reg", {{"choices", {0.1, 0.1}}}}}), "twice"));
-  EXPECT_TRUE(contains(with(Json::object()), "names no parameter"));
-  EXPECT_TRUE(contains(with({{"factors", {2, 8}}}), "set by the entry, too"));
-  EXPECT_TRUE(contains(with({{"learning_rate", {1, 1e4}}}), over + ".learning_rate"));
+  EXPECT_HAS(with({{"ref", {0.1, 0.2}}}), over);
+  EXPECT_HAS(with({{"ref", {0.1, 0.2}}}), "reg");
+  EXPECT_HAS(with({{"reg", {-1, 0.2}}}), over + ".reg");
+  EXPECT_HAS(with({{"reg", {0.2, 0.1}}}), "below the high one");
+  EXPECT_HAS(with({{"reg", {0, 0.1, "log"}}}), "above 0");
+  EXPECT_HAS(with({{"reg", {0.1, 0.2, "lug"}}}), "[low, high, \"log\"]");
+  EXPECT_HAS(with({{"reg", 0.1}}), "[low, high]");
+  EXPECT_HAS(with({{"order", Json::array({"a", "b"})}}), "it has no order");
+  EXPECT_HAS(with({{"order", {{"choices", {"shuffled", "?"}}}}}), over + ".order");
+  EXPECT_HAS(with({{"reg", {{"choices", {0.1, 0.1}}}}}), "twice");
+  EXPECT_HAS(with(Json::object()), "names no parameter");
+  EXPECT_HAS(with({{"factors", {2, 8}}}), "set by the entry, too");
+  EXPECT_HAS(with({{"learning_rate", {1, 1e4}}}), over + ".learning_rate");
   Json json = sgd_spec();
   json["algorithms"][0] = {{"name", "als_cpu"}, {"tune", {{"over", {{"learning_rate", {1, 2}}}}}}};
-  EXPECT_TRUE(contains(error_of(json), "als_cpu has no learning rate")) << error_of(json);
+  EXPECT_HAS(error_of(json), "als_cpu has no learning rate");
   json = sgd_spec();
   tune_of(json)["trails"] = 3;
-  EXPECT_TRUE(contains(error_of(json), "trials"));
+  EXPECT_HAS(error_of(json), "trials");
   json = sgd_spec();
   tune_of(json).erase("over");
-  EXPECT_TRUE(contains(error_of(json), "$.algorithms[0].tune"));
+  EXPECT_HAS(error_of(json), "$.algorithms[0].tune");
 }
 
 TEST(TuneForm, NeedsAValidationPartAndAMetricOnIt) {
   Json json = sgd_spec();
   json["split"].erase("validation");
-  EXPECT_TRUE(contains(error_of(json), "\"validation\": 0.1")) << error_of(json);
-  EXPECT_TRUE(contains(error_of(json), "$.algorithms[0].tune"));
+  EXPECT_HAS(error_of(json), "\"validation\": 0.1");
+  EXPECT_HAS(error_of(json), "$.algorithms[0].tune");
   json = sgd_spec();
   tune_of(json)["metric"] = "ndcg_100";
-  EXPECT_TRUE(contains(error_of(json), "\"ranking\": true")) << error_of(json);
+  EXPECT_HAS(error_of(json), "\"ranking\": true");
   json["evaluate"] = {{"ranking", true}};
   EXPECT_EQ(study_of(json).metric, kNdcg100);
   json["algorithms"][0] = {{"name", "ials_cpu"}, {"tune", {{"over", {{"reg", {0.1, 1}}}}}}};
   EXPECT_EQ(study_of(json).metric, kNdcg100);
   tune_of(json)["metric"] = "validation_rmse";
-  EXPECT_TRUE(contains(error_of(json), "no RMSE")) << error_of(json);
+  EXPECT_HAS(error_of(json), "no RMSE");
   tune_of(json)["metric"] = "ndcg@10";
   const Study study = study_of(json);
   EXPECT_EQ(study.metric, Metric::named("ndcg", 10));
@@ -379,7 +378,7 @@ TEST(TuneForm, NeedsAValidationPartAndAMetricOnIt) {
   EXPECT_EQ(read_study_plan(to_json(study), "t").metric, study.metric);
   tune_of(json).erase("metric");
   json["evaluate"] = {{"ranking", false}};
-  EXPECT_TRUE(contains(error_of(json), "of the training part")) << error_of(json);
+  EXPECT_HAS(error_of(json), "of the training part");
 }
 
 TEST(TuneForm, AStudyIsOneForAllSeedsAndEachOtherValue) {
@@ -413,10 +412,10 @@ TEST(TuneForm, TrialsCountForTheLimitOfCases) {
   tune_of(json)["trials"] = 1000;
   json["algorithms"][0]["factors"] = Json::array();
   for (int i = 1; i <= 70; ++i) json["algorithms"][0]["factors"].push_back(i);
-  EXPECT_TRUE(contains(error_of(json), "runs of trials")) << error_of(json);
+  EXPECT_HAS(error_of(json), "runs of trials");
   json["algorithms"][0]["factors"] = 8;
   json["algorithms"][0]["tune"]["trials"] = 1e18;
-  EXPECT_TRUE(contains(error_of(json), "more than 100000 runs of trials")) << error_of(json);
+  EXPECT_HAS(error_of(json), "more than 100000 runs of trials");
 }
 
 TEST(TuneForm, WarnsOfUnequalEffortAndOfSplitsThatChange) {
@@ -425,11 +424,11 @@ TEST(TuneForm, WarnsOfUnequalEffortAndOfSplitsThatChange) {
   EXPECT_TRUE(parse_spec(json, "t").warnings.empty());
   json["algorithms"][1]["tune"]["budget_s"] = 10;
   ASSERT_EQ(parse_spec(json, "t").warnings.size(), 1u);
-  EXPECT_TRUE(contains(parse_spec(json, "t").warnings[0], "not tuned alike"));
+  EXPECT_HAS(parse_spec(json, "t").warnings[0], "not tuned alike");
   json["algorithms"].erase(1);
   json["split"].erase("seed");
   ASSERT_EQ(parse_spec(json, "t").warnings.size(), 1u);
-  EXPECT_TRUE(contains(parse_spec(json, "t").warnings[0], "split of its own"));
+  EXPECT_HAS(parse_spec(json, "t").warnings[0], "split of its own");
   const Json seeds = std::exchange(json["seeds"], 4);
   EXPECT_TRUE(parse_spec(json, "t").warnings.empty());
   json["seeds"] = seeds;
@@ -502,18 +501,17 @@ TEST(StudyFile, IsReadBackAsItWasWritten) {
   Json damaged = written;
   damaged["tune"].erase("eta");
   const std::string message = message_of([&] { read_study_plan(damaged, "x/study.json"); });
-  EXPECT_TRUE(contains(message, "x/study.json")) << message;
-  EXPECT_TRUE(contains(message, "$.tune: the key \"eta\" is missing")) << message;
+  EXPECT_HAS(message, "x/study.json");
+  EXPECT_HAS(message, "$.tune: the key \"eta\" is missing");
   for (const Json& wrong : {Json("text"), Json::array(), Json(nullptr)}) {
     Json other = written;
     other["points"][0].begin().value() = wrong;
-    EXPECT_TRUE(contains(message_of([&] { read_study_plan(other, "x"); }), "x: $.points[0]."));
-    EXPECT_TRUE(contains(message_of([&] { read_study_plan(wrong, "x"); }), "expected an object"));
+    EXPECT_HAS(message_of([&] { read_study_plan(other, "x"); }), "x: $.points[0].");
+    EXPECT_HAS(message_of([&] { read_study_plan(wrong, "x"); }), "expected an object");
   }
   Json newer = written;
   newer["schema_version"] = 2;
-  EXPECT_TRUE(contains(message_of([&] { read_study_plan(newer, "x/study.json"); }),
-                       "found schema_version 2"));
+  EXPECT_HAS(message_of([&] { read_study_plan(newer, "x/study.json"); }), "found schema_version 2");
 }
 
 }  // namespace
