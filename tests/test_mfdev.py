@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from mfdev import fuzz, quickstart, shell, soak
+from mfdev import quickstart, shell, soak
 from mfdev.__main__ import COMMANDS, PASS_ON, USAGE, call, main
 from mfdev.shell import Failure
 
@@ -111,12 +111,3 @@ def test_a_short_soak(mfbench, tmp_path, capsys):
 def test_a_soak_says_what_it_cannot_count(words):
     with pytest.raises(Failure, match="expected 40 or more cases and 1 or more kills"):
         soak.soak(words)
-
-
-def test_a_dictionary_of_the_fuzzer_has_the_words_of_what_it_reads():
-    for target in (path.name for path in (ROOT / "testing/fuzz/corpus").iterdir()):
-        for line in fuzz.dictionary(target).splitlines():
-            assert re.fullmatch(r'"([ !#-[\]-~]|\\x[0-9a-f]{2})+"', line), (target, line)
-    for target, some in {"spec": ['"learning_rate": ', '"simd"', '"als_fused"'], "split": ['"given": '], "results": ['"epoch_s":'],
-                         "catalog": ['"probe": '], "peer": ['"user_bias": ', "'<f4'"], "csv": ["nan"], "cache": []}.items():
-        assert set(some) <= set(fuzz.words(target)), target
