@@ -177,31 +177,6 @@ def test_compare_as_json_and_as_an_exit_code(mfbench, tmp_path):
     assert "only in the first" in done.stdout
 
 
-ERRORS = [
-    ({**RULER, "sed": 3}, 2),
-    ({"algoritms" if key == "algorithms" else key: value for key, value in RULER.items()}, 2),
-    ({**RULER, "schedule": {"lr": 0.1}}, 2),
-    ({**RULER, "baseline": "", "algorithms": [{"name": "hogwlid"}]}, 2),
-    ({**RULER, "algorithms": [{"name": "ruler", "offset": "big"}]}, 2),
-    ({**RULER, "algorithms": [{"name": "ruler", "factors": 0}]}, 2),
-    ({**RULER, "datasets": ["like:netflux"]}, 2),
-    ({**RULER, "datasets": ["ml-20m"]}, 3),
-    ({**RULER, "datasets": ["ml-20"]}, 2),
-]
-
-
-def test_errors(mfbench, tmp_path, update):
-    text = ""
-    for spec, code in [*((json.dumps(spec), code) for spec, code in ERRORS),
-                       ('{\n  "name": "x",\n  "seeds" [1]\n}\n', 2)]:
-        (tmp_path / "bad.json").write_text(spec)
-        done = mfbench("run", "bad.json", cwd=tmp_path)
-        assert (done.returncode, done.stdout) == (code, ""), done.stderr
-        # A new algorithm changes nothing here.
-        text += re.sub(r"(no algorithm .*; known: ).*", r"\1ALGORITHMS", done.stderr)
-    check("errors.txt", text, update)
-
-
 def test_unknown_algorithm_names_all(mfbench, tmp_path):
     message = mfbench("describe", "hogwlid", cwd=tmp_path).stderr
     known = message.split("known: ")[1].strip().split(", ")
