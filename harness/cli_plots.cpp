@@ -20,7 +20,6 @@ void add(CLI::App& app, const char* name, const char* help, const char* module) 
 void add_plot_commands(CLI::App& app) {
   add(app, "plot", "draw figures of results, or print a table (plot table)", kFigures);
   add(app, "report", "make pages for a browser from results", kReport);
-  add(app, "publish", "check a folder of results and pack it, to hand it in", kPublish);
 }
 
 }  // namespace mf

@@ -43,7 +43,7 @@ int tune_command(const std::string& path, RunOptions options, ProgressMode mode,
 int tell_exception();
 
 // cli_data.cpp: those below `mfbench data`; cli_model.cpp: `predict` and `recommend`;
-// cli_plots.cpp: `plot`, `report` and `publish`.
+// cli_plots.cpp: `plot` and `report`.
 void add_data_commands(CLI::App& app);
 void add_model_commands(CLI::App& app);
 void add_plot_commands(CLI::App& app);

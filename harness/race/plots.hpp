@@ -6,9 +6,8 @@
 
 namespace mf {
 
-inline constexpr const char* kFigures = "mfplots";          // its modules: of `mfbench plot`
-inline constexpr const char* kReport = "mfplots.site";      // of `mfbench report`
-inline constexpr const char* kPublish = "mfplots.publish";  // of `mfbench publish`
+inline constexpr const char* kFigures = "mfplots";      // its modules: of `mfbench plot`
+inline constexpr const char* kReport = "mfplots.site";  // of `mfbench report`
 
 // This process becomes the Python that makes them of these words. Throws Error(unsupported) without
 // a Python; one that lacks packages says which and how they are installed.

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "base/hash.hpp"
 #include "base/json/json.hpp"
 #include "base/json/json_values.hpp"
 #include "base/text.hpp"
@@ -172,19 +171,13 @@ Json column_places(const Json& question) {
   return places;
 }
 
-// {"ask": "spec hash", "spec": {...}}: that of the results of a spec, as it stands in spec.json.
-Json spec_hash(const Json& question) {
-  return sha256(canonical(part_of_question(question, "spec")));
-}
-
 constexpr Names kQuestions{std::to_array<Named<Json (*)(const Json&)>>(
     {{"metric", metric_row},
      {"metrics", [](const Json&) { return metric_table(); }},
      {"first at target", first_at_target},
      {"ratio", ratio_of_medians},
      {"ratio of pairs", ratio_of_pairs},
-     {"columns", column_places},
-     {"spec hash", spec_hash}})};
+     {"columns", column_places}})};
 
 }  // namespace
 

@@ -20,8 +20,6 @@ namespace mf {
 //     the interval from three runs a side on
 // {"ask": "ratio of pairs", "of": [...], "over": [...]}
 //     the same of the median of the ratios pair by pair
-// {"ask": "spec hash", "spec": {"name": "quickstart", ...}}
-//     the spec_hash of its results
 // {"ask": "columns", "names": ["sku", "userId", "qty"], "columns": {"item": "sku"}}
 //     the places of a table's columns, as of a header: {"user": 1, "item": 0, "rating": 2, "time":
 //     null}; rating is null where two columns are pairs, and with "pairs": true

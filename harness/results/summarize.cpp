@@ -98,11 +98,6 @@ StoredSpec visit_place(const ResultPlace& place, const TakeStored& take) {
   return none;
 }
 
-Json contributor_of(const StoredSpec& beside) {
-  const auto by = text_at(beside.contribution, {"by"});
-  return by ? Json(*by) : Json();
-}
-
 // ---- what is in them
 // -----------------------------------------------------------------------------
 
@@ -208,9 +203,7 @@ class ResultReading {
       leave_out(folder_of(path),
                 first->second + " and " + path + " are the same case; keep one of them");
     } else {
-      Json row = case_row(file, path, beside.spec);
-      row["contributor"] = contributor_of(beside);
-      taker_.take(row, &file);
+      taker_.take(case_row(file, path, beside.spec), &file);
       ++done_.cases;
       done_.points += file.trace.size();
     }

@@ -20,12 +20,12 @@ RATIO = 200  # bytes that one of a packed file may become, beyond MOST
 _WORDS = {errno.ELOOP: "found a link, expected a file", errno.ENXIO: "found a device or a socket, expected a file"}
 
 
-def open_file(path: Path, named: bool = False, folder: int | None = None) -> BinaryIO:
+def open_file(path: Path, named: bool = False) -> BinaryIO:
     """`named`: by the user, so that a link leads where it leads and a pipe is read to its end; else no link is
-    followed and no pipe waited for. `folder`: its own, as it was opened. Raises PlotError that says what stands there."""
+    followed and no pipe waited for. Raises PlotError that says what stands there."""
     flags = 0 if named else os.O_NOFOLLOW | os.O_NONBLOCK
     try:
-        file = os.open(path if folder is None else path.name, os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY | flags, dir_fd=folder)
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY | flags)
     except OSError as error:
         raise PlotError(f"{path}: {_WORDS.get(error.errno or 0, error.strerror)}") from error
     mode = os.fstat(file).st_mode

@@ -27,7 +27,6 @@ RESTART_MARK = " ‡"
 SECTIONS = ("schedule", "init", "stop", "evaluate")
 # Shown wherever it differs between any two series: models of different size are not one contest.
 SIZE_FACET = "factors"
-CONTRIBUTOR = "contributor"  # the same holds of whose results they are
 PEERS = Path(__file__).resolve().parents[2] / "peers"
 CASE_FILTERS = ("algorithm", "family", "hardware", "dataset", "seed", "status", "case_id")
 
@@ -262,17 +261,17 @@ def _processor(row: Mapping[str, Any], kind: str) -> str:
 
 
 def one_machine(*sides: Series | View) -> bool:
-    """Whether a ratio of their times says something of what ran: all cases have one host, and one GPU where they used
-    one, by the names that processors give themselves, and one contributor."""
+    """Whether a ratio of their times says something of what ran: all cases have one host, and one GPU if they used
+    one, by the names that processors give themselves."""
     hosts, used = (frozenset().union(*each) for each in zip(*(side.ran_on for side in sides)))
     return len(hosts) < 2 and len(used) < 2
 
 
 def _ran_on(cases: pd.DataFrame) -> tuple[frozenset[str], frozenset[str]]:
-    """The hosts, with the contributor of each, and the GPUs that were used."""
+    """The hosts and the GPUs that were used."""
     hosts, used = set(), set()
     for _, row in cases[cases["status"] != "skipped"].iterrows():
-        hosts.add(canonical([row["cpu"], cores_text(row["cores"]), _plain(row[CONTRIBUTOR])]))
+        hosts.add(canonical([row["cpu"], cores_text(row["cores"])]))
         if hardware(row) == "cuda" and isinstance(row["gpu"], str):
             used.add(row["gpu"])
     return frozenset(hosts), frozenset(used)
@@ -296,8 +295,6 @@ def _facets(row: pd.Series) -> Facets:
         if isinstance(row[section], Mapping):
             facets.update(flatten(row[section], f"{section}."))
     facets["machine"] = _processor(row, row["hardware"])  # of two peers, `device` says the other
-    if isinstance(row[CONTRIBUTOR], str):
-        facets[CONTRIBUTOR] = row[CONTRIBUTOR]
     return facets
 
 
@@ -337,22 +334,14 @@ def make_labels(configurations: Sequence[tuple[str, Facets]],
     shown: dict[str, set[str]] = {}
     for (_, name), group in groups.items():
         shown.setdefault(name, set()).update(_differing(group))
-    always = [key for key, several in ((SIZE_FACET, _several(configurations, SIZE_FACET)),
-                                       (CONTRIBUTOR, _several(configurations, CONTRIBUTOR, None))) if several]
+    sizes = len({canonical(facets[SIZE_FACET]) for _, facets in configurations if SIZE_FACET in facets})
     labels = []
     for name, facets in configurations:
-        keys = [key for key in facets if key in shown[name] or key in always
+        keys = [key for key in facets if key in shown[name] or (key == SIZE_FACET and sizes > 1)
                 or (key, facets[key]) == ("device", "cuda")]  # a peer is of the CPU otherwise
         words = [f"{short_key(key, keys)}={facet_text(facets[key])}" for key in keys]
         labels.append(" ".join([name, *words]))
     return labels
-
-
-def _several(configurations: Sequence[tuple[str, Facets]], key: str, *absent: Any) -> bool:
-    """Whether they have several values of it; `absent`: what one without it counts as."""
-    found = [facets[key] for _, facets in configurations if key in facets]
-    lacking = absent if len(found) < len(configurations) else ()
-    return len({canonical(value) for value in [*found, *lacking]}) > 1
 
 
 def _differing(group: Sequence[Facets]) -> set[str]:

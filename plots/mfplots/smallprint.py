@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from mfplots.printable import counted
-from mfplots.series import CONTENDED_MARK, CONTRIBUTOR, RESTART_MARK, View, clocks_moved, contended, cores_text, is_true, restarted
+from mfplots.series import CONTENDED_MARK, RESTART_MARK, View, clocks_moved, contended, cores_text, is_true, restarted
 
 MAX_IDS = 24
 # Of the environment, what stands in words.
@@ -15,14 +15,7 @@ SHOWN = ("mfbench", "git_sha", "git_dirty", "build_type", "host", "cpu", "cores"
 def provenance(view: View) -> list[str]:
     """One line each for cases, revision and machine of the view's cases, clocks that moved, machines
     that were shared, runs for single points, and test parts that were watched."""
-    return [_ids(view.cases), revisions(view.cases), machines(view.cases), *contributors(view.cases), *moved_clocks(view.cases),
-            *shared_machines(view.cases), *single_runs(view.cases), *watched_tests(view.cases)]
-
-
-def contributors(cases: pd.DataFrame) -> list[str]:
-    """One line where results were handed in: whose they are; else none."""
-    own = cases[cases[CONTRIBUTOR].notna()]
-    return [f"contributed by {', '.join(_distinct(own[CONTRIBUTOR]))}: {len(own)} of {len(cases)} cases"] if len(own) else []
+    return [_ids(view.cases), revisions(view.cases), machines(view.cases), *moved_clocks(view.cases), *shared_machines(view.cases), *single_runs(view.cases), *watched_tests(view.cases)]
 
 
 def single_runs(cases: pd.DataFrame) -> list[str]:

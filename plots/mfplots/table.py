@@ -9,7 +9,7 @@ from mfplots import metrics
 from mfplots.metrics import FEWEST, Spread, Target
 from mfplots.printable import one_line
 from mfplots.series import View, panel_title
-from mfplots.smallprint import contributors, machines, revisions, shared_machines, single_runs
+from mfplots.smallprint import machines, revisions, shared_machines, single_runs
 from mfplots.style import duration, ratio_text, si
 from mfplots.summary import (ANSWER, CLOCK_NAMES, LEVELS, Question, Row, clock_words, contended_words,
                              summarise, writes_words)
@@ -32,7 +32,7 @@ def table_text(view: View, question: Question) -> str:
     if view.not_begun:
         notes.append(f"not begun ({len(view.not_begun)}): {', '.join(view.not_begun)}")
     notes += [*shared_machines(view.cases), *single_runs(view.cases)]
-    notes += [revisions(view.cases), machines(view.cases), *contributors(view.cases)]
+    notes += [revisions(view.cases), machines(view.cases)]
     return "\n".join([*parts, *map(one_line, notes)])
 
 

@@ -489,40 +489,20 @@ def test_colours_show_on_a_dark_page():
     assert all((luminance(colour) + 0.05) / (luminance(page) + 0.05) >= 3 for colour in colours)
 
 
-# ---- results that were handed in ------------------------------------------------------------------
+# ---- several machines -----------------------------------------------------------------------------
 
-def two_contributors(folder: Path, **eve: Any) -> Path:
-    """The same cases of two people, on hosts of one kind unless `eve` says another."""
-    for who, changes in (("Ada", {}), ("Eve", eve)):
-        own = write_cases(folder / who.lower() / "small", [Made("als", seed=s) for s in (1, 2, 3)])
-        write_cases(own, [Made(seed=s) for s in (1, 2, 3)])
-        for path in own.glob("*.jsonl"):
-            first, *rest = path.read_text().splitlines(keepends=True)
-            head = json.loads(first)
-            head["environment"].update(changes)
-            path.write_text("".join([json.dumps(head) + "\n", *rest]))
-        (own / "contribution.json").write_text(json.dumps({"by": who}))
-    return folder
-
-
-@pytest.mark.parametrize("eve", [{}, {"cpu": "Other CPU"}, {"cores": 8}])
-def test_rows_say_whose_they_are_and_no_ratio_is_of_two_people(tmp_path, eve):
-    runs, _ = gather([two_contributors(tmp_path, **eve)])
-    assert [run.name for run in runs] == ["ada/small by Ada", "eve/small by Eve"]
-    groups = make_groups(runs)
-    assert {row["run"] for row in board(groups)} == {run.name for run in runs}
-    assert {s["run"] for s in group_data(groups[0], 0)["series"]} == {run.name for run in runs}
-    assert {row["run"] for row in case_rows(runs)} == {run.name for run in runs}
+@pytest.mark.parametrize("other", [{"cpu": "Other CPU"}, {"cores": 8}])
+def test_two_machines_are_no_pair(tmp_path, other):
+    two_runs(tmp_path)
+    for path in (tmp_path / "after").glob("*.jsonl"):
+        first, *rest = path.read_text().splitlines(keepends=True)
+        head = json.loads(first)
+        head["environment"].update(other)
+        path.write_text("".join([json.dumps(head) + "\n", *rest]))
+    runs, _ = gather([tmp_path])
     assert pair_data(runs, []) == []
-    with pytest.raises(PlotError, match="ada/small by Ada and eve/small by Eve are of two machines or contributors"):
+    with pytest.raises(PlotError, match="after and before are of two machines"):
         pair_data(runs, [[run.path for run in runs]])
-    view = make_view(load([tmp_path]))
-    rows = summarise(view, Question(baseline="sgd_serial"))
-    assert {row.series.facets["contributor"] for row in rows} == {"Ada", "Eve"} and len(rows) == 4
-    for row in rows:
-        own = row.series.facets["contributor"]
-        assert f"contributor={own}" in row.series.label and f"contributor={own}" in row.baseline
-    assert "contributed by Ada, Eve: 12 of 12 cases" in table_text(view, Question())
 
 
 def test_a_baseline_of_another_machine_is_none(tmp_path):
@@ -534,10 +514,3 @@ def test_a_baseline_of_another_machine_is_none(tmp_path):
     assert rows["als"].baseline_problem == "no baseline: sgd_serial was measured on other machines"
     assert rows["hogwild"].baseline is not None  # a GPU beside the CPU of the same host
     assert math.isnan(rows["als"].equal_quality.value) and rows["als"].problem == rows["als"].baseline_problem
-
-
-def test_a_folder_without_contribution_is_told_from_one_with(tmp_path):
-    two_contributors(tmp_path)
-    (tmp_path / "ada/small/contribution.json").unlink()
-    view = make_view(load([tmp_path]))
-    assert sorted("contributor=Eve" in label for label in view.labels) == [False, False, True, True]

@@ -24,7 +24,6 @@ CONTENTS = [
                   "docs/tuning.md", "docs/peers.md", "docs/many-machines.md", "docs/several-gpus.md",
                   "docs/profiling.md"]),
     ("Results", ["docs/results.md", "docs/reading-results.md", "docs/report.md",
-                 "docs/contributing-results.md",
                  "plots/README.md", "results/README.md", "docs/comparison.md", "docs/gowalla.md",
                  "results/NOTES.md", "docs/methodology.md", "docs/methodology-notes.md"]),
     ("Reference", ["docs/reference/algorithms.md", "docs/reference/results.md"]),

@@ -187,8 +187,6 @@ StoredSpec visit_stored(const std::string& path, bool as_listed, const TakeStore
     fail(ErrorKind::usage, "{}: is no folder of results", path);
   }
   StoredSpec beside;
-  beside.contribution =
-      read_if_there(fs::path(packed ? folder_of_packed(*packed) : path) / "contribution.json");
   if (packed) {
     visit_packed(*packed, beside, take);
   } else {

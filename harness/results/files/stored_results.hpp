@@ -20,9 +20,8 @@ struct StoredCase {
 
 // What stands beside the cases.
 struct StoredSpec {
-  Json spec;          // spec.json; null without one that can be read
-  Json study;         // study.json, the same
-  Json contribution;  // contribution.json, the same (docs/contributing-results.md)
+  Json spec;   // spec.json; null without one that can be read
+  Json study;  // study.json, the same
   bool damaged_spec = false;
 
   // The ids in `spec`, in its order; nothing without one: then all cases count.

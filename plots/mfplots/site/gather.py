@@ -16,7 +16,7 @@ from mfplots.series import View, distinct_names, make_view
 class Run:
     """A result folder: what `mfbench run` wrote for one spec."""
 
-    name: str  # the shortest tail of its path that no other folder has, and whose it is
+    name: str  # the shortest tail of its path that no other folder has
     path: Path
     results: Results
     view: View
@@ -41,7 +41,7 @@ def gather(paths: Sequence[Path]) -> tuple[list[Run], list[Damaged]]:
     runs: list[Run] = []
     for folder, results in folders.items():
         try:
-            runs.append(Run(_signed(names[folder], results), Path(folder), results, make_view(results)))
+            runs.append(Run(names[folder], Path(folder), results, make_view(results)))
         except PlotError as error:
             damaged.append(Damaged(names[folder], str(error)))
         except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError,
@@ -51,11 +51,6 @@ def gather(paths: Sequence[Path]) -> tuple[list[Run], list[Damaged]]:
         said = f": {damaged[0].why}" if damaged else ""
         raise PlotError(f"no case in {', '.join(map(str, paths))}{said}")
     return runs, damaged
-
-
-def _signed(name: str, results: Results) -> str:
-    by = results.cases["contributor"].dropna()
-    return f"{name} by {by.iloc[0]}" if len(by) else name
 
 
 def case_key(run: str, case_id: str) -> str:

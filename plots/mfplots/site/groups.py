@@ -17,7 +17,7 @@ from mfplots.errors import PlotError
 from mfplots.metrics import Target
 from mfplots.names import display_name, kind_of
 from mfplots.palette import of_algorithm, on_dark
-from mfplots.series import (CONTRIBUTOR, SIZE_FACET, Facets, Panel, Series, canonical, cores_text, facet_text, find_places, gpus,
+from mfplots.series import (SIZE_FACET, Facets, Panel, Series, canonical, cores_text, facet_text, find_places, gpus,
                             hardware, machine, marks, panel_title, short_key, split_text)
 from mfplots.site.gather import Run, case_key
 from mfplots.summary import ANSWER, Question, headlines, metric_of, target_of, times_to_target
@@ -28,7 +28,7 @@ PRECISIONS = ("precision", "storage", "a_storage")
 # Where the results name none: a little short of the best series.
 PROPOSED = 0.01
 # How it was run and where it stands tell configurations of one folder apart, not of several.
-OF_THE_FOLDER = ("stop.", "evaluate.", "machine", "folder", CONTRIBUTOR)
+OF_THE_FOLDER = ("stop.", "evaluate.", "machine", "folder")
 OF_SGD = "schedule."
 
 Json = dict[str, Any]
@@ -37,7 +37,6 @@ Json = dict[str, Any]
 class Bench(NamedTuple):
     """Where cases of the CPU and of its GPUs compete: one host, since two of the same kind may differ by a factor of two."""
 
-    contributor: str
     gpus: int
     gpu: str
     cpu: str
@@ -52,8 +51,7 @@ class Bench(NamedTuple):
     def kind(self) -> str:
         cores = f"{self.cores} cores of {self.cpu}" if self.cores else self.cpu
         several = f"{self.gpus} × " if self.gpus > 1 else ""
-        words = f"{several}{self.gpu}, {cores}" if self.gpu else cores
-        return f"{words}, by {self.contributor}" if self.contributor else words
+        return f"{several}{self.gpu}, {cores}" if self.gpu else cores
 
 
 @dataclass(frozen=True)
@@ -103,7 +101,7 @@ class Member:
         cores = cores_text(row["cores"]) if pd.notna(row["cores"]) else ""
         hosts = self.series.cases["host"].dropna().mode()
         host = _text(row["host"]) if hosts.empty or row["host"] in set(hosts) else _text(hosts.iloc[0])
-        return Bench(_text(row[CONTRIBUTOR]), self.gpus, _text(row["gpu"]), _text(row["cpu"]), cores, host)
+        return Bench(self.gpus, _text(row["gpu"]), _text(row["cpu"]), cores, host)
 
     @property
     def factors(self) -> int | None:

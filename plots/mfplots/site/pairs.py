@@ -20,7 +20,7 @@ LIMIT_S = 120
 
 def shared_pairs(runs: Sequence[Run]) -> list[tuple[Run, Run, int]]:
     """With how many cases both have, which are those of one hash, most first; in a pair the run that began first.
-    A ratio of two machines, or contributors, says nothing of programs, so they are no pair; nor are two folders
+    A ratio of two machines says nothing of programs, so they are no pair; nor are two folders
     with copies of the same measurements."""
     measured = [_measured(run) for run in runs]
     found = []
@@ -52,7 +52,7 @@ def named_pairs(runs: Sequence[Run], asked: Sequence[Sequence[Path]]) -> list[tu
                 raise PlotError(f"--compare: {path} is no folder of results of this report")
         first, second = (by_path[path.resolve()] for path in pair)
         if not one_machine(first.view, second.view):
-            raise PlotError(f"--compare: {first.name} and {second.name} are of two machines or contributors, whose ratio says "
+            raise PlotError(f"--compare: {first.name} and {second.name} are of two machines, whose ratio says "
                             "nothing of what ran; mfbench compare shows both with their machines")
         both = set(first.results.cases["case_hash"].dropna()) & set(second.results.cases["case_hash"])
         found.append((first, second, len(both)))
