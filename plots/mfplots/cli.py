@@ -19,7 +19,7 @@ from mfplots.metrics import Target
 from mfplots.printable import say
 from mfplots.recipes import Recipe, read_recipes
 from mfplots.series import View, make_view
-from mfplots.sheet import FORMATS
+from mfplots.page import FORMATS
 from mfplots.style import WIDTHS
 from mfplots.summary import CLOCK_NAMES, Question, metrics_of
 from mfplots.table import table_text

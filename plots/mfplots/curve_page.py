@@ -3,82 +3,83 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import AutoMinorLocator, FuncFormatter, MaxNLocator
 
 from mfplots.curves import Curve, panel_curves, rmse_window, wants_log, whole_window
-from mfplots.direct import LEVEL
 from mfplots.errors import NotDrawable
-from mfplots.figures import Drawing
 from mfplots.metrics import FEWEST, row
-from mfplots.names import explained, is_library, short_names
+from mfplots.names import is_library, short_names
+from mfplots.page import Page
 from mfplots.palette import of_system, system_name
 from mfplots.published import Point, absent_note, foreign_note
 from mfplots.recipes import Recipe
 from mfplots.series import Panel, Series, View, marks, panel_title
-from mfplots.sheet import Named, Sheet
-from mfplots.smallprint import provenance, sample
-from mfplots.style import (Look, log_axis, looks, plain_tick, si_tick, significant,
-                            words_size)
+from mfplots.smallprint import small_print
+from mfplots.style import Look, log_axis, looks, plain_tick, si_tick, significant, words_size
 from mfplots.summary import baseline_label, before_note, status_text, target_of, writes_note
 
-BANDS = {"minmax": "smallest to largest, from 3 seeds on", "iqr": "quartiles, from 3 seeds on",
-         "none": ""}
-Window = Callable[[Sequence[Curve], float | None, Sequence[float]], tuple[float, float]]
+BANDS = {"minmax": " Band: smallest to largest, from 3 seeds on.", "iqr": " Band: quartiles, from 3 seeds on.", "none": ""}
 OPEN_FILLS = ("none", "left", "bottom", "right", "top")
 LONG_NUMBERS = 1e5  # from here with the letters of SI
 
 
-@dataclass(frozen=True)
-class Quantity:
-    """A column of the trace and its words on an axis."""
-
-    column: str
-    label: str
-
-
-def draw_curves(view: View, recipe: Recipe, x: Quantity, y: Quantity, title: str,
-                points: Sequence[Point]) -> Drawing:
-    whole = [panel_curves(panel, recipe, x.column, y.column) for panel in view.panels]
+def draw_curves(view: View, recipe: Recipe, x: tuple[str, str], y: tuple[str, str], title: str,
+                points: Sequence[Point]) -> Page:
+    """`x` and `y`: a column of the trace and its words on an axis."""
+    whole = [panel_curves(panel, recipe, x[0], y[0]) for panel in view.panels]
     if not any(whole):
-        raise NotDrawable(f"no finished case has a trace with {x.column} and {y.column}")
+        raise NotDrawable(f"no finished case has a trace with {x[0]} and {y[0]}")
     names, looks_of = names_and_looks(view, baseline_label(view, recipe.question))
     datasets = {panel.dataset for panel in view.panels}
-    metric = row(y.column)  # on a linear axis with a window of its own
+    metric = row(y[0])  # on a linear axis with a window of its own
     foreign = [p for p in points if metric and p.foreign and p.dataset in datasets]
     shown = [p for p in points if p.dataset in datasets and p not in foreign]
-    sheet = curve_sheet(len(view.panels), recipe, title, view)
+    page = curve_page(view, recipe, title, whole, looks_of, shown, x[1])
     notes = [absent_note(points, datasets), foreign_note(foreign)]
-    for axes, panel, curves in zip(sheet.axes, view.panels, whole):
+    for axes, panel, curves in zip(page.axes, view.panels, whole):
         near = [p for p in shown if p.dataset == panel.dataset]
-        draw_points(axes, near, shown)
-        draw_panel(axes, curves, looks_of, recipe)
-        axes.set_title(panel_title(panel), loc="left")
-        finish_x(axes, curves, near, x.label, wants_log(curves, recipe.x_scale))
         if metric:
             target = target_of(panel, recipe.question)
-            target = target if target is not None and target.metric == y.column else None
+            target = target if target is not None and target.metric == y[0] else None
+            levels = [(p.y, f"{p.label}, {p.y:g}", of_system(p.system)[0]) for p in near if p.is_line]
             window = whole_window if metric.ranking else rmse_window
-            notes.append(_set_window(axes, panel, curves, target, near, recipe, window))
-            axes.set_ylabel(y.label)
+            axes.set_ylabel(y[1])
+            if curves:
+                limits = recipe.y_range or window(curves, target, [p.y for p in near])
+                axes.set_ylim(*limits)
+                notes.append(_cut_off(panel, curves, limits[1]))
+                if target is not None and limits[0] <= target <= limits[1]:
+                    levels.append((target, f"target {target:g}", "#555555"))
+            _draw_levels(axes, levels)
         else:
-            finish_y(axes, curves, near, y.label, recipe)
-    place_legend(sheet, view, whole, looks_of, names, shown)
-    if y.column == "updates_per_s":
+            finish_y(axes, curves, near, y[1], recipe)
+    if y[0] == "updates_per_s":
         notes.append(writes_note(view))
-    if x.column in ("train_s", "train_device_s"):
+    if x[0] in ("train_s", "train_device_s"):
         notes.append(before_note(view))
-    sheet.small_print([reading(view, recipe), *dict.fromkeys(notes), explained(names), *provenance(view)])
-    return Drawing(sheet, numbers(view.panels, whole, x.column, y.column, shown))
+    return page.done(numbers(view.panels, whole, x[0], y[0], shown), small_print(view, names, reading(view, recipe), *dict.fromkeys(notes)),
+                     legend(view, whole, looks_of, names, shown))
 
 
-def curve_sheet(n: int, recipe: Recipe, title: str, view: View) -> Sheet:
-    return Sheet(recipe.title or f"{view.specs}: {title}", n)
+def curve_page(view: View, recipe: Recipe, title: str, per_panel: Sequence[Sequence[Curve]], looks_of: Mapping[str, Look],
+               points: Sequence[Point] = (), x_label: str = "") -> Page:
+    """With all curves and published points; without a label, x is left to the figure."""
+    page = Page(recipe.title or f"{view.specs}: {title}", len(view.panels))
+    for axes, panel, curves in zip(page.axes, view.panels, per_panel):
+        near = [p for p in points if p.dataset == panel.dataset]
+        draw_points(axes, near, points)
+        _draw_panel(axes, curves, looks_of, recipe)
+        axes.set_title(panel_title(panel), loc="left")
+        if x_label:
+            values = [*(x for curve in curves for x in curve.points["x"]), *(p.x for p in near)]
+            scale(axes, "x", x_label, values, wants_log(curves, recipe.x_scale), si_tick if max(values, default=0) > LONG_NUMBERS else plain_tick)
+    return page
 
 
 def names_and_looks(view: View, baseline: str | None) -> tuple[dict[str, str], dict[str, Look]]:
@@ -94,187 +95,137 @@ def names_and_looks(view: View, baseline: str | None) -> tuple[dict[str, str], d
     return names, dict(sorted(own.items(), key=lambda item: item[1].order))
 
 
-def place_legend(sheet: Sheet, view: View, per_panel: Sequence[Sequence[Curve]], looks_of: Mapping[str, Look],
-                 names: Mapping[str, str], points: Sequence[Point] = ()) -> None:
-    """Ours, libraries, and what was published; or, if all are curves, their names at them."""
-    ours, libraries = legend(view, per_panel, looks_of, names)
-    handles = {**ours, **libraries}
-    sheet.legend(_once(ours), _once(libraries), point_handles(points), named=() if points else at_curves(sheet, handles))
-
-
-def at_curves(sheet: Sheet, handles: Mapping[str, Line2D]) -> list[Named]:
-    """The curves with the names of their handles, if each handle has one curve."""
-    named = [Named(line, handles[label].get_label()) for axes in sheet.axes for line in axes.lines
-             if (label := str(line.get_label())) in handles]
-    return named if len(named) == len(handles) else []
-
-
-def draw_panel(axes: Axes, curves: Sequence[Curve], looks_of: Mapping[str, Look],
-               recipe: Recipe) -> None:
+def _draw_panel(axes: Axes, curves: Sequence[Curve], looks_of: Mapping[str, Look], recipe: Recipe) -> None:
     for curve in curves:
         look, p = looks_of[curve.series.label], curve.points
         every = max(len(p) // 8, 1)
         wide = (p["high"] > p["low"]) & (p["seeds"] >= FEWEST)
-        if not curve.joined:
-            axes.plot(p["x"], p["y"], zorder=3, label=curve.series.label, **_as_points(look))
-            if recipe.band != "none" and wide.any():
-                axes.vlines(p["x"][wide], p["low"][wide], p["high"][wide], color=look.colour, alpha=0.4, zorder=2)
+        if curve.joined:
+            axes.plot(p["x"], p["y"], markevery=(look.order % every, every), zorder=3, **look.as_line())
+        else:
+            axes.plot(p["x"], p["y"], zorder=3, **_as_points(look))
+        if recipe.band == "none" or not wide.any():
             continue
-        axes.plot(p["x"], p["y"], markevery=(look.order % every, every), zorder=3, label=curve.series.label,
-                  **look.as_line())
-        if recipe.band != "none" and wide.any():
-            axes.fill_between(p["x"].to_numpy(float), p["low"].to_numpy(float),
-                              p["high"].to_numpy(float), color=look.colour, alpha=0.18,
-                              where=(p["seeds"] >= FEWEST).to_numpy(), linewidth=0, zorder=2)
+        if curve.joined:
+            axes.fill_between(p["x"].to_numpy(float), p["low"].to_numpy(float), p["high"].to_numpy(float), color=look.colour,
+                              alpha=0.18, where=(p["seeds"] >= FEWEST).to_numpy(), linewidth=0, zorder=2)
+        else:
+            axes.vlines(p["x"][wide], p["low"][wide], p["high"][wide], color=look.colour, alpha=0.4, zorder=2)
     if not curves and not axes.lines:
         axes.text(0.5, 0.5, "no case with a trace", transform=axes.transAxes, ha="center")
 
 
 def draw_points(axes: Axes, points: Sequence[Point], everywhere: Sequence[Point]) -> None:
-    """Open markers; a thin dotted line joins those of one published system, and nothing else. What
-    has no x is a line across the panel."""
-    for line in (point for point in points if point.is_line):
-        draw_level(axes, line.y, f"{line.label}, {line.y:g}", of_system(line.system)[0])
+    """Open markers; a thin dotted line joins those of one published system, and nothing else."""
     style_of = published_styles(everywhere)
     for label in dict.fromkeys(point.label for point in points if not point.is_line):
         own = sorted((p.x, p.y) for p in points if p.label == label)
-        style = {**style_of[label], "linestyle": (0, (1, 2)), "linewidth": 0.7}
-        axes.plot(*zip(*own), **{**style, "color": "#888888"}, zorder=5)
+        axes.plot(*zip(*own), **{**style_of[label], "linestyle": (0, (1, 2)), "linewidth": 0.7, "color": "#888888"}, zorder=5)
 
 
-def draw_level(axes: Axes, y: float, words: str, colour: str, above: bool = True) -> None:
-    """A dashed line with its words, which place_levels moves out of the way of curves."""
-    axes.axhline(y, color=colour, linewidth=0.9, linestyle=(0, (2, 2)), zorder=1)
-    axes.annotate(words, (0, y), xycoords=("axes fraction", "data"), xytext=(3, 2 if above else -2),
-                  textcoords="offset points", ha="left", va="bottom" if above else "top", fontsize=words_size(),
-                  color="#444444", label=LEVEL, zorder=1.5,
-                  bbox={"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 0.5})
+def _draw_levels(axes: Axes, levels: Sequence[tuple[float, str, str]]) -> None:
+    """Dashed lines across the panel, with their words and colours. The words stand under the curves, at the end and on the
+    side of their line where they hide least."""
+    to_axes = axes.transData + axes.transAxes.inverted()  # shares of its width and height
+    curves = [to_axes.transform(line.get_xydata()).T for line in axes.lines if len(line.get_xdata()) > 2]
+    taken: list[tuple[int, float]] = []
+    for y, words, colour in levels:
+        at = to_axes.transform((1, y))[1]
+
+        def hidden(place: tuple[int, int]) -> float:
+            right, below = place
+            foot, xs = at - 0.1 * below, np.linspace(0.6, 1, 40) if right else np.linspace(0, 0.4, 40)
+            ys = [np.interp(xs, *curve, left=-1, right=-1) for curve in curves]
+            clash = any(right == end and abs(foot - other) < 0.1 for end, other in taken)
+            return sum(((foot < y) & (y < foot + 0.1)).sum() for y in ys) + 1000 * (foot < 0 or foot > 0.9) + 1000 * clash
+
+        right, below = min([(0, 0), (0, 1), (1, 0), (1, 1)], key=hidden)
+        taken.append((right, at - 0.1 * below))
+        axes.axhline(y, color=colour, linewidth=0.9, linestyle=(0, (2, 2)), zorder=1)
+        axes.annotate(words, (right, y), xycoords=("axes fraction", "data"), xytext=(3 - 6 * right, 2 - 4 * below),
+                      textcoords="offset points", ha="right" if right else "left", va="top" if below else "bottom",
+                      fontsize=words_size(), color="#444444", zorder=1.5,
+                      bbox={"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 0.5})
 
 
 def published_styles(points: Sequence[Point]) -> dict[str, dict[str, object]]:
     """The marker and colour of each label's system; sizes and machines of one differ in filling. A
     line has its words beside it."""
-    labels = dict.fromkeys((point.label, point.system) for point in points if not point.is_line)
     seen: Counter[str] = Counter()
-    styles = {}
-    for label, system in labels:
-        name = system_name(system)
-        styles[label] = open_marker(*of_system(system), OPEN_FILLS[seen[name] % len(OPEN_FILLS)])
-        seen[name] += 1
+    styles: dict[str, dict[str, object]] = {}
+    for label, system in dict.fromkeys((point.label, point.system) for point in points if not point.is_line):
+        colour, marker = of_system(system)
+        fill = OPEN_FILLS[seen[system_name(system)] % len(OPEN_FILLS)]
+        seen[system_name(system)] += 1
+        styles[label] = {"linestyle": "none", "marker": marker, "markersize": 8, "fillstyle": fill,
+                         "markerfacecolor": "#bbbbbb" if fill != "none" else "none",
+                         "markerfacecoloralt": "white", "markeredgecolor": colour, "markeredgewidth": 1.1}
     return styles
 
 
 def point_handles(points: Sequence[Point]) -> list[Line2D]:
-    return [Line2D([], [], label=label, **style)
-            for label, style in published_styles(points).items()]
+    return [Line2D([], [], label=label, **style) for label, style in published_styles(points).items()]
 
 
-def open_marker(colour: str, marker: str, fill: str) -> dict[str, object]:
-    return {"linestyle": "none", "marker": marker, "markersize": 8, "fillstyle": fill,
-            "markerfacecolor": "#bbbbbb" if fill != "none" else "none",
-            "markerfacecoloralt": "white", "markeredgecolor": colour, "markeredgewidth": 1.1}
-
-
-def finish_x(axes: Axes, curves: Sequence[Curve], points: Sequence[Point], label: str,
-             log: bool) -> None:
-    low, high = _log_range(curves, points, "x")
-    tick = si_tick if high > LONG_NUMBERS else plain_tick
-    axes.set_xlabel(label + (", log scale" if log else ""))
+def scale(axes: Axes, which: str, label: str, values: Iterable[float], log: bool, tick: Callable[[float, int], str], zero: bool = True) -> None:
+    """The axis of x or y: logarithmic around the values, or linear, from zero if `zero`."""
+    axis = getattr(axes, f"{which}axis")
+    getattr(axes, f"set_{which}label")(label + (", log scale" if log else ""))
     if log:
-        log_axis(axes, low, high, tick)
-    else:
-        axes.set_xlim(left=0)
-        axes.xaxis.set_major_formatter(FuncFormatter(tick))
-        axes.xaxis.set_major_locator(MaxNLocator(7, steps=[1, 2, 5, 10]))
-        axes.xaxis.set_minor_locator(AutoMinorLocator(2))
+        positive = [value for value in values if value > 0] or [1.0]
+        log_axis(axes, min(positive) / 1.2, max(positive) * 1.2, tick, which)
+        return
+    if zero:
+        getattr(axes, f"set_{which}lim")(0)
+    axis.set_major_formatter(FuncFormatter(tick))
+    axis.set_major_locator(MaxNLocator(7, steps=[1, 2, 5, 10]))
+    axis.set_minor_locator(AutoMinorLocator(2))
 
 
-def finish_y(axes: Axes, curves: Sequence[Curve], points: Sequence[Point], label: str,
-             recipe: Recipe) -> None:
+def finish_y(axes: Axes, curves: Sequence[Curve], points: Sequence[Point], label: str, recipe: Recipe) -> None:
     """Of times, rates and ratios: from zero, or logarithmic."""
-    log = wants_log(curves, recipe.y_scale, "y")
-    axes.set_ylabel(label + (", log scale" if log else ""))
-    if log:
-        log_axis(axes, *_log_range(curves, points, "y"), si_tick, which="y")
-    else:
-        axes.set_ylim(bottom=0)
-        axes.yaxis.set_major_formatter(FuncFormatter(si_tick))
+    values = [*(y for curve in curves for end in ("low", "high") for y in curve.points[end]), *(p.y for p in points)]
+    scale(axes, "y", label, values, wants_log(curves, recipe.y_scale, "y"), si_tick)
     if recipe.y_range:
         axes.set_ylim(*recipe.y_range)
 
 
-def _log_range(curves: Sequence[Curve], points: Sequence[Point], axis: str) -> tuple[float, float]:
-    names = ["x"] if axis == "x" else ["low", "high"]
-    known = [curve.points[name] for curve in curves for name in names]
-    values = pd.concat([*known, pd.Series([getattr(p, axis) for p in points], dtype=float)])
-    positive = values[values > 0]
-    return (positive.min() / 1.3, positive.max() * 1.3) if len(positive) else (0.1, 1.0)
-
-
-def _set_window(axes: Axes, panel: Panel, curves: Sequence[Curve], target: float | None,
-                points: Sequence[Point], recipe: Recipe, window: Window) -> str:
-    """Limits of y and the line at the target; returns what is cut off, for the small print."""
-    if not curves:
-        return ""
-    low, high = recipe.y_range or window(curves, target, [p.y for p in points])
-    axes.set_ylim(low, high)
-    if target is not None and low <= target <= high:
-        draw_level(axes, target, f"target {target:g}", "#555555", above=not row(target.metric).less)
+def _cut_off(panel: Panel, curves: Sequence[Curve], high: float) -> str:
+    """For the small print."""
     top = max(float(curve.points["high"].max()) for curve in curves)
-    return f"{panel.title}: errors over {significant(high)} are not shown (up to " \
-           f"{significant(top)})." if top > high else ""
+    return f"{panel.title}: errors over {significant(high)} are not shown (up to {significant(top)})." if top > high else ""
 
 
-def legend(view: View, per_panel: Sequence[Sequence[Curve]], looks_of: Mapping[str, Look],
-           names: Mapping[str, str]) -> tuple[dict[str, Line2D], dict[str, Line2D]]:
-    """By label, of ours and of libraries."""
-    drawn = [curve for curves in per_panel for curve in curves]
-    handles = {label: _handle(names[label], remarks([s for p in view.panels for s in p.series if s.label == label]),
-                              look, _with_label(drawn, label))
-               for label, look in looks_of.items()}
-    theirs = {label: handle for label, handle in handles.items() if is_library(label.split()[0])}
-    return {label: handle for label, handle in handles.items() if label not in theirs}, theirs
-
-
-def _once(handles: Mapping[str, Line2D]) -> list[Line2D]:
-    """One of each name, if possible one that is drawn."""
-    found: dict[str, Line2D] = {}
-    for handle in handles.values():
-        name = handle.get_label().replace(", not drawn", "")
-        if name not in found or handle.get_label() == name:
-            found[name] = handle
-    return list(found.values())
-
-
-def _with_label(curves: Sequence[Curve], label: str) -> Curve | None:
-    return next((curve for curve in curves if curve.series.label == label), None)
+def legend(view: View, per_panel: Sequence[Sequence[Curve]], looks_of: Mapping[str, Look], names: Mapping[str, str],
+           points: Sequence[Point] = ()) -> list[Line2D]:
+    """Ours, libraries, and what was published; each name once, of what is not drawn, too."""
+    curves = {names[curve.series.label]: curve for own in per_panel for curve in own}
+    found = {}
+    for label, look in looks_of.items():
+        name = names[label]
+        words = name + _remarks([s for p in view.panels for s in p.series if names[s.label] == name])
+        if name in curves:
+            style = look.as_line() if curves[name].joined else _as_points(look)
+        else:
+            words, style = f"{words}, not drawn", {"linestyle": "none", "marker": "x", "color": "#777777"}
+        found[name] = (is_library(label.split()[0]), Line2D([], [], label=words, **style))
+    return [*(handle for _, handle in sorted(found.values(), key=lambda one: one[0])), *point_handles(points)]
 
 
 def _as_points(look: Look) -> dict[str, object]:
     return {**look.as_line(), "linestyle": "none"}
 
 
-def _handle(label: str, remark: str, look: Look, drawn: Curve | None) -> Line2D:
-    if drawn:
-        return Line2D([], [], label=label + remark, **(look.as_line() if drawn.joined else _as_points(look)))
-    return Line2D([], [], linestyle="none", marker="x", color="#777777",
-                  label=f"{label}{remark}, not drawn")
-
-
-def remarks(series: Sequence[Series]) -> str:
+def _remarks(series: Sequence[Series]) -> str:
     """The marks of its times, and every status but completed, counted over the panels: ' † (1 diverged)'."""
     cases = pd.concat([s.cases for s in series])
-    if (cases["status"] == "completed").all():
-        return marks(cases)
-    return f"{marks(cases)} ({status_text(cases)})"
+    return marks(cases) + ("" if (cases["status"] == "completed").all() else f" ({status_text(cases)})")
 
 
 def reading(view: View, recipe: Recipe) -> str:
-    band = BANDS[recipe.band]
     if all(len(s.cases) == 1 for p in view.panels for s in p.series):
-        return f"{sample(view)}."
-    return (f"{sample(view)}. Line: median over seeds by epoch, while more than half of them run."
-            + (f" Band: {band}." if band else ""))
+        return ""
+    return f"Line: median over seeds by epoch, while more than half of them run.{BANDS[recipe.band]}"
 
 
 def numbers(panels: Sequence[Panel], per_panel: Sequence[Sequence[Curve]], x: str, y: str,

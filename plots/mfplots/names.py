@@ -7,12 +7,8 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING
 
-from mfplots.series import PEERS, SIZE_FACET, Series, hardware, marks
-
-if TYPE_CHECKING:
-    from mfplots.site.groups import Member
+from mfplots.series import PEERS, SIZE_FACET, Series, marks
 
 ON_AXES = {"schedule.learning_rate": "learning rate", "schedule.kind": "schedule"}
 SHORT = {SIZE_FACET: "f", "learning_rate": "lr", "cg_steps": "steps"}  # keys in figures
@@ -23,16 +19,14 @@ ACRONYMS = ("als", "bpmf", "bpr", "lmf", "mf", "nmf", "sgd", "svd", "wals")
 WORDS = {"svdpp": "SVD++", "knn": "kNN", "gibbs": "Gibbs"}
 
 
-def kind_of(member: Member) -> str:
+def kind_of(algorithm: str, paper: object) -> str:
     """new (of this project), paper or library; of a plugin, who wrote it is not known: paper."""
-    algorithm = member.series.algorithm
     if algorithm.startswith("peer:"):
         return "library"
-    return "new" if member.row["paper"] == OURS and algorithm not in OF_THE_FIELD else "paper"
+    return "new" if paper == OURS and algorithm not in OF_THE_FIELD else "paper"
 
 
-def display_name(member: Member) -> str:
-    algorithm, device = member.series.algorithm, hardware(member.row)
+def display_name(algorithm: str, device: str) -> str:
     kind = "GPU" if device == "cuda" else "CPU"
     if is_library(algorithm):
         return f"{own_name(algorithm)} ({kind})"

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pandas as pd
 
+from mfplots.names import explained
 from mfplots.printable import counted
 from mfplots.series import CONTENDED_MARK, RESTART_MARK, View, clocks_moved, contended, cores_text, is_true, restarted
 
 MAX_IDS = 24
 # Of the environment, what stands in words.
 SHOWN = ("mfbench", "git_sha", "git_dirty", "build_type", "host", "cpu", "cores", "gpu", "cuda", "driver")
+
+
+def small_print(view: View, names: Mapping[str, str], reading: str, *notes: str) -> list[str]:
+    """A caption: how many seeds, how to read it, notes, short names in full, and what it rests on."""
+    return [f"{sample(view)}. {reading}".strip(), *notes, explained(names), *provenance(view)]
 
 
 def provenance(view: View) -> list[str]:

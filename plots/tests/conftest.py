@@ -21,23 +21,22 @@ def rich(tmp_path_factory):
 @pytest.fixture
 def unlaid(monkeypatch):
     """Pages are neither laid out nor rendered, which takes the most of the time: an SVG holds their words."""
-    from mfplots.sheet import Sheet
+    from mfplots.page import Page
 
-    def words(sheet):
-        handles = [handle for group in sheet._groups for handle in group]
-        yield from [sheet._title, *(handle.get_label() for handle in handles)]
-        for axes in sheet.axes:
+    def words(page):
+        yield from [page.title, *(handle.get_label() for handle in page.handles)]
+        for axes in page.axes:
             yield from [axes.get_title(loc="left"), axes.get_xlabel(), axes.get_ylabel()]
             yield from (text.get_text() for text in axes.texts)
             for axis in (axes.xaxis, axes.yaxis):  # of get_ticklabels() the words, without the ticks that it makes
                 yield from axis.get_major_formatter().format_ticks(axis.get_majorticklocs())
-        yield from sheet.caption.splitlines()
+        yield from page.caption.splitlines()
 
-    def save(sheet, base, formats):
-        text = "".join(f"<text>{' '.join(one.split())}</text>" for one in words(sheet))
+    def save(page, base, formats):
+        text = "".join(f"<text>{' '.join(one.split())}</text>" for one in words(page))
         paths = [base.with_name(f"{base.name}.{kind}") for kind in formats]
         for path in paths:
             path.write_text(text, encoding="utf-8")
         return paths
 
-    monkeypatch.setattr(Sheet, "save", save)
+    monkeypatch.setattr(Page, "save", save)

@@ -241,7 +241,7 @@ def test_the_runs_before_the_last_of_what_restarts_are_no_rest(tmp_path):
     stack = stack_of(panel, panel.series[0])
     assert (stack.parts["train"], stack.parts[EARLIER], stack.parts["rest"]) == (4.0, 4.5, 0.5)
     with styled():
-        (axes,) = figures.draw(make_view(load([tmp_path])), Recipe("clocks")).sheet.axes
+        (axes,) = figures.draw(make_view(load([tmp_path])), Recipe("clocks")).axes
     assert axes.get_xlim() == (0, 100) and sum(bar.get_width() for bar in axes.patches) == pytest.approx(100)
 
 

@@ -46,7 +46,7 @@ def test_trace_draws_any_pair(rich_view, x, y):
     column = "epoch" if x == "epochs" else x
     assert {column, y, "band_low", "band_high", "seeds"} <= set(drawing.numbers.columns)
     panel = "toy, updates of sgd" if y == "updates_per_s" else "toy"  # ALS has a panel of its own
-    axes = drawing.sheet.axes
+    axes = drawing.axes
     assert f"{panel} (look-alike, synthetic)" in [one.get_title(loc="left") for one in axes]
     drawn = {value for one in axes for line in one.lines for value in line.get_xdata()}
     assert len(drawn) > 2 and set(drawing.numbers[column]) <= drawn
@@ -180,7 +180,7 @@ def test_a_target_that_is_not_reached_stands_above_all_times(tmp_path, y, above)
     cases = [Made("als", {"factors": f}, seed=seed, target=0.9, trace=[(0, 0.0, 2.0), (1, 1.0, end)])
              for f, end in ((8, 0.8), (16, 0.8), (32, 1.0 if above else None)) for seed in (1, 2, 3)]
     view = view_of(tmp_path, cases)
-    axes, = figures.draw(view, Recipe("sweep", x="factors", y=y)).sheet.axes
+    axes, = figures.draw(view, Recipe("sweep", x="factors", y=y)).axes
     cross, = (line for line in axes.lines if line.get_marker() == "x")
     assert list(cross.get_xdata()) == [32] and (cross.get_ydata()[0] > 0.9) == above
 

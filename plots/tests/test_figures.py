@@ -8,7 +8,7 @@ from mfplots.curves import aggregate, rmse_window, panel_curves
 from mfplots.load import load
 from mfplots.recipes import Recipe
 from mfplots.series import make_view
-from mfplots.sheet import FORMATS
+from mfplots.page import FORMATS
 
 ALL = (*figures.CURVES, "rmse-time", "rmse-answer", "rmse-passes", "speedup", "throughput", "trace", "metric-bars",
        "clocks")
@@ -122,8 +122,8 @@ def test_a_band_is_of_three_seeds_or_more(tmp_path, seeds):
     cases = [Made(seed=s, trace=[(0, 0.0, 1.2), (1, 1.0, 0.9 + 0.01 * s), (2, 2.0, 0.8 + 0.01 * s)])
              for s in range(seeds)]
     view = make_view(load([write(tmp_path, cases)]))
-    sheet = figures.draw(view, Recipe("rmse-time")).sheet
-    assert len(sheet.axes[0].collections) == (seeds >= 3)
+    page = figures.draw(view, Recipe("rmse-time"))
+    assert len(page.axes[0].collections) == (seeds >= 3)
 
 
 def test_the_first_model_does_not_flatten_the_curves(tmp_path):
@@ -149,8 +149,8 @@ def test_defaults_leave_out_what_the_data_do_not_allow(tmp_path, capsys):
 def test_a_panel_may_lack_the_baseline_of_another(tmp_path):
     cases = [Made(), Made("hogwild"), Made("hogwild", dataset="other")]
     view = make_view(load([write(tmp_path / "run", cases)]))
-    sheet = figures.draw(view, Recipe("speedup")).sheet
-    assert [axes.get_xlabel().partition(" (")[0] for axes in sheet.axes] == [
+    page = figures.draw(view, Recipe("speedup"))
+    assert [axes.get_xlabel().partition(" (")[0] for axes in page.axes] == [
         "speed-up over a baseline", "speed-up over sgd_serial"]
 
 

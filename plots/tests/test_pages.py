@@ -47,7 +47,7 @@ def test_a_curve_that_rises_again_is_shown_to_its_end(tmp_path):
     case = Made(trace=[(0, 0.0, 1.3), (1, 1.0, 0.96), (2, 2.0, 0.95), (3, 3.0, 1.05)])
     view = make_view(load([write(tmp_path / "run", [case])]))
     with styled():
-        axes = figures.draw(view, Recipe("trace")).sheet.axes[0]
+        axes = figures.draw(view, Recipe("trace")).axes[0]
     assert axes.get_ylim()[1] > 1.05 and axes.get_xlabel() == "epochs"
 
 

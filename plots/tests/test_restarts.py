@@ -21,7 +21,7 @@ LIBRARY = Made("peer:libmf:sgd", trace=BACKWARDS, facts={"restarts": True})
 
 def joined_lines(folder, x):
     """For each curve, whether a line joins its points."""
-    (axes,) = figures.draw(view_of(folder, [LIBRARY, Made()]), Recipe("trace", x=x)).sheet.axes
+    (axes,) = figures.draw(view_of(folder, [LIBRARY, Made()]), Recipe("trace", x=x)).axes
     return [line.get_linestyle() != "None" for line in axes.lines if len(line.get_xdata()) == len(BACKWARDS)]
 
 

@@ -193,10 +193,10 @@ class Figure:
     def save(self, path):
         path = Path(path)
         with styled():
-            return self.drawing.sheet.save(path.with_suffix(""), [path.suffix[1:] or "png"])[0]
+            return self.drawing.save(path.with_suffix(""), [path.suffix[1:] or "png"])[0]
 
     def _repr_png_(self):
-        from mfplots.sheet import DPI
+        from mfplots.page import DPI
         with tempfile.TemporaryDirectory() as folder:
             drawn = self.save(Path(folder) / "figure.png").read_bytes()
         width = int.from_bytes(drawn[16:20], "big")  # of a PNG's header

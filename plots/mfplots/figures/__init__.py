@@ -5,20 +5,18 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from mfplots.benchmarks import Benchmarks
 from mfplots.errors import PlotError, hint
 from mfplots.files import replacing
+from mfplots.page import Page
 from mfplots.printable import csv_cell
 from mfplots.recipes import Recipe
 from mfplots.series import View
-from mfplots.sheet import Sheet
 from mfplots.style import PAGE, Width, styled
 
 CURVES = ("quality-time", "quality-answer", "quality-passes")
@@ -26,17 +24,8 @@ DEFAULTS = (*CURVES, "speedup", "throughput", "clocks")
 NEED_VERSUS = ("speedup-trace",)  # drawn only with --versus
 OF_BENCHMARKS = ("benchmark-bars",)  # drawn from benchmarks; the others from cases
 
-
-@dataclass
-class Drawing:
-    """A finished page and the numbers on it, which are written beside it as CSV, as its caption is as text."""
-
-    sheet: Sheet
-    numbers: pd.DataFrame
-
-
 Source = View | Benchmarks
-Draw = Callable[[Any, Recipe], Drawing]
+Draw = Callable[[Any, Recipe], Page]
 _FIGURES: dict[str, Draw] = {}
 
 
@@ -53,7 +42,7 @@ def names() -> list[str]:
     return sorted(_FIGURES)
 
 
-def draw(source: Source, recipe: Recipe) -> Drawing:
+def draw(source: Source, recipe: Recipe) -> Page:
     if recipe.figure not in _FIGURES:
         raise PlotError(f'no figure "{recipe.figure}"{hint(recipe.figure, _FIGURES)}')
     return _FIGURES[recipe.figure](source, recipe)
@@ -63,22 +52,22 @@ def write(source: Source, recipe: Recipe, folder: Path, formats: Sequence[str],
           width: Width = PAGE) -> list[Path]:
     """Draws one recipe; returns the files written: pictures, caption, numbers. Raises before writing any."""
     with styled(width):
-        drawing = draw(source, recipe)
+        page = draw(source, recipe)
         try:
-            return _save(drawing, recipe, folder, formats)
+            return _save(page, recipe, folder, formats)
         except OSError as error:
             raise PlotError(f"{folder}: figures cannot be written there: {error.strerror or error}; "
                             "name another folder with --out") from error
 
 
-def _save(drawing: Drawing, recipe: Recipe, folder: Path, formats: Sequence[str]) -> list[Path]:
+def _save(page: Page, recipe: Recipe, folder: Path, formats: Sequence[str]) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
-    paths = drawing.sheet.save(folder / recipe.file_name, formats)
+    paths = page.save(folder / recipe.file_name, formats)
     caption = folder / f"{recipe.file_name}.txt"
     with replacing(caption) as file:
-        file.write(drawing.sheet.caption.encode())
+        file.write(page.caption.encode())
     table = folder / f"{recipe.file_name}.csv"
-    numbers = drawing.numbers.apply(lambda column: column if is_numeric_dtype(column) else column.map(csv_cell))
+    numbers = page.numbers.apply(lambda column: column if is_numeric_dtype(column) else column.map(csv_cell))
     with replacing(table) as file:
         numbers.to_csv(file, index=False, float_format="%.10g")
     return [*paths, caption, table]

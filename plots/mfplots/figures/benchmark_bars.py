@@ -10,12 +10,13 @@ import pandas as pd
 from matplotlib.patches import Patch
 
 from mfplots import metrics
-from mfplots.bar_page import Bar, Rows, Tick, bar_sheet, open_handle, published_marks
+from mfplots.bar_page import Bar, Row, Rows, Tick, bar_page, open_handle, published_rows
 from mfplots.benchmarks import BENCHMARK, COMPUTED, Benchmark, Benchmarks, Keys, select
 from mfplots.errors import NotDrawable, PlotError, hint
-from mfplots.figures import Drawing, figure
+from mfplots.figures import figure
 from mfplots.metrics import FEWEST, Interval, Spread
 from mfplots.names import explained, short_names
+from mfplots.page import Page
 from mfplots.palette import BLACK, BLUE, COLOURS
 from mfplots.published import Point, value_points
 from mfplots.recipes import Recipe
@@ -30,7 +31,7 @@ AXES = {"time": "time of a run", "bytes": "bytes a second",
 
 
 @dataclass
-class Row:
+class Stack:
     """A bar: one benchmark, or the parts of a stack, in their order."""
 
     panel: str
@@ -38,7 +39,7 @@ class Row:
     parts: dict[str, Spread] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
     label: str = ""
-    base: Row | None = None
+    base: Stack | None = None
 
     @property
     def whole(self) -> bool:
@@ -54,7 +55,7 @@ class Row:
 
 
 @figure("benchmark-bars")
-def benchmark_bars(benchmarks: Benchmarks, recipe: Recipe) -> Drawing:
+def benchmark_bars(benchmarks: Benchmarks, recipe: Recipe) -> Page:
     rows = _rows(select(benchmarks, recipe.filter), recipe)
     if not any(row.whole for row in rows):
         raise NotDrawable(f"no benchmark has a value of {recipe.y or 'time'}")
@@ -66,29 +67,26 @@ def benchmark_bars(benchmarks: Benchmarks, recipe: Recipe) -> Drawing:
         raise PlotError(f'{recipe.file_name}: "relative" needs a "baseline"')
     points = value_points(recipe.published)
     say = (lambda value: f"{significant(value)}×") if recipe.relative else _unit(recipe)
-    groups = [[row for row in rows if row.panel == name] for name in dict.fromkeys(row.panel for row in rows)]
     names = short_names(row.label for row in rows)
-    sheet = bar_sheet(recipe.title or f"benchmarks: {_axis(recipe)}", [
-        Rows(own[0].panel, [names[row.label] for row in own], [_words_of(row, recipe) for row in own],
-             [_bar(y, row, recipe, rows) for y, row in enumerate(own)],
-             _axis(recipe), published_marks(points, len(own), say)) for own in groups], _tick(recipe))
-    sheet.legend(_legend(rows, recipe, points))
-    sheet.small_print([_reading(rows, recipe), explained(names), *benchmarks.provenance])
-    return Drawing(sheet, _numbers(rows, recipe))
+    page = bar_page(recipe.title or f"benchmarks: {_axis(recipe)}", [Rows(name, [
+        *(Row(names[row.label], _words_of(row, recipe), [_bar(row, recipe, rows)]) for row in rows if row.panel == name),
+        *published_rows(points, say)], _axis(recipe)) for name in dict.fromkeys(row.panel for row in rows)], _tick(recipe))
+    return page.done(_numbers(rows, recipe), [_reading(rows, recipe), explained(names), *benchmarks.provenance],
+                     _legend(rows, recipe, points))
 
 
 # ---- rows ----------------------------------------------------------------------------------------
 
-def _rows(items: Sequence[Benchmark], recipe: Recipe) -> list[Row]:
+def _rows(items: Sequence[Benchmark], recipe: Recipe) -> list[Stack]:
     """In the order in which they ran."""
     _check_keys(items, recipe)
-    rows: dict[tuple[str, ...], Row] = {}
+    rows: dict[tuple[str, ...], Stack] = {}
     for item in items:
         keys = dict(item.keys)
         part = keys.pop(recipe.stack_by, "") if recipe.stack_by else ""
         panel = f"{recipe.panel_by} = {keys.pop(recipe.panel_by, '')}" if recipe.panel_by else ""
         row = rows.setdefault((panel, *sorted(f"{k}:{v}" for k, v in keys.items())),
-                              Row(panel, keys))
+                              Stack(panel, keys))
         if part in row.parts:
             raise PlotError(f"two results of {_words(item.keys)}; narrow the results or the filter")
         row.parts[part] = metrics.spread(item.values(recipe.y or "time"))
@@ -99,7 +97,7 @@ def _rows(items: Sequence[Benchmark], recipe: Recipe) -> list[Row]:
     return list(rows.values())
 
 
-def _take_apart(row: Row, names: Mapping[str, str]) -> None:
+def _take_apart(row: Stack, names: Mapping[str, str]) -> None:
     """Each part less the one before it. Differences of medians: they have no range."""
     measured, row.parts, before = row.parts, {}, 0.0
     row.errors += [f"no {part}" for part in names if part not in measured]
@@ -127,7 +125,7 @@ def _check_keys(items: Sequence[Benchmark], recipe: Recipe) -> None:
                         f"{hint(recipe.y, counters)}")
 
 
-def _check_shares(rows: Sequence[Row], recipe: Recipe) -> None:
+def _check_shares(rows: Sequence[Stack], recipe: Recipe) -> None:
     """More than 100 % means that the peak is of something else than what is counted."""
     for row in rows:
         if _of_peak(recipe) and row.total > _peak(recipe):
@@ -135,7 +133,7 @@ def _check_shares(rows: Sequence[Row], recipe: Recipe) -> None:
                             f"{_unit(recipe)(_peak(recipe))}; name the peak of what {recipe.y} counts, or draw {COMPUTED}")
 
 
-def _label(rows: Sequence[Row]) -> None:
+def _label(rows: Sequence[Stack]) -> None:
     """What differs among the rows."""
     names = dict.fromkeys(key for row in rows for key in row.keys)
     differ = [key for key in names if len({row.keys.get(key) for row in rows}) > 1]
@@ -149,7 +147,7 @@ def _words(keys: Mapping[str, str]) -> str:
                     for key, value in keys.items() if value)
 
 
-def _find_baselines(rows: Sequence[Row], name: str) -> None:
+def _find_baselines(rows: Sequence[Stack], name: str) -> None:
     """For each row the one of its panel that has the named words and most else in common."""
     words = set(name.split())
     named = [row for row in rows if words <= set(_words(row.keys).split())]
@@ -164,19 +162,19 @@ def _find_baselines(rows: Sequence[Row], name: str) -> None:
 
 # ---- the page ------------------------------------------------------------------------------------
 
-def _bar(y: int, row: Row, recipe: Recipe, rows: Sequence[Row]) -> Bar:
+def _bar(row: Stack, recipe: Recipe, rows: Sequence[Stack]) -> Bar:
     scale = _scale(row, recipe)
     shown = Look(BLACK if row.base is row else BLUE, "-", "o", 0)
     if not row.whole:
-        return Bar(y, metrics.NO_INTERVAL, shown)
+        return Bar(metrics.NO_INTERVAL, shown)
     if recipe.stack_by:
         colours = _colours(rows)
         parts = [(p.median * scale, colours[part]) for part, p in row.parts.items()]
-        return Bar(y, Interval(row.total * scale, math.nan, math.nan), shown, parts=parts)
+        return Bar(Interval(row.total * scale, math.nan, math.nan), shown, parts=parts)
     only = next(iter(row.parts.values()))
     whiskers = only.whiskers
     shown_as = Interval(whiskers.value * scale, whiskers.low * scale, whiskers.high * scale)
-    return Bar(y, shown_as, shown)
+    return Bar(shown_as, shown)
 
 
 def _peak(recipe: Recipe) -> float:
@@ -189,13 +187,13 @@ def _of_peak(recipe: Recipe) -> bool:
     return math.isfinite(_peak(recipe))
 
 
-def _scale(row: Row, recipe: Recipe) -> float:
+def _scale(row: Stack, recipe: Recipe) -> float:
     if _of_peak(recipe):
         return 100 / _peak(recipe)
     return 1 / row.base.total if recipe.relative and row.base else 1.0
 
 
-def _words_of(row: Row, recipe: Recipe) -> list[str]:
+def _words_of(row: Stack, recipe: Recipe) -> list[str]:
     if not row.whole:
         return ["; ".join(row.errors) or "no value"]
     say = _unit(recipe)
@@ -209,13 +207,13 @@ def _words_of(row: Row, recipe: Recipe) -> list[str]:
     return words + ([f"{part} {say(p.median)}" for part, p in row.parts.items()] if recipe.stack_by else [])
 
 
-def _legend(rows: Sequence[Row], recipe: Recipe, points: Sequence[Point]) -> list:
+def _legend(rows: Sequence[Stack], recipe: Recipe, points: Sequence[Point]) -> list:
     colours = _colours(rows) if recipe.stack_by else {}
     patches = [Patch(facecolor=colour, label=part) for part, colour in colours.items()]
     return patches + ([open_handle()] if points else [])
 
 
-def _colours(rows: Sequence[Row]) -> dict[str, str]:
+def _colours(rows: Sequence[Stack]) -> dict[str, str]:
     parts = dict.fromkeys(part for row in rows for part in row.parts)
     return {part: COLOURS[i % len(COLOURS)] for i, part in enumerate(parts)}
 
@@ -242,7 +240,7 @@ def _tick(recipe: Recipe) -> Tick:
     return time_tick if name == "time" else si_tick
 
 
-def _reading(rows: Sequence[Row], recipe: Recipe) -> str:
+def _reading(rows: Sequence[Stack], recipe: Recipe) -> str:
     counts = sorted({p.n for row in rows for p in row.parts.values() if p.n})
     number = " to ".join(dict.fromkeys(map(str, (counts[0], counts[-1]))))
     text = f"n = {number} repetitions, their median" if counts[-1] > 1 else "n = 1 repetition"
@@ -254,7 +252,7 @@ def _reading(rows: Sequence[Row], recipe: Recipe) -> str:
     return f"{text}{whiskers}.{over}{parts}"
 
 
-def _numbers(rows: Sequence[Row], recipe: Recipe) -> pd.DataFrame:
+def _numbers(rows: Sequence[Stack], recipe: Recipe) -> pd.DataFrame:
     name = recipe.y or "time"
     return pd.DataFrame([{
         "panel": row.panel, "benchmark": _words(row.keys), "part": part,

@@ -10,15 +10,16 @@ import pandas as pd
 from matplotlib.patches import Patch
 
 from mfplots import metrics
-from mfplots.bar_page import Bar, Rows, bar_sheet
+from mfplots.bar_page import Bar, Row, Rows, bar_page
 from mfplots.errors import NotDrawable
-from mfplots.figures import Drawing, figure
+from mfplots.figures import figure
 from mfplots.metrics import Interval
-from mfplots.names import explained, marked, short_names
+from mfplots.names import marked, short_names
+from mfplots.page import Page
 from mfplots.palette import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILLION
 from mfplots.recipes import Recipe
 from mfplots.series import Panel, Series, View, panel_title, restarted
-from mfplots.smallprint import provenance, sample
+from mfplots.smallprint import small_print
 from mfplots.style import Look, duration, plain_tick
 from mfplots.summary import status_text
 
@@ -49,29 +50,22 @@ class Stack:
 
 
 @figure("clocks")
-def clocks(view: View, recipe: Recipe) -> Drawing:
+def clocks(view: View, recipe: Recipe) -> Page:
     stacks = [stack_of(panel, series) for panel in view.panels for series in panel.series]
     if not any(stack.n for stack in stacks):
         raise NotDrawable("no finished case has its clocks")
-    names, panels = short_names(view.labels, view.by_panel), []
-    for panel in view.panels:
-        own = [stack for stack in stacks if stack.panel is panel]
-        panels.append(Rows(panel_title(panel), [marked(stack.series, names) for stack in own],
-                           [_words(stack) for stack in own], [_bar(y, stack) for y, stack in enumerate(own)],
-                           "share of the wall time of a case (%)"))
-    sheet = bar_sheet(recipe.title or f"{view.specs}: where the time of a case goes", panels, plain_tick)
-    for axes in sheet.axes:
+    names = short_names(view.labels, view.by_panel)
+    panels = [Rows(panel_title(panel), [Row(marked(stack.series, names), _words(stack), [_bar(stack)]) for stack in stacks
+                                        if stack.panel is panel], "share of the wall time of a case (%)") for panel in view.panels]
+    page = bar_page(recipe.title or f"{view.specs}: where the time of a case goes", panels, plain_tick)
+    for axes in page.axes:
         axes.set_xlim(0, 100)
     drawn = [part for part in ALL if any(stack.n and stack.parts[part] > 0 for stack in stacks)]
-    sheet.legend([Patch(facecolor=COLOUR_OF[part], label=part) for part in drawn])
-    sheet.small_print([
-        f"{sample(view)}. "
-        "Median over seeds of each part, stacked; all: their sum. Start: the device and what is made once a run. "
+    return page.done(_numbers(stacks), small_print(
+        view, names, "Median over seeds of each part, stacked; all: their sum. Start: the device and what is made once a run. "
         "Runs for earlier points: a library may run from the start for each evaluated point; these are all runs but the "
         "last, which is its training. Rest: what is on no clock. Answer: prepare + transfer + train to the end, with what an "
-        "earlier case had done of them.",
-        explained(names), *provenance(view)])
-    return Drawing(sheet, _numbers(stacks))
+        "earlier case had done of them."), [Patch(facecolor=COLOUR_OF[part], label=part) for part in drawn])
 
 
 def stack_of(panel: Panel, series: Series) -> Stack:
@@ -98,12 +92,12 @@ def _earlier(cases: pd.DataFrame) -> list[float]:
     return [of_case(row) if restarts else 0.0 for (_, row), restarts in zip(cases.iterrows(), restarted(cases))]
 
 
-def _bar(y: int, stack: Stack) -> Bar:
+def _bar(stack: Stack) -> Bar:
     look = Look(BLACK, "-", "o", 0)
     if not stack.n or stack.total <= 0:
-        return Bar(y, metrics.NO_INTERVAL, look)
+        return Bar(metrics.NO_INTERVAL, look)
     parts = [(100 * stack.parts[part] / stack.total, COLOUR_OF[part]) for part in ALL]
-    return Bar(y, Interval(100.0, math.nan, math.nan), look, parts=parts)
+    return Bar(Interval(100.0, math.nan, math.nan), look, parts=parts)
 
 
 def _words(stack: Stack) -> list[str]:

@@ -9,42 +9,37 @@ import numpy as np
 import pandas as pd
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from mfplots.curve_page import BANDS, curve_sheet, draw_panel, names_and_looks, numbers, place_legend
+from mfplots.curve_page import BANDS, curve_page, legend, names_and_looks, numbers
 from mfplots.curves import Curve, aggregate
 from mfplots.errors import NotDrawable, PlotError
-from mfplots.figures import Drawing, figure
-from mfplots.names import explained
+from mfplots.figures import figure
+from mfplots.page import Page
 from mfplots.recipes import Recipe
-from mfplots.series import Panel, Series, View, panel_title
-from mfplots.smallprint import provenance, sample
+from mfplots.series import Panel, Series, View
+from mfplots.smallprint import small_print
 from mfplots.summary import baseline_label
 
 USERS = ["first_user", "last_user"]
 
 
 @figure("user-groups")
-def user_groups(view: View, recipe: Recipe) -> Drawing:
+def user_groups(view: View, recipe: Recipe) -> Page:
     per_panel = [_curves(panel, recipe) for panel in view.panels]
     if not any(per_panel):
         raise NotDrawable(f"no finished case has {recipe.part} errors by user group; the spec asks "
                           'for them with "evaluate": {"user_groups": 10}')
     names, looks_of = names_and_looks(view, baseline_label(view, recipe.question))
-    sheet = curve_sheet(len(view.panels), recipe, f"{recipe.part} RMSE by user id", view)
-    for axes, panel, curves in zip(sheet.axes, view.panels, per_panel):
-        draw_panel(axes, curves, looks_of, recipe)
-        axes.set_title(panel_title(panel), loc="left")
+    page = curve_page(view, recipe, f"{recipe.part} RMSE by user id", per_panel, looks_of)
+    for axes in page.axes:
         axes.set_xlabel("group of user ids, lowest first")
         axes.xaxis.set_major_locator(MaxNLocator(12, integer=True))
         axes.set_ylabel(f"{recipe.part} RMSE over that of all users (%)")
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:+g}" if value else "0"))
         axes.axhline(0, color="#555555", linewidth=0.9, linestyle=(0, (2, 2)), zorder=0.5)
-    place_legend(sheet, view, per_panel, looks_of, names)
-    band = BANDS[recipe.band]
-    sheet.small_print([
-        f"{sample(view)}. Group 1: the lowest user ids. Line: median over seeds."
-        + (f" Band: {band}." if band else "") + " Over: the RMSE of all users of the same case.",
-        explained(names), *provenance(view)])
-    return Drawing(sheet, numbers(view.panels, per_panel, "group", f"{recipe.part}_rmse_over_all_percent"))
+    return page.done(
+        numbers(view.panels, per_panel, "group", f"{recipe.part}_rmse_over_all_percent"),
+        small_print(view, names, f"Group 1: the lowest user ids. Line: median over seeds.{BANDS[recipe.band]} Over: the RMSE of "
+                    "all users of the same case."), legend(view, per_panel, looks_of, names))
 
 
 def _curves(panel: Panel, recipe: Recipe) -> list[Curve]:

@@ -9,21 +9,22 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
+from matplotlib.ticker import FixedLocator, NullLocator
 
-from mfplots.curve_page import at_curves, curve_sheet, draw_points, point_handles
+from mfplots.curve_page import LONG_NUMBERS, draw_points, point_handles, scale
 from mfplots.curves import far_apart
 from mfplots.errors import NotDrawable, PlotError, hint
-from mfplots.figures import Drawing, figure
+from mfplots.figures import figure
 from mfplots.metrics import Spread
-from mfplots.names import ON_AXES, explained, short_names
+from mfplots.names import ON_AXES, short_names
+from mfplots.page import Page
 from mfplots.palette import system_name
 from mfplots.published import Point, absent_note, fits, left_out_note, points_of
 from mfplots.recipes import Recipe
 from mfplots.series import (Panel, Series, View, canonical, make_labels, marks,
                             methods_apart, panel_title)
-from mfplots.smallprint import provenance, sample
-from mfplots.style import Look, log_axis, looks, plain_tick, si_tick
+from mfplots.smallprint import small_print
+from mfplots.style import Look, looks, plain_tick, si_tick
 from mfplots.summary import main_metric, status_text, writes_note
 from mfplots.values import Metric, axis_label, metric, spread_of, values
 
@@ -49,7 +50,7 @@ class Item:
 
 
 @figure("sweep")
-def sweep(view: View, recipe: Recipe) -> Drawing:
+def sweep(view: View, recipe: Recipe) -> Page:
     recipe = replace(recipe, y=recipe.y or f"final_{main_metric(view)}")
     found = metric(recipe.y)
     view = methods_apart(view) if found.by_method else view
@@ -64,9 +65,9 @@ def sweep(view: View, recipe: Recipe) -> Drawing:
     fitting = list(dict.fromkeys(p for near in near_of.values() for p in near))
     shown = [_sized(p, recipe) for p in fitting]
     names = short_names(item.label for item in items)
-    sheet = curve_sheet(len(titles), recipe, f"{axis_label(found, recipe)} by {recipe.x}", view)
+    page = Page(recipe.title or f"{view.specs}: {axis_label(found, recipe)} by {recipe.x}", len(titles))
     looks_of = looks(list(dict.fromkeys(item.label for item in items)), _baseline(view, items))
-    for axes, title in zip(sheet.axes, titles):
+    for axes, title in zip(page.axes, titles):
         own = [item for item in items if item.title == title]
         near = [_sized(p, recipe) for p in near_of[title]]
         _draw_panel(axes, own, places, looks_of, LATE if found.to_target else ABSENT_AT)
@@ -75,17 +76,12 @@ def sweep(view: View, recipe: Recipe) -> Drawing:
         draw_points(axes, near, shown)
         axes.set_title(title, loc="left")
         _finish(axes, own, near, places, found, recipe)
-    handles = _legend(items, looks_of, names)
-    apart = shown or places is not None
-    sheet.legend([*handles.values(), *_missing_handle(items, found)], point_handles(shown), named=() if apart else at_curves(sheet, handles))
-    sheet.small_print([
-        f"{sample(view)}. "
-        "Median over seeds, band or whiskers from smallest to largest of 3 or more.",
-        f"Dotted: the time on one, divided by the {recipe.x}." if _is_scaling(recipe, found) else "",
-        absent_note(points, datasets), left_out_note(points, fitting, datasets), writes_note(view) if found.by_method else "",
-        explained(names), *provenance(view)])
     numbers = _numbers(items, recipe, shown)
-    return Drawing(sheet, _with_efficiency(numbers, recipe) if _is_scaling(recipe, found) else numbers)
+    return page.done(_with_efficiency(numbers, recipe) if _is_scaling(recipe, found) else numbers, small_print(
+        view, names, "Median over seeds, band or whiskers from smallest to largest of 3 or more.",
+        f"Dotted: the time on one, divided by the {recipe.x}." if _is_scaling(recipe, found) else "",
+        absent_note(points, datasets), left_out_note(points, fitting, datasets), writes_note(view) if found.by_method else ""),
+        [*_legend(items, looks_of, names), *_missing_handle(items, found), *point_handles(shown)])
 
 
 def _near(points: Sequence[Point], own: Sequence[Item], found: Metric) -> list[Point]:
@@ -193,18 +189,18 @@ def _draw_panel(axes: Axes, items: Sequence[Item], places: Mapping[object, float
         shift = 0.0 if places is None else (k - (len(labels) - 1) / 2) * min(0.1, 0.6 / len(labels))
         line = sorted(((_at(item.x, places) + shift, item.spread) for item in own
                        if item.x is not ABSENT), key=lambda place: place[0])
-        _draw_line(axes, line, looks_of[label], label, places is None, missing_at)
+        _draw_line(axes, line, looks_of[label], places is None, missing_at)
 
 
-def _draw_line(axes: Axes, line: Sequence[tuple[float, Spread]], look: Look, label: str,
-               joined: bool, missing_at: float) -> None:
+def _draw_line(axes: Axes, line: Sequence[tuple[float, Spread]], look: Look, joined: bool,
+               missing_at: float) -> None:
     known = [(x, spread) for x, spread in line if spread.n]
     xs, medians = [x for x, _ in known], [spread.median for _, spread in known]
     whiskers = [spread.whiskers for _, spread in known]
     low, high = [w.low for w in whiskers], [w.high for w in whiskers]
     style = look.as_line() if joined else {**look.as_line(), "linestyle": "none"}
     if known:
-        axes.plot(xs, medians, zorder=3, label=label, **style)
+        axes.plot(xs, medians, zorder=3, **style)
     if joined and np.isfinite(low).sum() > 1:
         axes.fill_between(xs, np.where(np.isfinite(low), low, medians), np.where(np.isfinite(high), high, medians),
                           color=look.colour, alpha=0.18, linewidth=0, zorder=2)
@@ -224,44 +220,29 @@ def _at(x: object, places: Mapping[object, float] | None) -> float:
 
 def _finish(axes: Axes, items: Sequence[Item], points: Sequence[Point],
             places: Mapping[object, float] | None, found: Metric, recipe: Recipe) -> None:
-    ys = [v for item in items if item.spread.n for v in (item.spread.low, item.spread.high)]
-    ys += [p.y for p in points]
-    log_y = found.kind != "error" and far_apart(ys, recipe.y_scale)
-    axes.set_ylabel(axis_label(found, recipe) + (", log scale" if log_y else ""))
-    if log_y:
-        positive = [y for y in ys if y > 0]
-        log_axis(axes, min(positive) / 1.3, max(positive) * 1.3, found.tick, which="y")
-    elif found.kind != "error":
-        axes.set_ylim(bottom=0)
-        axes.yaxis.set_major_formatter(FuncFormatter(found.tick))
+    ys = [*(v for item in items if item.spread.n for v in (item.spread.low, item.spread.high)), *(p.y for p in points)]
+    if found.kind == "error":
+        axes.set_ylabel(axis_label(found, recipe))
+    else:
+        scale(axes, "y", axis_label(found, recipe), ys, far_apart(ys, recipe.y_scale), found.tick)
     if recipe.y_range:
         axes.set_ylim(*recipe.y_range)
-    _finish_x(axes, items, points, places, recipe)
-
-
-def _finish_x(axes: Axes, items: Sequence[Item], points: Sequence[Point],
-              places: Mapping[object, float] | None, recipe: Recipe) -> None:
     label = ON_AXES.get(recipe.x, recipe.x)
     if places is not None:
         axes.set_xlabel(label)
-        names = [x if isinstance(x, str) else canonical(x) for x in places]
-        axes.set_xticks(list(places.values()), names)
+        axes.set_xticks(list(places.values()), [x if isinstance(x, str) else canonical(x) for x in places])
         axes.set_xlim(-0.5, len(places) - 0.5)
         return
     xs = [float(item.x) for item in items if item.x is not ABSENT] + [p.x for p in points]
     log = far_apart(xs, recipe.x_scale)
-    axes.set_xlabel(label + (", log scale" if log else ""))
-    tick = si_tick if xs and max(xs) >= 1e5 else plain_tick
-    if log:
-        log_axis(axes, min(x for x in xs if x > 0) / 1.2, max(xs) * 1.2, tick)
-    else:
-        few = sorted(set(xs)) if len(set(xs)) <= FEW_VALUES else []
-        axes.xaxis.set_major_locator(FixedLocator(few) if few else MaxNLocator(6, steps=[1, 2, 5, 10]))
-        axes.xaxis.set_major_formatter(FuncFormatter(tick))
+    scale(axes, "x", label, xs, log, si_tick if max(xs, default=0) >= LONG_NUMBERS else plain_tick, zero=False)
+    if not log and len(set(xs)) <= FEW_VALUES:
+        axes.xaxis.set_major_locator(FixedLocator(sorted(set(xs))))
+        axes.xaxis.set_minor_locator(NullLocator())
 
 
-def _legend(items: Sequence[Item], looks_of: Mapping[str, Look], names: Mapping[str, str]) -> dict[str, Line2D]:
-    handles = {}
+def _legend(items: Sequence[Item], looks_of: Mapping[str, Look], names: Mapping[str, str]) -> list[Line2D]:
+    handles = []
     for label, look in looks_of.items():
         own = [item for item in items if item.label == label]
         cases = pd.concat([item.cases for item in own])
@@ -269,7 +250,7 @@ def _legend(items: Sequence[Item], looks_of: Mapping[str, Look], names: Mapping[
         words = [f"({status_text(cases)})"] if failed else []
         if not any(item.spread.n for item in own):
             words.append("no value")
-        handles[label] = Line2D([], [], label=" ".join([names[label] + marks(cases), *words]), **look.as_line())
+        handles.append(Line2D([], [], label=" ".join([names[label] + marks(cases), *words]), **look.as_line()))
     return handles
 
 

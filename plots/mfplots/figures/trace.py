@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from mfplots import metrics
-from mfplots.curve_page import Quantity, draw_curves
+from mfplots.curve_page import draw_curves
 from mfplots.errors import PlotError, hint
-from mfplots.figures import Drawing, figure
+from mfplots.figures import figure
+from mfplots.page import Page
 from mfplots.published import points_of
 from mfplots.recipes import Recipe
 from mfplots.series import View, methods_apart
@@ -24,15 +25,15 @@ Y = {"updates_per_s": "rating updates per second of training", **CLOCKS}  # besi
 
 
 @figure("trace")
-def trace(view: View, recipe: Recipe) -> Drawing:
+def trace(view: View, recipe: Recipe) -> Page:
     x, y = quantity("x", recipe.x or "epochs", X), _of_y(recipe.y or main_metric(view))
-    if x.column == y.column:
-        raise PlotError(f'{recipe.file_name}: "x" and "y" are both {x.column}')
-    if "updates_per_s" in (x.column, y.column):
+    if x[0] == y[0]:
+        raise PlotError(f'{recipe.file_name}: "x" and "y" are both {x[0]}')
+    if "updates_per_s" in (x[0], y[0]):
         view = methods_apart(view)
-    if metrics.row(y.column):
-        view = measured_by(view, y.column)
-    return draw_curves(view, recipe, x, y, f"{_name(y)} against {_name(x)}", points_of(recipe.published, lines=True))
+    if metrics.row(y[0]):
+        view = measured_by(view, y[0])
+    return draw_curves(view, recipe, x, y, " against ".join(words.split(" (")[0] for _, words in (y, x)), points_of(recipe.published, lines=True))
 
 
 def _against(what: str, x: str) -> None:
@@ -46,18 +47,14 @@ _against("answer", ANSWER)
 _against("passes", "passes")
 
 
-def quantity(key: str, name: str, known: Mapping[str, str]) -> Quantity:
+def quantity(key: str, name: str, known: Mapping[str, str]) -> tuple[str, str]:
     if name not in known:
         raise PlotError(f'"{key}": unknown "{name}"{hint(name, known)}')
-    return Quantity("epoch" if name == "epochs" else name, known[name])
+    return "epoch" if name == "epochs" else name, known[name]
 
 
-def _of_y(name: str) -> Quantity:
+def _of_y(name: str) -> tuple[str, str]:
     if name in Y:
-        return Quantity(name, Y[name])
+        return name, Y[name]
     row = metrics.known(name, '"y"', Y)
-    return Quantity(row.key, row.axis)
-
-
-def _name(quantity: Quantity) -> str:
-    return quantity.label.split(" (")[0]
+    return row.key, row.axis

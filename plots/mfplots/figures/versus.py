@@ -6,17 +6,16 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from mfplots.curve_page import curve_sheet, draw_panel, draw_points, finish_x, finish_y, names_and_looks, numbers, \
-    place_legend, reading
-from mfplots.curves import Curve, aggregate, wants_log
+from mfplots.curve_page import curve_page, finish_y, legend, names_and_looks, numbers, reading
+from mfplots.curves import Curve, aggregate
 from mfplots.errors import NotDrawable, PlotError
-from mfplots.figures import Drawing, figure
+from mfplots.figures import figure
 from mfplots.figures.trace import X, quantity
-from mfplots.names import explained
+from mfplots.page import Page
 from mfplots.published import absent_note, points_of
 from mfplots.recipes import Recipe
-from mfplots.series import Panel, View, canonical, panel_title
-from mfplots.smallprint import provenance
+from mfplots.series import Panel, View, canonical
+from mfplots.smallprint import provenance, small_print
 from mfplots.summary import CLOCK_NAMES
 from mfplots.traces import Trace
 
@@ -24,40 +23,31 @@ MATCHED_BY = ("algorithm", "params", "schedule", "init", "dataset", "split", "co
 
 
 @figure("speedup-trace")
-def speedup_trace(view: View, recipe: Recipe) -> Drawing:
+def speedup_trace(view: View, recipe: Recipe) -> Page:
     if view.versus is None:
         raise NotDrawable("it compares two result folders of one spec; name the second with "
                           "--versus DIR")
     x = quantity("x", recipe.x or "iterations", X)
     ours, theirs = machine_name(view.cases), machine_name(view.versus.cases)
     rivals = _by_key(view.versus)
-    per_panel = [_curves(panel, rivals, recipe, x.column) for panel in view.panels]
+    per_panel = [_curves(panel, rivals, recipe, x[0]) for panel in view.panels]
     if not any(per_panel):
         raise PlotError(_nothing_matches(view, view.versus, ours, theirs))
     names, looks_of = names_and_looks(view, None)
     datasets = {panel.dataset for panel in view.panels}
     points = points_of(recipe.published)
     shown = [p for p in points if p.dataset in datasets]
-    sheet = curve_sheet(len(view.panels), recipe, f"{ours} over {theirs}", view)
-    for axes, panel, curves in zip(sheet.axes, view.panels, per_panel):
-        own = [p for p in shown if p.dataset == panel.dataset]
-        draw_panel(axes, curves, looks_of, recipe)
-        draw_points(axes, own, shown)
-        axes.set_title(panel_title(panel), loc="left")
-        finish_x(axes, curves, own, x.label, wants_log(curves, recipe.x_scale))
-        finish_y(axes, curves, own, "speed-up (times)", recipe)
+    page = curve_page(view, recipe, f"{ours} over {theirs}", per_panel, looks_of, shown, x[1])
+    for axes, panel, curves in zip(page.axes, view.panels, per_panel):
+        finish_y(axes, curves, [p for p in shown if p.dataset == panel.dataset], "speed-up (times)", recipe)
         axes.axhline(1, color="#555555", linewidth=0.9, linestyle=(0, (2, 2)), zorder=0.5)
-    place_legend(sheet, view, per_panel, looks_of, names, shown)
-    sheet.small_print([
-        f"{CLOCK_NAMES[recipe.clock].capitalize()} on {theirs} over that on {ours} at equal "
-        f"epochs, by seed. {reading(view, recipe)}",
-        _matched_note(view, view.versus, rivals), absent_note(points, datasets), explained(names),
-        *(f"{ours}: {line}" for line in provenance(view)),
-        *(f"{theirs}: {line}" for line in provenance(view.versus))])
-    table = numbers(view.panels, per_panel, x.column, "speedup", shown)
+    table = numbers(view.panels, per_panel, x[0], "speedup", shown)
     table.insert(0, "over", theirs)
     table.insert(0, "of", ours)
-    return Drawing(sheet, table)
+    return page.done(table, [
+        *small_print(view, names, f"{CLOCK_NAMES[recipe.clock].capitalize()} on {theirs} over that on {ours} at equal epochs, by seed. "
+                     f"{reading(view, recipe)}", _matched_note(view, view.versus, rivals), absent_note(points, datasets)),
+        f"{theirs}:", *provenance(view.versus)], legend(view, per_panel, looks_of, names, shown))
 
 
 def machine_name(cases: pd.DataFrame) -> str:

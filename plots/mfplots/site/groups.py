@@ -69,6 +69,14 @@ class Member:
         return f"{self.series.algorithm} {self.configuration}".strip()
 
     @cached_property
+    def name(self) -> str:
+        return display_name(self.series.algorithm, hardware(self.row))
+
+    @cached_property
+    def kind(self) -> str:
+        return kind_of(self.series.algorithm, self.row["paper"])
+
+    @cached_property
     def row(self) -> pd.Series:
         return self.series.cases.iloc[0]
 
@@ -114,7 +122,7 @@ class Member:
         """What leaderboard and curves say of it."""
         colour, marker = of_algorithm(self.series.algorithm)
         params = self.row["params"] or {}
-        return {"algorithm": self.series.algorithm, "name": display_name(self), "kind": kind_of(self),
+        return {"algorithm": self.series.algorithm, "name": self.name, "kind": self.kind,
                 "bench": self.bench.title, "sized": self.factors is not None, "configuration": self.configuration, "run": self.run.name,
                 "hardware": hardware(self.row), "machine": self.machine, "family": text_of(self.row["family"]),
                 "precision": next((str(params[key]) for key in PRECISIONS if key in params), "–"),

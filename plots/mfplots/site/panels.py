@@ -18,7 +18,6 @@ import pandas as pd
 
 from mfplots import metrics
 from mfplots.metrics import FEWEST, Target
-from mfplots.names import display_name, kind_of
 from mfplots.series import contended, hardware
 from mfplots.site.groups import Bench, Group, Member, plain
 from mfplots.summary import ANSWER, LEVELS, frozen, headlines, metric_of, times_to_target
@@ -41,12 +40,12 @@ class Cell:
 
     @property
     def has_library(self) -> bool:
-        return any(kind_of(member) == "library" for member in self.members)
+        return any(member.kind == "library" for member in self.members)
 
     @property
     def rank(self) -> tuple[bool, int]:
         """The more the better: whether a library is in it, and its rows."""
-        return self.has_library, len({display_name(member) for member in self.members})
+        return self.has_library, len({member.name for member in self.members})
 
     @cached_property
     def metric(self) -> str:
@@ -159,7 +158,7 @@ def _title(group: Group) -> str:
 def _by_name(members: Iterable[Member]) -> dict[str, list[Member]]:
     found: dict[str, list[Member]] = {}
     for member in members:
-        found.setdefault(display_name(member), []).append(member)
+        found.setdefault(member.name, []).append(member)
     return found
 
 
@@ -167,7 +166,7 @@ def _row(cell: Cell, members: Sequence[Member]) -> Json:
     first = members[0]
     sound = [m for m in members if len(m.series.finished) >= FEWEST]
     best = metrics.best_of([_quality(m, cell.metric) for m in sound or members], cell.metric)
-    return {"name": display_name(first), "algorithm": first.series.algorithm, "kind": kind_of(first),
+    return {"name": first.name, "algorithm": first.series.algorithm, "kind": first.kind,
             "hardware": hardware(first.row), "quality": plain(best), "few": not sound,
             "seeds": max(len(m.series.finished) for m in members),
             "at": {level: {name: _fastest(members, target, clock) for name, clock in CLOCKS.items()}
@@ -264,7 +263,7 @@ def _published(cell: Cell, groups: Sequence[Group], table: pd.DataFrame | None) 
 
 def _reached(cell: Cell, member: Member, target: Target) -> Json:
     validated = float((member.row["split"] or {}).get("validation") or 0)
-    return {"name": display_name(member), "kind": kind_of(member), "factors": member.factors,
+    return {"name": member.name, "kind": member.kind, "factors": member.factors,
             "whole": not validated, "quality": plain(_quality(member, cell.metric)),
             **{name: _reach(member, target, clock) for name, clock in CLOCKS.items()}, **_source(member)}
 
