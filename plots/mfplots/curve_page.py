@@ -17,7 +17,7 @@ from mfplots.metrics import FEWEST, row
 from mfplots.names import is_library, short_names
 from mfplots.page import Page
 from mfplots.palette import of_system, system_name
-from mfplots.published import Point, absent_note, foreign_note
+from mfplots.published import Point, notes as published_notes
 from mfplots.recipes import Recipe
 from mfplots.series import Panel, Series, View, marks, panel_title
 from mfplots.smallprint import small_print
@@ -38,10 +38,9 @@ def draw_curves(view: View, recipe: Recipe, x: tuple[str, str], y: tuple[str, st
     names, looks_of = names_and_looks(view, baseline_label(view, recipe.question))
     datasets = {panel.dataset for panel in view.panels}
     metric = row(y[0])  # on a linear axis with a window of its own
-    foreign = [p for p in points if metric and p.foreign and p.dataset in datasets]
-    shown = [p for p in points if p.dataset in datasets and p not in foreign]
+    shown = [p for p in points if p.dataset in datasets and not (metric and p.foreign)]
     page = curve_page(view, recipe, title, whole, looks_of, shown, x[1])
-    notes = [absent_note(points, datasets), foreign_note(foreign)]
+    notes = published_notes(points, shown, datasets)
     for axes, panel, curves in zip(page.axes, view.panels, whole):
         near = [p for p in shown if p.dataset == panel.dataset]
         if metric:
@@ -74,7 +73,10 @@ def curve_page(view: View, recipe: Recipe, title: str, per_panel: Sequence[Seque
     for axes, panel, curves in zip(page.axes, view.panels, per_panel):
         near = [p for p in points if p.dataset == panel.dataset]
         draw_points(axes, near, points)
-        _draw_panel(axes, curves, looks_of, recipe)
+        for curve in curves:
+            draw_line(axes, curve.points, looks_of[curve.series.label], curve.joined, recipe.band != "none")
+        if not curves and not axes.lines:
+            axes.text(0.5, 0.5, "no case with a trace", transform=axes.transAxes, ha="center")
         axes.set_title(panel_title(panel), loc="left")
         if x_label:
             values = [*(x for curve in curves for x in curve.points["x"]), *(p.x for p in near)]
@@ -95,24 +97,22 @@ def names_and_looks(view: View, baseline: str | None) -> tuple[dict[str, str], d
     return names, dict(sorted(own.items(), key=lambda item: item[1].order))
 
 
-def _draw_panel(axes: Axes, curves: Sequence[Curve], looks_of: Mapping[str, Look], recipe: Recipe) -> None:
-    for curve in curves:
-        look, p = looks_of[curve.series.label], curve.points
-        every = max(len(p) // 8, 1)
-        wide = (p["high"] > p["low"]) & (p["seeds"] >= FEWEST)
-        if curve.joined:
-            axes.plot(p["x"], p["y"], markevery=(look.order % every, every), zorder=3, **look.as_line())
-        else:
-            axes.plot(p["x"], p["y"], zorder=3, **_as_points(look))
-        if recipe.band == "none" or not wide.any():
-            continue
-        if curve.joined:
-            axes.fill_between(p["x"].to_numpy(float), p["low"].to_numpy(float), p["high"].to_numpy(float), color=look.colour,
-                              alpha=0.18, where=(p["seeds"] >= FEWEST).to_numpy(), linewidth=0, zorder=2)
-        else:
-            axes.vlines(p["x"][wide], p["low"][wide], p["high"][wide], color=look.colour, alpha=0.4, zorder=2)
-    if not curves and not axes.lines:
-        axes.text(0.5, 0.5, "no case with a trace", transform=axes.transAxes, ha="center")
+def draw_line(axes: Axes, points: pd.DataFrame, look: Look, joined: bool, band: bool = True) -> None:
+    """Its x and y with the band from low to high; whiskers instead if nothing joins them, or if the band has no width."""
+    p, every = points, max(len(points) // 8, 1)
+    if joined:
+        axes.plot(p["x"], p["y"], markevery=(look.order % every, every), zorder=3, **look.as_line())
+    else:
+        axes.plot(p["x"], p["y"], zorder=3, **_as_points(look))
+    enough = p["seeds"] >= FEWEST
+    wide = (p["high"] > p["low"]) & enough
+    if not band or not wide.any():
+        return
+    if joined and enough.sum() > 1:
+        axes.fill_between(p["x"].to_numpy(float), p["low"].to_numpy(float), p["high"].to_numpy(float), color=look.colour,
+                          alpha=0.18, where=enough.to_numpy(), linewidth=0, zorder=2)
+    else:
+        axes.vlines(p["x"][wide], p["low"][wide], p["high"][wide], color=look.colour, alpha=0.4, zorder=2)
 
 
 def draw_points(axes: Axes, points: Sequence[Point], everywhere: Sequence[Point]) -> None:

@@ -69,30 +69,15 @@ def fits(point: Point, kind: str, methods: Collection[str]) -> bool:
     return not (kind == "error" and point.foreign) and (kind != "rate" or set(methods) == {"sgd"})
 
 
-def absent_note(points: Sequence[Point], datasets: Collection[str]) -> str:
-    """For the small print, where a page has no panel for any of the published numbers."""
+def notes(points: Sequence[Point], drawn: Sequence[Point], datasets: Collection[str]) -> list[str]:
+    """For the small print: published numbers that are not drawn, and why."""
     found = {point.dataset for point in points}
-    if not found or found & set(datasets):
-        return ""
-    return f"The published numbers are of {', '.join(sorted(found))}, which has no panel here."
-
-
-def foreign_note(points: Sequence[Point]) -> str:
-    """For the small print: errors of other data lie on no common axis with a look-alike's."""
-    if not points:
-        return ""
-    found = {point.source for point in points}
-    return (f"Published errors are of {', '.join(sorted(found))}, not of a look-alike, whose "
-            "attainable error is another: not drawn.")
-
-
-def left_out_note(published: Sequence[Point], drawn: Sequence[Point], datasets: Collection[str]) -> str:
-    """For the small print, of those with a panel that are not `drawn` all the same."""
-    left = [p for p in published if p.dataset in datasets and p not in drawn]
-    if not left:
-        return ""
-    return foreign_note([p for p in left if p.foreign]) or \
-        "Published rates are of SGD: not drawn among those of another method."
+    if found and not found & set(datasets):
+        return [f"The published numbers are of {', '.join(sorted(found))}, which has no panel here."]
+    left = [p for p in points if p.dataset in datasets and p not in drawn]
+    if sources := sorted({p.source for p in left if p.foreign}):
+        return [f"Published errors are of {', '.join(sources)}, not of a look-alike, whose attainable error is another: not drawn."]
+    return ["Published rates are of SGD: not drawn among those of another method."] if left else []
 
 
 def _points(request: Published | None, place: Callable[[pd.Series], tuple[float, float]]) -> list[Point]:

@@ -55,8 +55,7 @@ class Recipe:
     cumulative: Mapping[str, str] = field(default_factory=dict)
     relative: bool = False          # benchmark-bars: over the baseline
     part: str = "test"              # user-groups: test or train
-    target_rmse: float | Mapping[str, float] | None = None
-    target: Target | None = None    # {"metric", "value"}, before target_rmse
+    target: Target | None = None    # {"metric", "value"}
     baseline: str | None = None
     unfinished: bool = False        # draw cases without a footer too
     optional: bool = False          # left out, with the reason, where the results do not allow it
@@ -69,7 +68,7 @@ class Recipe:
 
     @property
     def question(self) -> Question:
-        return Question(self.target_rmse, self.target, self.baseline, self.clock)
+        return Question(self.target, self.baseline, self.clock)
 
 
 def read_recipes(path: Path) -> list[Recipe]:
@@ -93,7 +92,7 @@ def parse_recipe(data: Any, where: str) -> Recipe:
     for key, parse in (("published", _parse_published), ("y_range", _parse_range), ("target", parse_target)):
         if values.get(key) is not None:
             values[key] = parse(values[key], f"{where}.{key}")
-    _check_numbers(data, where)
+    _check_peaks(data, where)
     return Recipe(**values)
 
 
@@ -123,13 +122,10 @@ def _parse_range(data: Any, where: str) -> tuple[float, float]:
     return float(data[0]), float(data[1])
 
 
-def _check_numbers(data: Mapping[str, Any], where: str) -> None:
-    for key in ("target_rmse", "peaks"):
-        named = data.get(key)
-        for value in named.values() if isinstance(named, dict) else [named]:
-            if value is not None and not (is_number(value) and value > 0):
-                raise PlotError(f"{where}.{key}: found {value!r}, expected a number above 0")
-    for key in data.get("peaks", {}):
+def _check_peaks(data: Mapping[str, Any], where: str) -> None:
+    for key, value in data.get("peaks", {}).items():
+        if not (is_number(value) and value > 0):
+            raise PlotError(f"{where}.peaks: found {value!r}, expected a number above 0")
         if key not in PEAKS:
             raise PlotError(f'{where}.peaks: unknown key "{key}"{hint(key, PEAKS)}')
 

@@ -23,7 +23,9 @@ def small_print(view: View, names: Mapping[str, str], reading: str, *notes: str)
 def provenance(view: View) -> list[str]:
     """One line each for cases, revision and machine of the view's cases, clocks that moved, machines
     that were shared, runs for single points, and test parts that were watched."""
-    return [_ids(view.cases), revisions(view.cases), machines(view.cases), *moved_clocks(view.cases), *shared_machines(view.cases), *single_runs(view.cases), *watched_tests(view.cases)]
+    cases = view.cases
+    return [_ids(cases), revisions(cases), machines(cases), *moved_clocks(cases), *shared_machines(cases), *single_runs(cases),
+            *watched_tests(cases)]
 
 
 def single_runs(cases: pd.DataFrame) -> list[str]:

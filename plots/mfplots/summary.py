@@ -28,8 +28,7 @@ RUN_RULES = ("stop.", "evaluate.")  # facets that say how long a case runs, not 
 class Question:
     """What to measure; None means what the result files themselves name."""
 
-    target_rmse: float | Mapping[str, float] | None = None  # or by data set
-    target: Target | None = None  # of any metric, before a target RMSE
+    target: Target | None = None
     baseline: str | None = None
     clock: str = "train_s"
     metric: str | None = None  # that quality is shown by
@@ -104,12 +103,6 @@ def target_of(panel: Panel, question: Question) -> Target | None:
     """The target asked for, else the one the panel's own result files name."""
     if question.target is not None:
         return question.target
-    asked = question.target_rmse
-    if isinstance(asked, Mapping):
-        asked = asked.get(panel.dataset)
-        return None if asked is None else Target(asked)
-    if asked is not None:
-        return Target(asked)
     named = _named_targets(panel)
     if len(named) > 1:
         if all(target.metric == "test_rmse" for target in named.values()):

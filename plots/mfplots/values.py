@@ -6,14 +6,12 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-import pandas as pd
-
 from mfplots import metrics
 from mfplots.errors import PlotError, hint
 from mfplots.recipes import Recipe
 from mfplots.series import Panel, Series
 from mfplots.style import duration, plain_tick, si, si_tick, time_tick
-from mfplots.summary import ANSWER, CLOCK_NAMES, bests, end_times, headlines, last, target_of, throughputs, to_the_end
+from mfplots.summary import ANSWER, CLOCK_NAMES, bests, end_times, headlines, last, target_of, throughputs
 
 Measure = Callable[[Series, str], list[float]]  # of each finished case, by the clock of times
 ASKED = "the clock asked for"
@@ -21,7 +19,7 @@ ASKED = "the clock asked for"
 
 @dataclass(frozen=True)
 class Metric:
-    """`kind`: error, time, rate, count or energy. `beside`: the metric without which this one is not to
+    """`kind`: error, time, rate or count. `beside`: the metric without which this one is not to
     be shown."""
 
     label: str
@@ -39,18 +37,13 @@ class Metric:
     def text(self, value: float) -> str:
         if self.kind in ("error", "count"):
             return f"{value:{'.4f' if self.kind == 'error' else '.4g'}}" if math.isfinite(value) else "–"
-        return duration(value) if self.kind == "time" else \
-            si(value, "J" if self.kind == "energy" else "/s")
+        return duration(value) if self.kind == "time" else si(value, "/s")
 
 
 def _per(column: str) -> Measure:
     """The time to the end over what was done in it."""
     return lambda series, clock: [time / done if done > 0 else math.nan for time, done
                                   in zip(end_times(series, clock), last(series, column))]
-
-
-def _column(name: str) -> Measure:
-    return lambda series, _: to_the_end(series, pd.to_numeric(series.finished[name]))
 
 
 METRICS = {  # beside headline_, final_ and best_ with the key of a metric
@@ -64,10 +57,6 @@ METRICS = {  # beside headline_, final_ and best_ with the key of a metric
                              beside="answer_to_target", to_target=ASKED),
     "answer_to_target": Metric("prepare + transfer + training time to the target", "time",
                                beside="time_to_target", to_target=ANSWER),
-    "energy_to_target": Metric("energy of training to the target (J)", "energy",
-                               to_target="train_energy_j"),
-    "first_epoch_s": Metric("time of the first epoch", "time", _column("first_epoch_s")),
-    "steady_epoch_s": Metric("time of an epoch after the first", "time", _column("steady_epoch_s")),
 }
 
 

@@ -9,6 +9,7 @@ from synthetic import Made, draw, lines, rows_of, view_of, write, write_lines
 from mfplots import figures
 from mfplots.figures.clocks import EARLIER, stack_of
 from mfplots.load import load
+from mfplots.metrics import Target
 from mfplots.recipes import Recipe
 from mfplots.series import make_view, methods_apart
 from mfplots.smallprint import provenance
@@ -93,7 +94,7 @@ def test_epochs_come_from_the_footer(tmp_path):
 def test_energy_is_that_of_the_point_at_the_target(tmp_path):
     cases = [Made("fused", seed=s, trace=FAST, watts=400.0) for s in (1, 2, 3)]
     assert rows_of(tmp_path / "a", cases)["fused"].median_energy == pytest.approx(80.0)
-    assert rows_of(tmp_path / "b", cases, Question(1.0))["fused"].median_energy == \
+    assert rows_of(tmp_path / "b", cases, Question(Target(1.0)))["fused"].median_energy == \
         pytest.approx(40.0)
     cases[0].trace = cases[1].trace = MISSES
     assert math.isnan(rows_of(tmp_path / "c", cases)["fused"].median_energy)

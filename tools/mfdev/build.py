@@ -60,6 +60,14 @@ def mfbench(words):
     run_mfbench(words, cwd=os.environ.get("MFDEV_CALLED_IN") or ROOT)
 
 
+def plot(words):
+    mfbench(["plot", *words])
+
+
+def report(words):
+    mfbench(["report", *words])
+
+
 def programs(folder, pattern):
     found = (path for path in pathlib.Path(folder).rglob(pattern) if path.is_file() and os.access(path, os.X_OK))
     return sorted(found)

@@ -15,7 +15,7 @@ from mfplots.figures import figure
 from mfplots.metrics import NO_INTERVAL, Interval, Spread
 from mfplots.names import marked, over, short_names
 from mfplots.page import Page
-from mfplots.published import absent_note, fits, left_out_note, value_points
+from mfplots.published import fits, notes, value_points
 from mfplots.recipes import Recipe
 from mfplots.series import Panel, Series, View, methods_apart, panel_title, repeats
 from mfplots.smallprint import small_print
@@ -72,7 +72,7 @@ def metric_bars(view: View, recipe: Recipe) -> Page:
                     origin=1.0 if recipe.relative else None, closeup=recipe.relative or found.kind == "error")
     datasets = {panel.dataset for panel in view.panels}
     return page.done(_numbers(rows, recipe.y or "s_per_epoch"), small_print(
-        view, names, _reading(rows, found, recipe), absent_note(published, datasets), left_out_note(published, points, datasets),
+        view, names, _reading(rows, found, recipe), *notes(published, points, datasets),
         writes_note(view) if found.by_method else ""), [open_handle()] if points else [])
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, NullLocator
 
-from mfplots.curve_page import LONG_NUMBERS, draw_points, point_handles, scale
+from mfplots.curve_page import LONG_NUMBERS, draw_line, draw_points, point_handles, scale
 from mfplots.curves import far_apart
 from mfplots.errors import NotDrawable, PlotError, hint
 from mfplots.figures import figure
@@ -19,7 +18,7 @@ from mfplots.metrics import Spread
 from mfplots.names import ON_AXES, short_names
 from mfplots.page import Page
 from mfplots.palette import system_name
-from mfplots.published import Point, absent_note, fits, left_out_note, points_of
+from mfplots.published import Point, fits, notes, points_of
 from mfplots.recipes import Recipe
 from mfplots.series import (Panel, Series, View, canonical, make_labels, marks,
                             methods_apart, panel_title)
@@ -80,7 +79,7 @@ def sweep(view: View, recipe: Recipe) -> Page:
     return page.done(_with_efficiency(numbers, recipe) if _is_scaling(recipe, found) else numbers, small_print(
         view, names, "Median over seeds, band or whiskers from smallest to largest of 3 or more.",
         f"Dotted: the time on one, divided by the {recipe.x}." if _is_scaling(recipe, found) else "",
-        absent_note(points, datasets), left_out_note(points, fitting, datasets), writes_note(view) if found.by_method else ""),
+        *notes(points, fitting, datasets), writes_note(view) if found.by_method else ""),
         [*_legend(items, looks_of, names), *_missing_handle(items, found), *point_handles(shown)])
 
 
@@ -187,35 +186,13 @@ def _draw_panel(axes: Axes, items: Sequence[Item], places: Mapping[object, float
                              linestyle=looks_of[label].line, linewidth=1)
         # Words have no width between them: their dots stand side by side, and nothing joins them.
         shift = 0.0 if places is None else (k - (len(labels) - 1) / 2) * min(0.1, 0.6 / len(labels))
-        line = sorted(((_at(item.x, places) + shift, item.spread) for item in own
-                       if item.x is not ABSENT), key=lambda place: place[0])
-        _draw_line(axes, line, looks_of[label], places is None, missing_at)
-
-
-def _draw_line(axes: Axes, line: Sequence[tuple[float, Spread]], look: Look, joined: bool,
-               missing_at: float) -> None:
-    known = [(x, spread) for x, spread in line if spread.n]
-    xs, medians = [x for x, _ in known], [spread.median for _, spread in known]
-    whiskers = [spread.whiskers for _, spread in known]
-    low, high = [w.low for w in whiskers], [w.high for w in whiskers]
-    style = look.as_line() if joined else {**look.as_line(), "linestyle": "none"}
-    if known:
-        axes.plot(xs, medians, zorder=3, **style)
-    if joined and np.isfinite(low).sum() > 1:
-        axes.fill_between(xs, np.where(np.isfinite(low), low, medians), np.where(np.isfinite(high), high, medians),
-                          color=look.colour, alpha=0.18, linewidth=0, zorder=2)
-    elif known:  # a band needs a width
-        ends = np.nan_to_num([[m - end for m, end in zip(medians, low)],
-                              [end - m for m, end in zip(medians, high)]])
-        axes.errorbar(xs, medians, yerr=ends, fmt="none", ecolor=look.colour, capsize=2.5, zorder=2)
-    missing = [x for x, spread in line if not spread.n]
-    if missing:
-        axes.plot(missing, [missing_at] * len(missing), linestyle="none", marker="x", color=look.colour,
-                  transform=axes.get_xaxis_transform(), clip_on=False)
-
-
-def _at(x: object, places: Mapping[object, float] | None) -> float:
-    return float(x) if places is None else places[x]  # type: ignore[arg-type]
+        places_of = [(float(item.x) if places is None else places[item.x] + shift, item.spread) for item in own if item.x is not ABSENT]
+        known = pd.DataFrame([(x, s.median, s.low, s.high, s.n) for x, s in places_of if s.n], columns=["x", "y", "low", "high", "seeds"])
+        if len(known):
+            draw_line(axes, known.sort_values("x"), looks_of[label], joined=places is None)
+        if missing := [x for x, spread in places_of if not spread.n]:
+            axes.plot(missing, [missing_at] * len(missing), linestyle="none", marker="x", color=looks_of[label].colour,
+                      transform=axes.get_xaxis_transform(), clip_on=False)
 
 
 def _finish(axes: Axes, items: Sequence[Item], points: Sequence[Point],

@@ -12,7 +12,7 @@ from mfplots.errors import NotDrawable, PlotError
 from mfplots.figures import figure
 from mfplots.figures.trace import X, quantity
 from mfplots.page import Page
-from mfplots.published import absent_note, points_of
+from mfplots.published import notes, points_of
 from mfplots.recipes import Recipe
 from mfplots.series import Panel, View, canonical
 from mfplots.smallprint import provenance, small_print
@@ -46,7 +46,7 @@ def speedup_trace(view: View, recipe: Recipe) -> Page:
     table.insert(0, "of", ours)
     return page.done(table, [
         *small_print(view, names, f"{CLOCK_NAMES[recipe.clock].capitalize()} on {theirs} over that on {ours} at equal epochs, by seed. "
-                     f"{reading(view, recipe)}", _matched_note(view, view.versus, rivals), absent_note(points, datasets)),
+                     f"{reading(view, recipe)}", _matched_note(view, view.versus, rivals), *notes(points, shown, datasets)),
         f"{theirs}:", *provenance(view.versus)], legend(view, per_panel, looks_of, names, shown))
 
 

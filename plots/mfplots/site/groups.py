@@ -259,7 +259,7 @@ def default_target(group: Group) -> tuple[Target | None, bool]:
     if named:
         (metric, value), _ = named.most_common(1)[0]
         return Target(value, metric), True
-    best = metrics.best_of([_headline(m.series, group.metric) for m in group.members], group.metric)
+    best = metrics.best_of([headline(m.series, group.metric) for m in group.members], group.metric)
     if not math.isfinite(best) or best == 0:
         return None, False
     away = PROPOSED if metrics.row(group.metric).less else -PROPOSED
@@ -316,13 +316,13 @@ def group_data(group: Group, index: int) -> Json:
 def _rank(series: Series, target: Target | None) -> tuple[float, float]:
     median = metrics.censored_median(times_to_target(series, target, ANSWER)) if target is not None else math.nan
     metric = metric_of(series)
-    best = _headline(series, metric)
+    best = headline(series, metric)
     sign = 1 if metrics.row(metric).less else -1
     return (median if math.isfinite(median) else math.inf,
             sign * best if math.isfinite(best) else math.inf)
 
 
-def _headline(series: Series, metric: str) -> float:
+def headline(series: Series, metric: str) -> float:
     return metrics.spread(headlines(series, metric)).median
 
 
@@ -332,7 +332,7 @@ def _series_data(member: Member, known: Sequence[str], variant: int) -> Json:
     return {**member.about, "label": member.label + marks(series.cases), "variant": variant,
             "statuses": dict(Counter(series.cases["status"])),
             "seeds": [_seed_data(member, i, known) for i in done.index],
-            "best": {name: plain(_headline(series, name)) for name in known},
+            "best": {name: plain(headline(series, name)) for name in known},
             "curves": {name: _curve([series.traces[i] for i in shown], name) for name in known}}
 
 

@@ -19,8 +19,8 @@ import pandas as pd
 from mfplots import metrics
 from mfplots.metrics import FEWEST, Target
 from mfplots.series import contended, hardware
-from mfplots.site.groups import Bench, Group, Member, plain
-from mfplots.summary import ANSWER, LEVELS, frozen, headlines, metric_of, times_to_target
+from mfplots.site.groups import Bench, Group, Member, headline, plain
+from mfplots.summary import ANSWER, LEVELS, frozen, metric_of, times_to_target
 
 Json = dict[str, Any]
 CLOCKS = {"answer": ANSWER, "training": "train_s"}
@@ -63,7 +63,7 @@ class Cell:
         """By the rule of the frozen ones, on this panel's matrix factorizations."""
         own = [m for m in self.members if m.factors] or self.members
         own = [m for m in own if len(m.series.finished) >= FEWEST] or own
-        best = metrics.best_of([_quality(m, self.metric) for m in own], self.metric)
+        best = metrics.best_of([headline(m.series, self.metric) for m in own], self.metric)
         if not math.isfinite(best) or best == 0:
             return {}
         asked, usual = self.group.target
@@ -84,10 +84,6 @@ def _frozen(member: Member, metric: str) -> dict[str, Target]:
     if metric_of(member.series) != metric:
         return {}
     return {level: Target(value, metric) for level, (value, _) in zip(LEVELS, frozen(member.series))}
-
-
-def _quality(member: Member, metric: str) -> float:
-    return metrics.spread(headlines(member.series, metric)).median
 
 
 def _reach(member: Member, target: Target, clock: str) -> float | None:
@@ -165,7 +161,7 @@ def _by_name(members: Iterable[Member]) -> dict[str, list[Member]]:
 def _row(cell: Cell, members: Sequence[Member]) -> Json:
     first = members[0]
     sound = [m for m in members if len(m.series.finished) >= FEWEST]
-    best = metrics.best_of([_quality(m, cell.metric) for m in sound or members], cell.metric)
+    best = metrics.best_of([headline(m.series, cell.metric) for m in sound or members], cell.metric)
     return {"name": first.name, "algorithm": first.series.algorithm, "kind": first.kind,
             "hardware": hardware(first.row), "quality": plain(best), "few": not sound,
             "seeds": max(len(m.series.finished) for m in members),
@@ -264,7 +260,7 @@ def _published(cell: Cell, groups: Sequence[Group], table: pd.DataFrame | None) 
 def _reached(cell: Cell, member: Member, target: Target) -> Json:
     validated = float((member.row["split"] or {}).get("validation") or 0)
     return {"name": member.name, "kind": member.kind, "factors": member.factors,
-            "whole": not validated, "quality": plain(_quality(member, cell.metric)),
+            "whole": not validated, "quality": plain(headline(member.series, cell.metric)),
             **{name: _reach(member, target, clock) for name, clock in CLOCKS.items()}, **_source(member)}
 
 
