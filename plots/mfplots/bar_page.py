@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -16,9 +16,11 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from mfplots.metrics import Interval
+from mfplots.names import marked
 from mfplots.page import Page, fit, inches_of
 from mfplots.palette import BLACK
 from mfplots.published import Point
+from mfplots.series import Panel, Series, panel_title
 from mfplots.style import Look, log_axis, words_size
 
 NAMES, WORDS = 0.36, 0.33   # of the figure's width at most, left and right of the axes
@@ -65,7 +67,7 @@ class Rows:
 
 
 def bar_page(title: str, panels: Sequence[Rows], tick: Tick, origin: float | None = None, closeup: bool = False) -> Page:
-    """`origin`: a line, where bars begin on a logarithmic axis; None: dots instead, since it has no zero. `closeup`: dots
+    """`origin`: a line at which bars begin on a logarithmic axis; without one dots, since it has no zero. `closeup`: dots
     on an axis around the values, for errors, which differ little."""
     width, highest = matplotlib.rcParams["figure.figsize"]
     room = highest - AROUND - A_TITLE * (len(panels) - 1)
@@ -86,7 +88,8 @@ def bar_page(title: str, panels: Sequence[Rows], tick: Tick, origin: float | Non
         middle = [end - inches / 2 for end, inches in zip(accumulate(own), own)]  # the axis of y has inches
         for y, row in zip(middle, panel.rows):
             for bar in row.bars:
-                _draw_bar(axes, bar, y + bar.shift * min(own), bar.height * min(own), None if closeup else origin if log else 0.0)
+                start = None if closeup else origin if log else 0.0
+                _draw_bar(axes, bar, y + bar.shift * min(own), bar.height * min(own), start)
         if origin is not None:
             axes.axvline(origin, color="#555555", linewidth=0.9, linestyle=(0, (2, 2)), zorder=0.5)
         axes.set_yticks(middle, [name for name, _ in texts], fontsize=size, linespacing=1.0)
@@ -97,6 +100,12 @@ def bar_page(title: str, panels: Sequence[Rows], tick: Tick, origin: float | Non
             axes.annotate(words, (1, y), xytext=(4, 0), fontsize=size, va="center", xycoords=("axes fraction", "data"),
                           textcoords="offset points", color="#222222", annotation_clip=False, linespacing=1.0)
     return page
+
+
+def panel_rows(panel: Panel, names: Mapping[str, str], rows: Iterable[tuple[Series, Sequence[str], Sequence[Bar]]],
+               x_label: str) -> Rows:
+    """Of each series its words and bars."""
+    return Rows(panel_title(panel), [Row(marked(series, names), words, bars) for series, words, bars in rows], x_label)
 
 
 def published_rows(points: Sequence[Point], text: Callable[[float], str]) -> list[Row]:
@@ -127,7 +136,8 @@ def _as_fit(pieces: Sequence[str], inches: float, size: float) -> str:
 
 def _set_scale(axes: Axes, bars: Sequence[Bar], tick: Tick, origin: float | None, closeup: bool) -> bool:
     """Around the values for a close-up; else from 0, or logarithmic (True) if they differ much and none is a stack."""
-    ends = [end for bar in bars for end in (bar.interval.value, bar.interval.low, bar.interval.high, *bar.dots) if math.isfinite(end)]
+    ends = [end for bar in bars for end in (bar.interval.value, bar.interval.low, bar.interval.high, *bar.dots)
+            if math.isfinite(end)]
     few = max(2, min(6, int((1 - NAMES - WORDS) * axes.figure.get_figwidth() / (4.5 * words_size() / 72))))
     if closeup:
         ends = [*ends, *([] if origin is None else [origin])] or [1.0]

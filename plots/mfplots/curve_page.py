@@ -62,8 +62,8 @@ def draw_curves(view: View, recipe: Recipe, x: tuple[str, str], y: tuple[str, st
         notes.append(writes_note(view))
     if x[0] in ("train_s", "train_device_s"):
         notes.append(before_note(view))
-    return page.done(numbers(view.panels, whole, x[0], y[0], shown), small_print(view, names, reading(view, recipe), *dict.fromkeys(notes)),
-                     legend(view, whole, looks_of, names, shown))
+    return page.done(numbers(view.panels, whole, x[0], y[0], shown),
+                     small_print(view, names, reading(view, recipe), *dict.fromkeys(notes)), legend(view, whole, looks_of, names, shown))
 
 
 def curve_page(view: View, recipe: Recipe, title: str, per_panel: Sequence[Sequence[Curve]], looks_of: Mapping[str, Look],
@@ -80,7 +80,8 @@ def curve_page(view: View, recipe: Recipe, title: str, per_panel: Sequence[Seque
         axes.set_title(panel_title(panel), loc="left")
         if x_label:
             values = [*(x for curve in curves for x in curve.points["x"]), *(p.x for p in near)]
-            scale(axes, "x", x_label, values, wants_log(curves, recipe.x_scale), si_tick if max(values, default=0) > LONG_NUMBERS else plain_tick)
+            scale(axes, "x", x_label, values, wants_log(curves, recipe.x_scale),
+                  si_tick if max(values, default=0) > LONG_NUMBERS else plain_tick)
     return page
 
 
@@ -167,7 +168,8 @@ def point_handles(points: Sequence[Point]) -> list[Line2D]:
     return [Line2D([], [], label=label, **style) for label, style in published_styles(points).items()]
 
 
-def scale(axes: Axes, which: str, label: str, values: Iterable[float], log: bool, tick: Callable[[float, int], str], zero: bool = True) -> None:
+def scale(axes: Axes, which: str, label: str, values: Iterable[float], log: bool, tick: Callable[[float, int], str],
+          zero: bool = True) -> None:
     """The axis of x or y: logarithmic around the values, or linear, from zero if `zero`."""
     axis = getattr(axes, f"{which}axis")
     getattr(axes, f"set_{which}label")(label + (", log scale" if log else ""))

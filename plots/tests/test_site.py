@@ -25,7 +25,7 @@ from mfplots.site.case_page import case_data, experiment_files, repeat_lines
 from mfplots.site.ceilings import Ceilings, read_ceilings
 from mfplots.site.exhibits import OTHER, claims_of, read_claims, verdict_kind
 from mfplots.site.gather import case_key, gather
-from mfplots.site.groups import Met, group_data, make_groups
+from mfplots.site.groups import group_data, make_groups
 from mfplots.site.pairs import compare, pair_data, shared_pairs
 from mfplots.summary import Question, summarise
 from mfplots.table import table_text
@@ -129,9 +129,8 @@ def test_a_time_says_at_which_epoch_and_when_it_was_looked_at_before(tmp_path):
     write_cases(tmp_path / "often", [Made("als", trace=[(e, 0.1 * e, 1.0 - 0.01 * e) for e in range(11)])])
     write_cases(tmp_path / "seldom", [Made("als", trace=[(e, 0.1 * e, 1.0 - 0.01 * e) for e in (0, 10)])])
     rows = {row["run"]: row for row in board(make_groups(gather([tmp_path])[0]))}
-    assert [rows["often"][key] for key in ("met_epoch", "looked_before", "coarse")] == [5, 4, False]
-    assert [rows["seldom"][key] for key in ("met_epoch", "looked_before", "coarse")] == [10, 0, True]
-    assert Met(2, 0).coarse and not Met(2, 1).coarse and not Met(20, 10).coarse and Met(20, 9).coarse
+    assert [rows["often"][key] for key in ("met_epoch", "looked_before")] == [5, 4]
+    assert [rows["seldom"][key] for key in ("met_epoch", "looked_before")] == [10, 0]
 
 
 def test_a_target_is_proposed_where_none_is_named(tmp_path):

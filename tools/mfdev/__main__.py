@@ -74,7 +74,8 @@ MFBENCH (the program with which figures and the report read results, in place of
 ANY = 1000
 COMMANDS = {
     "quickstart": ("quickstart.quickstart", 1), "test": ("test.test", 1), "gpu-test": ("test.gpu_test", 0),
-    "build": ("build.build", 1), "mfbench": ("build.mfbench", ANY), "fuzz": ("fuzz.fuzz", ANY), "soak": ("soak.soak", 2), "bench": ("build.bench", ANY), "plot": ("build.plot", ANY),
+    "build": ("build.build", 1), "mfbench": ("build.mfbench", ANY), "fuzz": ("fuzz.fuzz", ANY), "soak": ("soak.soak", 2),
+    "bench": ("build.bench", ANY), "plot": ("build.plot", ANY),
     "report": ("build.report", ANY), "remeasure": ("remeasure.remeasure", ANY),
     "pack": ("pack.pack", ANY), "renumber": ("renumber.renumber", ANY), "docs": ("docs.docs", 2), "pictures": ("pictures.pictures", ANY),
     "reproduce": ("reproduce.reproduce", ANY),

@@ -8,18 +8,18 @@ import pandas as pd
 from matplotlib.patches import Patch
 
 from mfplots import metrics
-from mfplots.bar_page import Bar, Row, Rows, bar_page
+from mfplots.bar_page import Bar, bar_page, panel_rows
 from mfplots.errors import NotDrawable
 from mfplots.figures import figure
 from mfplots.metrics import Interval, Target
-from mfplots.names import marked, over, short_names
+from mfplots.names import over, short_names
 from mfplots.page import Page
 from mfplots.palette import BLACK
 from mfplots.recipes import Recipe
-from mfplots.series import View, methods_apart, panel_title
+from mfplots.series import View, methods_apart
 from mfplots.smallprint import small_print
 from mfplots.style import Look, looks, plain_tick, si, si_tick, significant
-from mfplots.summary import CLOCK_NAMES, Row as Summary, baseline_label, clock_words, contended_words, summarise, writes_words
+from mfplots.summary import CLOCK_NAMES, Row, baseline_label, clock_words, contended_words, summarise, writes_words
 
 UPDATE_LOOK = Look("#777777", "-", "o", 1)  # of the time of an update: grey for every series
 
@@ -34,8 +34,8 @@ def speedup(view: View, recipe: Recipe) -> Page:
     panels = []
     for panel in view.panels:
         own = [row for row in rows if row.panel is panel]
-        panels.append(Rows(panel_title(panel), [Row(marked(row.series, names), _speedup_words(row), _speedup_bars(row, looks_of)) for row in own],
-                           f"speed-up over {over((row.baseline for row in own), names)} (times)"))
+        panels.append(panel_rows(panel, names, [(row.series, _speedup_words(row), _speedup_bars(row, looks_of)) for row in own],
+                                 f"speed-up over {over((row.baseline for row in own), names)} (times)"))
     page = bar_page(recipe.title or f"{view.specs}: speed-up over the baseline", panels, plain_tick, origin=1.0)
     return page.done(speedup_numbers(rows), small_print(
         view, names, f"Medians over seeds on the {CLOCK_NAMES[recipe.clock]}; seeds that did not reach the "
@@ -50,16 +50,16 @@ def throughput(view: View, recipe: Recipe) -> Page:
         raise NotDrawable("no finished case did any update")
     looks_of = looks(view.labels, baseline_label(view, recipe.question))
     names = short_names(view.labels, view.by_panel)
-    panels = [Rows(panel_title(panel), [Row(marked(row.series, names), _throughput_words(row),
-                                            [Bar(row.throughput.whiskers, looks_of[row.series.label])]) for row in rows if row.panel is panel],
-                   f"rating updates per second of {CLOCK_NAMES[recipe.clock]}") for panel in view.panels]
+    panels = [panel_rows(panel, names, [(row.series, _throughput_words(row), [Bar(row.throughput.whiskers, looks_of[row.series.label])])
+                                        for row in rows if row.panel is panel],
+                         f"rating updates per second of {CLOCK_NAMES[recipe.clock]}") for panel in view.panels]
     page = bar_page(recipe.title or f"{view.specs}: throughput", panels, si_tick)
     return page.done(throughput_numbers(rows), small_print(
         view, names, f"Median over seeds, whiskers from smallest to largest: updates / {recipe.clock}. Bytes "
         "and operations are those the algorithm declares as compulsory."))
 
 
-def _speedup_bars(row: Summary, looks_of: Mapping[str, Look]) -> list[Bar]:
+def _speedup_bars(row: Row, looks_of: Mapping[str, Look]) -> list[Bar]:
     """To the target, to the answer, and of an update; without a target the last only."""
     look = looks_of[row.series.label]
     if row.target is None:
@@ -68,7 +68,7 @@ def _speedup_bars(row: Summary, looks_of: Mapping[str, Look]) -> list[Bar]:
             *([Bar(row.per_update, UPDATE_LOOK, light=True, shift=0.27, height=0.25)] if row.per_update.known else [])]
 
 
-def _speedup_words(row: Summary) -> list[str]:
+def _speedup_words(row: Row) -> list[str]:
     update = f"update {_ratio(row.per_update, row)}" if row.per_update.known else ""
     if row.is_baseline:
         return ["baseline"]
@@ -79,11 +79,11 @@ def _speedup_words(row: Summary) -> list[str]:
     return [", ".join(filter(None, [row.problem or _ratio(row.equal_quality, row), missed])), answer, update]
 
 
-def _ratio(interval: Interval, row: Summary) -> str:
+def _ratio(interval: Interval, row: Row) -> str:
     return "baseline" if row.is_baseline else f"{significant(interval.value)}×"
 
 
-def _throughput_words(row: Summary) -> list[str]:
+def _throughput_words(row: Row) -> list[str]:
     spread = row.throughput
     if not spread.n:
         return [row.statuses]
@@ -93,7 +93,7 @@ def _throughput_words(row: Summary) -> list[str]:
             contended_words(row), *declared]
 
 
-def _speedup_legend(rows: Sequence[Summary], clock: str) -> list[Patch]:
+def _speedup_legend(rows: Sequence[Row], clock: str) -> list[Patch]:
     targets = _target_words([row.target for row in rows if row.target is not None])
     handles: list[Patch] = []
     if targets:
@@ -110,7 +110,7 @@ def _speedup_legend(rows: Sequence[Summary], clock: str) -> list[Patch]:
     return handles
 
 
-def speedup_numbers(rows: Sequence[Summary]) -> pd.DataFrame:
+def speedup_numbers(rows: Sequence[Row]) -> pd.DataFrame:
     return pd.DataFrame([{
         **_common(row), "baseline": row.baseline, **_target_columns(row.target),
         "not_reached": row.not_reached, "median_time_to_target_s": row.median_time,
@@ -139,7 +139,7 @@ def _target_columns(target: Target | None) -> dict[str, object]:
     return {"target_metric": target.metric, "target": float(target)}
 
 
-def throughput_numbers(rows: Sequence[Summary]) -> pd.DataFrame:
+def throughput_numbers(rows: Sequence[Row]) -> pd.DataFrame:
     return pd.DataFrame([{
         **_common(row), "method": row.series.method, "updates_per_s": row.throughput.median,
         "writes_made": row.writes_made.median, "low": row.throughput.low,
@@ -147,6 +147,6 @@ def throughput_numbers(rows: Sequence[Summary]) -> pd.DataFrame:
         "declared_flops_per_s": row.flops_rate.median} for row in rows])
 
 
-def _common(row: Summary) -> dict[str, object]:
+def _common(row: Row) -> dict[str, object]:
     return {"dataset": row.panel.title, "look_alike": row.panel.look_alike,
             "series": row.series.label, "seeds": row.n, "statuses": row.statuses}

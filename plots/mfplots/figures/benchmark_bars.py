@@ -68,9 +68,10 @@ def benchmark_bars(benchmarks: Benchmarks, recipe: Recipe) -> Page:
     points = value_points(recipe.published)
     say = (lambda value: f"{significant(value)}×") if recipe.relative else _unit(recipe)
     names = short_names(row.label for row in rows)
-    page = bar_page(recipe.title or f"benchmarks: {_axis(recipe)}", [Rows(name, [
-        *(Row(names[row.label], _words_of(row, recipe), [_bar(row, recipe, rows)]) for row in rows if row.panel == name),
-        *published_rows(points, say)], _axis(recipe)) for name in dict.fromkeys(row.panel for row in rows)], _tick(recipe))
+    shown = {name: [Row(names[row.label], _words_of(row, recipe), [_bar(row, recipe, rows)]) for row in rows if row.panel == name]
+             for name in dict.fromkeys(row.panel for row in rows)}
+    page = bar_page(recipe.title or f"benchmarks: {_axis(recipe)}", [
+        Rows(name, [*own, *published_rows(points, say)], _axis(recipe)) for name, own in shown.items()], _tick(recipe))
     return page.done(_numbers(rows, recipe), [_reading(rows, recipe), explained(names), *benchmarks.provenance],
                      _legend(rows, recipe, points))
 

@@ -10,15 +10,15 @@ import pandas as pd
 from matplotlib.patches import Patch
 
 from mfplots import metrics
-from mfplots.bar_page import Bar, Row, Rows, bar_page
+from mfplots.bar_page import Bar, bar_page, panel_rows
 from mfplots.errors import NotDrawable
 from mfplots.figures import figure
 from mfplots.metrics import Interval
-from mfplots.names import marked, short_names
+from mfplots.names import short_names
 from mfplots.page import Page
 from mfplots.palette import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILLION
 from mfplots.recipes import Recipe
-from mfplots.series import Panel, Series, View, panel_title, restarted
+from mfplots.series import Panel, Series, View, restarted
 from mfplots.smallprint import small_print
 from mfplots.style import Look, duration, plain_tick
 from mfplots.summary import status_text
@@ -55,8 +55,8 @@ def clocks(view: View, recipe: Recipe) -> Page:
     if not any(stack.n for stack in stacks):
         raise NotDrawable("no finished case has its clocks")
     names = short_names(view.labels, view.by_panel)
-    panels = [Rows(panel_title(panel), [Row(marked(stack.series, names), _words(stack), [_bar(stack)]) for stack in stacks
-                                        if stack.panel is panel], "share of the wall time of a case (%)") for panel in view.panels]
+    panels = [panel_rows(panel, names, [(stack.series, _words(stack), [_bar(stack)]) for stack in stacks if stack.panel is panel],
+                         "share of the wall time of a case (%)") for panel in view.panels]
     page = bar_page(recipe.title or f"{view.specs}: where the time of a case goes", panels, plain_tick)
     for axes in page.axes:
         axes.set_xlim(0, 100)

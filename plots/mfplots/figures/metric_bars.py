@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
 from mfplots import metrics
-from mfplots.bar_page import Bar, Row, Rows, bar_page, open_handle, published_rows
+from mfplots.bar_page import Bar, bar_page, open_handle, panel_rows, published_rows
 from mfplots.errors import NotDrawable
 from mfplots.figures import figure
 from mfplots.metrics import NO_INTERVAL, Interval, Spread
-from mfplots.names import marked, over, short_names
+from mfplots.names import over, short_names
 from mfplots.page import Page
 from mfplots.published import fits, notes, value_points
 from mfplots.recipes import Recipe
-from mfplots.series import Panel, Series, View, methods_apart, panel_title, repeats
+from mfplots.series import Panel, Series, View, methods_apart, repeats
 from mfplots.smallprint import small_print
 from mfplots.style import looks, plain_tick, ratio_text
 from mfplots.summary import baseline_label, baseline_name, find_baseline, status_text, writes_note
@@ -31,7 +31,7 @@ BESIDE = {"answer_to_target": "answer", "time_to_target": "train"}  # in a bar's
 
 
 @dataclass(frozen=True)
-class Measured:
+class Row:
     """`ratio`: this series over the baseline; seeds without a value are left out."""
 
     panel: Panel
@@ -64,10 +64,9 @@ def metric_bars(view: View, recipe: Recipe) -> Page:
         near = [p for p in published if p.dataset == panel.dataset
                 and fits(p, found.kind, {s.method for s in panel.series})]
         points += near
-        panels.append(Rows(panel_title(panel), [
-            *(Row(marked(row.series, names), _words(row, found, recipe.relative),
-                  [Bar(row.ratio if recipe.relative else row.spread.whiskers, looks_of[row.series.label])]) for row in own),
-            *published_rows(near, found.text)], label))
+        shown = panel_rows(panel, names, [(row.series, _words(row, found, recipe.relative), [
+            Bar(row.ratio if recipe.relative else row.spread.whiskers, looks_of[row.series.label])]) for row in own], label)
+        panels.append(replace(shown, rows=[*shown.rows, *published_rows(near, found.text)]))
     page = bar_page(recipe.title or f"{view.specs}: {label}", panels, plain_tick if recipe.relative else found.tick,
                     origin=1.0 if recipe.relative else None, closeup=recipe.relative or found.kind == "error")
     datasets = {panel.dataset for panel in view.panels}
@@ -76,7 +75,7 @@ def metric_bars(view: View, recipe: Recipe) -> Page:
         writes_note(view) if found.by_method else ""), [open_handle()] if points else [])
 
 
-def _row(panel: Panel, series: Series, found: Metric, recipe: Recipe) -> Measured:
+def _row(panel: Panel, series: Series, found: Metric, recipe: Recipe) -> Row:
     own = values(series, panel, found, recipe)
     name = baseline_name(panel, recipe.question)
     base = find_baseline(panel, series, name) if name else "no baseline named"
@@ -87,7 +86,7 @@ def _row(panel: Panel, series: Series, found: Metric, recipe: Recipe) -> Measure
     else:
         ratio = _ratio_to(series, base, panel, found, recipe)
         label, problem = base.label, "" if ratio.known else f"{base.label} has no value"
-    return Measured(panel, series, spread_of(found, own), ratio, label, problem, _misses(own, found),
+    return Row(panel, series, spread_of(found, own), ratio, label, problem, _misses(own, found),
                *_beside(panel, series, base, found, recipe))
 
 
@@ -126,7 +125,7 @@ def _known(numbers: Sequence[float]) -> list[float]:
     return [number for number in numbers if math.isfinite(number)]
 
 
-def _words(row: Measured, found: Metric, relative: bool) -> list[str]:
+def _words(row: Row, found: Metric, relative: bool) -> list[str]:
     """First what is not to be left out: the value, what stands beside it, and what failed."""
     failed = (row.series.cases["status"] != "completed").any()
     own = [row.misses, status_text(row.series.cases) if failed else ""]
@@ -141,7 +140,7 @@ def _words(row: Measured, found: Metric, relative: bool) -> list[str]:
             ratio_text(row.beside_ratio) if row.beside_ratio.known else ""]
 
 
-def _reading(rows: Sequence[Measured], found: Metric, recipe: Recipe) -> str:
+def _reading(rows: Sequence[Row], found: Metric, recipe: Recipe) -> str:
     names = sorted({row.baseline for row in rows if row.baseline})
     text = "" if recipe.relative else "Median over seeds, whiskers from smallest to largest."
     if found.to_target:
@@ -159,7 +158,7 @@ def _reading(rows: Sequence[Measured], found: Metric, recipe: Recipe) -> str:
     return f"{text} ×: over {over}, {of}, {shown} the {metrics.BRACKETS}.".strip()
 
 
-def _numbers(rows: Sequence[Measured], name: str) -> pd.DataFrame:
+def _numbers(rows: Sequence[Row], name: str) -> pd.DataFrame:
     beside = metric(name).beside
     return pd.DataFrame([{
         "dataset": row.panel.title, "look_alike": row.panel.look_alike, "series": row.series.label,

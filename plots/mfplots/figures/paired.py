@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from mfplots.bar_page import Bar, Row, Rows, bar_page
+from mfplots.bar_page import Bar, bar_page, panel_rows
 from mfplots.errors import NotDrawable, PlotError
 from mfplots.figures import figure
 from mfplots.metrics import NO_INTERVAL
-from mfplots.names import marked, short_names
+from mfplots.names import short_names
 from mfplots.page import Page
 from mfplots.recipes import Recipe
-from mfplots.series import Panel, Series, View, panel_title, repeats
+from mfplots.series import Panel, Series, View, repeats
 from mfplots.smallprint import small_print
 from mfplots.style import looks, plain_tick
 from mfplots.summary import baseline_label, baseline_name, find_baseline, main_metric
@@ -24,7 +24,7 @@ from mfplots.values import Metric, axis_label, metric, values
 
 
 @dataclass(frozen=True)
-class Paired:
+class Row:
     panel: Panel
     series: Series
     base: str
@@ -47,16 +47,16 @@ def paired_differences(view: View, recipe: Recipe) -> Page:
     panels = []
     for panel in view.panels:
         if own := [row for row in rows if row.panel is panel]:
-            panels.append(Rows(panel_title(panel), [
-                Row(marked(row.series, names), _words(row, names), [Bar(NO_INTERVAL, looks_of[row.series.label], dots=row.differences)])
-                for row in own], f"{label}, less the baseline's"))
+            bars = [Bar(NO_INTERVAL, looks_of[row.series.label], dots=row.differences) for row in own]
+            panels.append(panel_rows(panel, names, [(row.series, _words(row, names), [bar]) for row, bar in zip(own, bars)],
+                                     f"{label}, less the baseline's"))
     page = bar_page(recipe.title or f"{label}: differences by seed", panels, plain_tick, origin=0.0, closeup=True)
     return page.done(_numbers(rows, recipe.y), small_print(
         view, names, "A dot a seed: its value less that of the baseline with the same seed, and so the same split; line: their "
         "median. Zero: the baseline."))
 
 
-def _row(panel: Panel, series: Series, found: Metric, recipe: Recipe) -> Paired | None:
+def _row(panel: Panel, series: Series, found: Metric, recipe: Recipe) -> Row | None:
     """None for a baseline."""
     name = baseline_name(panel, recipe.question)
     base = find_baseline(panel, series, name) if name else "no baseline named"
@@ -66,7 +66,7 @@ def _row(panel: Panel, series: Series, found: Metric, recipe: Recipe) -> Paired 
         return None
     own, other = _by_seed(series, panel, found, recipe), _by_seed(base, panel, found, recipe)
     seeds = [seed for seed in own if math.isfinite(own[seed] - other.get(seed, math.nan))]
-    return Paired(panel, series, base.label, seeds, [own[seed] - other[seed] for seed in seeds])
+    return Row(panel, series, base.label, seeds, [own[seed] - other[seed] for seed in seeds])
 
 
 def _by_seed(series: Series, panel: Panel, found: Metric, recipe: Recipe) -> dict[int | str, float]:
@@ -76,14 +76,14 @@ def _by_seed(series: Series, panel: Panel, found: Metric, recipe: Recipe) -> dic
     return dict(zip(seeds, values(series, panel, found, recipe)))
 
 
-def _words(row: Paired, names: Mapping[str, str]) -> list[str]:
+def _words(row: Row, names: Mapping[str, str]) -> list[str]:
     base = names[row.base]
     if not row.differences:
         return [f"no seed in common with {base}"]
     return [f"{np.median(row.differences):+.4f}", f"n = {len(row.seeds)}", f"against {base}"]
 
 
-def _numbers(rows: list[Paired], name: str) -> pd.DataFrame:
+def _numbers(rows: list[Row], name: str) -> pd.DataFrame:
     return pd.DataFrame([
         {"dataset": row.panel.title, "look_alike": row.panel.look_alike,
          "series": row.series.label, "baseline": row.base, "seed": seed, f"{name}_less": value}

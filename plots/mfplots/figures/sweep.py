@@ -186,11 +186,13 @@ def _draw_panel(axes: Axes, items: Sequence[Item], places: Mapping[object, float
                              linestyle=looks_of[label].line, linewidth=1)
         # Words have no width between them: their dots stand side by side, and nothing joins them.
         shift = 0.0 if places is None else (k - (len(labels) - 1) / 2) * min(0.1, 0.6 / len(labels))
-        places_of = [(float(item.x) if places is None else places[item.x] + shift, item.spread) for item in own if item.x is not ABSENT]
-        known = pd.DataFrame([(x, s.median, s.low, s.high, s.n) for x, s in places_of if s.n], columns=["x", "y", "low", "high", "seeds"])
+        found = [(float(item.x) if places is None else places[item.x] + shift, item.spread)  # type: ignore[arg-type]
+                 for item in own if item.x is not ABSENT]
+        known = pd.DataFrame([(x, s.median, s.low, s.high, s.n) for x, s in found if s.n],
+                             columns=["x", "y", "low", "high", "seeds"])
         if len(known):
             draw_line(axes, known.sort_values("x"), looks_of[label], joined=places is None)
-        if missing := [x for x, spread in places_of if not spread.n]:
+        if missing := [x for x, spread in found if not spread.n]:
             axes.plot(missing, [missing_at] * len(missing), linestyle="none", marker="x", color=looks_of[label].colour,
                       transform=axes.get_xaxis_transform(), clip_on=False)
 

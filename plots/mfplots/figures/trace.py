@@ -33,7 +33,8 @@ def trace(view: View, recipe: Recipe) -> Page:
         view = methods_apart(view)
     if metrics.row(y[0]):
         view = measured_by(view, y[0])
-    return draw_curves(view, recipe, x, y, " against ".join(words.split(" (")[0] for _, words in (y, x)), points_of(recipe.published, lines=True))
+    title = " against ".join(words.split(" (")[0] for _, words in (y, x))
+    return draw_curves(view, recipe, x, y, title, points_of(recipe.published, lines=True))
 
 
 def _against(what: str, x: str) -> None:

@@ -46,7 +46,7 @@ def _row(index: int, group: Group, member: Member) -> Json:
             **{f"at_{level}": plain(answer) for level, (_, answer) in zip(LEVELS, levels)},
             **{f"value_{level}": plain(value) for level, (value, _) in zip(LEVELS, levels)},
             "target": None if target is None else float(target),
-            "met_epoch": at and at.epoch, "looked_before": at and at.before, "coarse": bool(at and at.coarse),
+            "met_epoch": at and at.epoch, "looked_before": at and at.before,
             "reached": sum(math.isfinite(t) for t in train), "finished": len(series.finished),
             "train_to_target": plain(metrics.censored_median(train)),
             "answer_to_target": plain(metrics.censored_median(answer)),

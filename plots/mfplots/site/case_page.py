@@ -41,7 +41,6 @@ def case_data(case: Mapping[str, Any], trace: Trace, key: str, run: str, experim
     clocks = footer.get("clocks") or {}
     return {"key": key, "case": header["case_id"], "run": run, "file": Path(case["file"]).name,
             "algorithm": algorithm["name"], "dataset": header["dataset"]["name"],
-            "look_alike": bool(header["dataset"].get("look_alike")),
             "status": case["status"], "reason": case["stop_reason"],
             "restarts": (header.get("facts") or {}).get("restarts") is True,
             "contended": [str(why) for key in ("contended_by", "host_contended_by") for why in footer.get(key) or []],

@@ -272,12 +272,6 @@ class Met(NamedTuple):
     epoch: float
     before: float
 
-    @property
-    def coarse(self) -> bool:
-        """Whether the time says more of how often the run was evaluated than of the algorithm: it may
-        have got there in less than half of it."""
-        return self.epoch - self.before > max(1, self.epoch / 2)
-
 
 def met(series: Series, target: Target | None) -> Met | None:
     """Of the median seed among those that got there."""
@@ -330,7 +324,6 @@ def _series_data(member: Member, known: Sequence[str], variant: int) -> Json:
     series, done = member.series, member.series.finished
     shown = [i for i in done.index if len(series.traces[i])]
     return {**member.about, "label": member.label + marks(series.cases), "variant": variant,
-            "statuses": dict(Counter(series.cases["status"])),
             "seeds": [_seed_data(member, i, known) for i in done.index],
             "best": {name: plain(headline(series, name)) for name in known},
             "curves": {name: _curve([series.traces[i] for i in shown], name) for name in known}}

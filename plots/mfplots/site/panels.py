@@ -258,9 +258,8 @@ def _published(cell: Cell, groups: Sequence[Group], table: pd.DataFrame | None) 
 
 
 def _reached(cell: Cell, member: Member, target: Target) -> Json:
-    validated = float((member.row["split"] or {}).get("validation") or 0)
     return {"name": member.name, "kind": member.kind, "factors": member.factors,
-            "whole": not validated, "quality": plain(headline(member.series, cell.metric)),
+            "quality": plain(headline(member.series, cell.metric)),
             **{name: _reach(member, target, clock) for name, clock in CLOCKS.items()}, **_source(member)}
 
 
