@@ -29,44 +29,40 @@ def provenance(view: View) -> list[str]:
 
 
 def single_runs(cases: pd.DataFrame) -> list[str]:
-    """What RESTART_MARK stands for; no line where it stands nowhere."""
-    names = _distinct(cases[restarted(cases)]["algorithm"])
+    """What RESTART_MARK stands for; no line if it stands nowhere."""
     return [f"{RESTART_MARK.strip()} runs from the start for each evaluated point, which has the time of its own run: "
-            f"a later one may have taken less: {', '.join(names)}"] if names else []
+            f"a later one may have taken less: {_names(own)}" for own in [cases[restarted(cases)]] if len(own)]
 
 
 def watched_tests(cases: pd.DataFrame) -> list[str]:
-    """One line where a rule of a case watched the test part; else none."""
-    rules = [said if isinstance(said, list) else [] for said in cases["watched_test"]]
-    if not (count := sum(map(bool, rules))):
-        return []
-    names = _distinct(name for name, said in zip(cases["algorithm"], rules) if said)
-    return [f"test part watched in {count} of {len(cases)} cases by {', '.join(sorted(set().union(*rules)))}: "
-            f"{', '.join(names)}"]
+    """One line if a rule of a case watched the test part; else none."""
+    own = cases[[isinstance(said, list) and bool(said) for said in cases["watched_test"]]]
+    rules = ", ".join(sorted(set().union(*own["watched_test"])))
+    return [f"test part watched in {len(own)} of {len(cases)} cases by {rules}: {_names(own)}"] if len(own) else []
 
 
 def moved_clocks(cases: pd.DataFrame) -> list[str]:
-    """One line where the SM clock of a case moved; else none."""
+    """One line if the SM clock of a case moved; else none."""
     if not (moved := clocks_moved(cases)):
         return []
     low, high, count = moved
-    names = _distinct(cases[is_true(cases, "clock_moved")]["algorithm"])
     return [f"SM clock moved by more than 2 % within {count} of {len(cases)} cases, "
-            f"{low / 1e6:.0f} to {high / 1e6:.0f} MHz: {', '.join(names)}"]
+            f"{low / 1e6:.0f} to {high / 1e6:.0f} MHz: {_names(cases[is_true(cases, 'clock_moved')])}"]
 
 
 def shared_machines(cases: pd.DataFrame) -> list[str]:
     """What CONTENDED_MARK stands for, a line each for the times and the host's clocks; else none."""
     lines = []
     for clocks, words in (("contended", "contended"), ("host_contended", "host clocks contended")):
-        shared = cases[contended(cases, clocks)]
-        if len(shared):
-            why = next((said[0] for said in shared[f"{clocks}_by"]
-                        if isinstance(said, list) and said), "")
-            names = ", ".join(_distinct(shared["algorithm"])) + (f" ({why})" if why else "")
+        if len(shared := cases[contended(cases, clocks)]):
+            why = next((f" ({said[0]})" for said in shared[f"{clocks}_by"] if isinstance(said, list) and said), "")
             lines.append(f"{CONTENDED_MARK.strip()} {words} in {len(shared)} of {len(cases)} "
-                         f"cases, whose times may be those of other programs: {names}")
+                         f"cases, whose times may be those of other programs: {_names(shared)}{why}")
     return lines
+
+
+def _names(cases: pd.DataFrame) -> str:
+    return ", ".join(_distinct(cases["algorithm"]))
 
 
 def sample(view: View) -> str:

@@ -32,7 +32,8 @@ def speedup_trace(view: View, recipe: Recipe) -> Page:
     rivals = _by_key(view.versus)
     per_panel = [_curves(panel, rivals, recipe, x[0]) for panel in view.panels]
     if not any(per_panel):
-        raise PlotError(_nothing_matches(view, view.versus, ours, theirs))
+        raise PlotError(f"no case of {ours} has a partner on {theirs}: equal {', '.join(MATCHED_BY)}, finished, with a clock "
+                        "above 0; run the same spec on both")
     names, looks_of = names_and_looks(view, None)
     datasets = {panel.dataset for panel in view.panels}
     points = points_of(recipe.published)
@@ -98,16 +99,3 @@ def _matched_note(view: View, versus: View, rivals: Mapping[str, Trace]) -> str:
     keys = {_key(row) for _, row in view.cases.iterrows()}
     return (f"{len(keys & rivals.keys())} of {len(view.cases)} and {len(versus.cases)} cases have "
             f"a partner with a trace: equal {', '.join(MATCHED_BY)}.")
-
-
-def _nothing_matches(view: View, versus: View, ours: str, theirs: str) -> str:
-    """Which of the properties keep the two folders apart, as far as a single one does."""
-    apart = [name for name in MATCHED_BY
-             if not _values(view.cases, name) & _values(versus.cases, name)]
-    return (f"no case of {ours} has a partner on {theirs}: equal {', '.join(MATCHED_BY)}, "
-            "finished, with a clock above 0; "
-            + (f"they share no {', '.join(apart)}" if apart else "run the same spec on both"))
-
-
-def _values(cases: pd.DataFrame, name: str) -> set[str]:
-    return {canonical(value) if isinstance(value, dict) else str(value) for value in cases[name]}
