@@ -127,7 +127,7 @@ def _draw_all(options: argparse.Namespace, sources: Sources,
         try:
             source = _source(sources, recipe, versus)
             written += figures.write(source, recipe, _out(options), formats,
-                                     WIDTHS[options.width])
+                                     options.width)
         except NotDrawable as reason:
             if asked_for:
                 raise PlotError(f"{recipe.file_name}: {reason}") from reason

@@ -14,7 +14,7 @@ from typing import Any
 
 import matplotlib
 from matplotlib.axes import Axes
-from matplotlib.ticker import EngFormatter, FuncFormatter, Locator, MaxNLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, Locator, MaxNLocator, NullFormatter
 
 from mfplots.metrics import Interval
 from mfplots.palette import of_algorithm
@@ -40,22 +40,15 @@ THIN_MARKERS = {"*": 1.9, "d": 1.3, ">": 1.1, "1": 1.5}
 SIZES = ("font.size", "axes.titlesize", "axes.labelsize", "legend.fontsize", "xtick.labelsize", "ytick.labelsize")
 
 
-@dataclass(frozen=True)
-class Width:
-    """`inches` of the whole figure, which is `highest` at most; sizes of its words and titles in points."""
-
-    inches: float
-    highest: float
-    text: float
-    title: float
-    legend: float
-    lines: float
+def _width(inches: float, highest: float, text: float, title: float, legend: float, lines: float) -> dict[str, Any]:
+    """Of a figure that is `highest` at most; sizes of its words, titles and legend in points."""
+    return {**dict.fromkeys(SIZES, text), "figure.titlesize": title, "legend.fontsize": legend, "lines.linewidth": lines,
+            "figure.figsize": (inches, highest)}
 
 
-WIDTHS = {"column": Width(3.3, 4.95, 8, 8, 7, 1.2),  # one of a page's two; higher by half than wide at most
-          "page": Width(7.0, 9.0, 8, 9, 8, 1.3),     # both
-          "slide": Width(10.0, 7.0, 12, 16, 12, 2.2)}
-PAGE = WIDTHS["page"]
+WIDTHS = {"column": _width(3.3, 4.95, 8, 8, 7, 1.2),  # one of a page's two; higher by half than wide at most
+          "page": _width(7.0, 9.0, 8, 9, 8, 1.3),     # both
+          "slide": _width(10.0, 7.0, 12, 16, 12, 2.2)}
 
 
 @dataclass(frozen=True)
@@ -78,12 +71,11 @@ class Look:
 
 
 @contextmanager
-def styled(width: Width = PAGE) -> Iterator[None]:
+def styled(width: str = "page") -> Iterator[None]:
     """matplotlib's own defaults plus RC, whatever the user's matplotlibrc says."""
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
-        matplotlib.rcParams.update({**RC, **dict.fromkeys(SIZES, width.text), "figure.titlesize": width.title,
-                                    "legend.fontsize": width.legend, "lines.linewidth": width.lines, "figure.figsize": (width.inches, width.highest)})
+        matplotlib.rcParams.update({**RC, **WIDTHS[width]})
         yield
 
 
@@ -185,26 +177,21 @@ def significant(value: float, digits: int = 3) -> str:
 # Powers of ten with a letter: times go down from seconds (5000 s are no 5 ks), amounts and rates up.
 TIMES = (-9, 0)
 AMOUNTS = (0, 12)
+LETTERS = {-9: "n", -6: "µ", -3: "m", 0: "", 3: "k", 6: "M", 9: "G", 12: "T"}
 
 
-def _engineering(unit: str, powers: tuple[int, int], places: int | None = None) -> EngFormatter:
-    formatter = EngFormatter(unit, places)
-    formatter.ENG_PREFIXES = {power: letter for power, letter in EngFormatter.ENG_PREFIXES.items()
-                              if powers[0] <= power <= powers[1]}
-    return formatter
-
-
-def _with_unit(value: float, unit: str, powers: tuple[int, int]) -> str:
-    """Three significant digits and a letter of SI."""
+def _with_unit(value: float, unit: str, powers: tuple[int, int], plain: bool = False) -> str:
+    """Three significant digits and a letter of SI; `plain`: as many as it needs."""
     if not math.isfinite(value):
         return "–"
     if value == 0:
-        return f"0 {unit}"
+        return f"0 {unit}".strip()
     if abs(value) < 1000 * 10.0 ** powers[1]:
-        value = float(f"{value:.2e}")  # 999.9 is 1000 before its letter is chosen
-    power = math.floor(math.log10(abs(value)))
-    before = power - min(max(power // 3 * 3, powers[0]), powers[1])
-    return _engineering(unit, powers, max(2 - before, 0))(value)
+        value = float(f"{value:.{5 if plain else 2}e}")  # 999.9 is 1000 before its letter is chosen
+    power = min(max(math.floor(math.log10(abs(value))) // 3 * 3, powers[0]), powers[1])
+    scaled = value / 10.0**power
+    digits = f"{scaled:g}" if plain else f"{scaled:.{max(2 - math.floor(math.log10(abs(scaled))), 0)}f}"
+    return f"{digits} {LETTERS[power]}{unit}".strip()
 
 
 def si(value: float, unit: str) -> str:
@@ -219,9 +206,9 @@ def duration(seconds: float) -> str:
 
 def si_tick(value: float, _position: int = 0) -> str:
     """For the ticks of an axis: 12,300,000 as '12.3 M', 0 as '0'."""
-    return _engineering("", AMOUNTS)(value)
+    return _with_unit(value, "", AMOUNTS, plain=True)
 
 
 def time_tick(value: float, _position: int = 0) -> str:
     """For the ticks of an axis of seconds: 0.00002 as '20 µs'."""
-    return _engineering("s", TIMES)(value)
+    return _with_unit(value, "s", TIMES, plain=True)

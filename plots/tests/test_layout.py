@@ -27,7 +27,7 @@ KINDS = {name: Recipe(name) for name in (*figures.DEFAULTS, "quality-answer", "m
 
 
 def drawn(view, recipe, width):
-    with styled(WIDTHS[width]):
+    with styled(width):
         page = figures.draw(view, recipe)
         page.arrange()
     return page
@@ -58,8 +58,8 @@ def rich_results(rich):
 def test_no_word_lies_over_another_or_off_the_page_and_no_figure_is_too_high(rich_results, kind, width):
     page = drawn(make_view(rich_results, KINDS[kind].filter), KINDS[kind], width)
     wide, high = page.figure.get_size_inches()
-    assert wide == WIDTHS[width].inches
-    assert high <= (1.5 * wide if width == "column" else WIDTHS[width].highest) + 1e-9
+    assert wide == WIDTHS[width]["figure.figsize"][0]
+    assert high <= (1.5 * wide if width == "column" else WIDTHS[width]["figure.figsize"][1]) + 1e-9
     page.figure.draw_without_rendering()
     boxes = [(text.get_text(), text.get_window_extent(page.canvas.get_renderer())) for text in visible(page)]
     assert len(boxes) > 10
@@ -71,10 +71,10 @@ def test_no_word_lies_over_another_or_off_the_page_and_no_figure_is_too_high(ric
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_a_picture_is_as_wide_as_asked_for(tmp_path, width):
-    with styled(WIDTHS[width]):
+    with styled(width):
         page = figures.draw(view_of(tmp_path / "run", crowd(8)), Recipe("metric-bars"))
         page.save(tmp_path / "x", ["png"])
-    assert imread(tmp_path / "x.png").shape[1] == WIDTHS[width].inches * DPI
+    assert imread(tmp_path / "x.png").shape[1] == WIDTHS[width]["figure.figsize"][0] * DPI
 
 
 def test_a_comparison_is_in_one_panel_and_no_series_is_lost(tmp_path):

@@ -17,7 +17,7 @@ from mfplots.page import Page
 from mfplots.printable import csv_cell
 from mfplots.recipes import Recipe
 from mfplots.series import View
-from mfplots.style import PAGE, Width, styled
+from mfplots.style import styled
 
 CURVES = ("quality-time", "quality-answer", "quality-passes")
 DEFAULTS = (*CURVES, "speedup", "throughput", "clocks")
@@ -49,7 +49,7 @@ def draw(source: Source, recipe: Recipe) -> Page:
 
 
 def write(source: Source, recipe: Recipe, folder: Path, formats: Sequence[str],
-          width: Width = PAGE) -> list[Path]:
+          width: str = "page") -> list[Path]:
     """Draws one recipe; returns the files written: pictures, caption, numbers. Raises before writing any."""
     with styled(width):
         page = draw(source, recipe)

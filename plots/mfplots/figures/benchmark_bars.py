@@ -22,12 +22,11 @@ from mfplots.published import Point, value_points
 from mfplots.recipes import Recipe
 from mfplots.style import Look, duration, plain_tick, si, si_tick, significant, time_tick
 
-RATES = {"bytes": "B/s", "flops": "FLOP/s", "symmetric_flops": "FLOP/s", COMPUTED: "FLOP/s",  # counters a second
-         "updates": "/s"}
-AXES = {"time": "time of a run", "bytes": "bytes a second",
-        "flops": "floating-point operations a second", "updates": "updates a second",
-        "symmetric_flops": "floating-point operations a second, of the symmetric half",
-        COMPUTED: "floating-point operations computed a second"}
+# By y its words on an axis, its unit and the peak that it is a share of; other counters have neither.
+QUANTITIES = {"time": ("time of a run", "s", ""), "bytes": ("bytes a second", "B/s", "bytes_per_s"),
+              "flops": ("floating-point operations a second", "FLOP/s", "flops_per_s"), "updates": ("updates a second", "/s", ""),
+              "symmetric_flops": ("floating-point operations a second, of the symmetric half", "FLOP/s", "flops_per_s"),
+              COMPUTED: ("floating-point operations computed a second", "FLOP/s", "flops_per_s")}
 
 
 @dataclass
@@ -128,10 +127,11 @@ def _check_keys(items: Sequence[Benchmark], recipe: Recipe) -> None:
 
 def _check_shares(rows: Sequence[Stack], recipe: Recipe) -> None:
     """More than 100 % means that the peak is of something else than what is counted."""
+    peak = _peak(recipe)
     for row in rows:
-        if _of_peak(recipe) and row.total > _peak(recipe):
-            raise PlotError(f"{recipe.file_name}: {row.label} would have {100 * row.total / _peak(recipe):.0f} % of the peak of "
-                            f"{_unit(recipe)(_peak(recipe))}; name the peak of what {recipe.y} counts, or draw {COMPUTED}")
+        if peak and row.total > peak:
+            raise PlotError(f"{recipe.file_name}: {row.label} would have {100 * row.total / peak:.0f} % of the peak of "
+                            f"{_unit(recipe)(peak)}; name the peak of what {recipe.y} counts, or draw {COMPUTED}")
 
 
 def _label(rows: Sequence[Stack]) -> None:
@@ -178,19 +178,19 @@ def _bar(row: Stack, recipe: Recipe, rows: Sequence[Stack]) -> Bar:
     return Bar(shown_as, shown)
 
 
-def _peak(recipe: Recipe) -> float:
-    """Of what is drawn; NaN where the recipe names none."""
-    key = {"bytes": "bytes_per_s", "flops": "flops_per_s", "symmetric_flops": "flops_per_s", COMPUTED: "flops_per_s"}
-    return recipe.peaks.get(key.get(recipe.y, ""), math.nan)
+def _quantity(recipe: Recipe) -> tuple[str, str, str]:
+    name = recipe.y or "time"
+    return QUANTITIES.get(name, (name, "", ""))
 
 
-def _of_peak(recipe: Recipe) -> bool:
-    return math.isfinite(_peak(recipe))
+def _peak(recipe: Recipe) -> float | None:
+    """Of what is drawn, if the recipe names one."""
+    return recipe.peaks.get(_quantity(recipe)[2])
 
 
 def _scale(row: Stack, recipe: Recipe) -> float:
-    if _of_peak(recipe):
-        return 100 / _peak(recipe)
+    if peak := _peak(recipe):
+        return 100 / peak
     return 1 / row.base.total if recipe.relative and row.base else 1.0
 
 
@@ -199,8 +199,8 @@ def _words_of(row: Stack, recipe: Recipe) -> list[str]:
         return ["; ".join(row.errors) or "no value"]
     say = _unit(recipe)
     words = [say(row.total)]
-    if _of_peak(recipe):
-        words = [f"{100 * row.total / _peak(recipe):.0f} %", *words]
+    if peak := _peak(recipe):
+        words = [f"{100 * row.total / peak:.0f} %", *words]
     if row.base is row:
         words.append("baseline")
     elif math.isfinite(row.ratio):
@@ -220,25 +220,21 @@ def _colours(rows: Sequence[Stack]) -> dict[str, str]:
 
 
 def _axis(recipe: Recipe) -> str:
-    name = recipe.y or "time"
-    text = AXES.get(name, name)
-    if _of_peak(recipe):
-        return f"{text}, % of {_unit(recipe)(_peak(recipe))}"
+    text = _quantity(recipe)[0]
+    if peak := _peak(recipe):
+        return f"{text}, % of {_unit(recipe)(peak)}"
     return f"{text}, over {recipe.baseline}" if recipe.relative else text
 
 
 def _unit(recipe: Recipe) -> Callable[[float], str]:
-    name = recipe.y or "time"
-    if name == "time":
-        return duration
-    return (lambda value: si(value, RATES[name])) if name in RATES else significant
+    unit = _quantity(recipe)[1]
+    return duration if unit == "s" else (lambda value: si(value, unit)) if unit else significant
 
 
 def _tick(recipe: Recipe) -> Tick:
-    name = recipe.y or "time"
-    if recipe.relative or _of_peak(recipe):
+    if recipe.relative or _peak(recipe):
         return plain_tick
-    return time_tick if name == "time" else si_tick
+    return time_tick if _unit(recipe) is duration else si_tick
 
 
 def _reading(rows: Sequence[Stack], recipe: Recipe) -> str:
