@@ -54,7 +54,9 @@ std::string hardware_text(const AlgorithmInfo& info) {
 
 Json describe_json(const AlgorithmInfo& info) {
   Json params = Json::array();
-  for (const auto& spec : info.params) params.push_back(param_json(spec));
+  for (const auto& spec : info.params) {
+    if (!spec.fixed) params.push_back(param_json(spec));
+  }
   return {{"name", info.name},
           {"summary", info.summary},
           {"paper", info.paper},
@@ -73,6 +75,7 @@ void describe(const AlgorithmInfo& info) {
              hardware_text(info), is_built(name) ? "" : " (not in this build)",
              info.deterministic ? "yes" : "no");
   for (const auto& spec : info.params) {
+    if (spec.fixed) continue;
     fmt::print("  {:<16} {:<12} {:<28} {}{}\n", spec.name, value_text(spec.fallback),
                range_text(spec), spec.help, spec.unit.empty() ? "" : " [" + spec.unit + "]");
   }

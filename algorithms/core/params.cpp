@@ -44,6 +44,19 @@ ParamSpec ParamSpec::text(std::string name, std::string help) {
   return {std::move(name), Type::text, std::string(), 0, 0, {}, "", std::move(help)};
 }
 
+ParamSpec ParamSpec::constant(std::string name, std::int64_t value) {
+  ParamSpec spec = integer(std::move(name), value, 0, std::int64_t{1} << 31, "");
+  spec.fixed = true;
+  return spec;
+}
+
+ParamSpec ParamSpec::constant(std::string name, std::string value) {
+  ParamSpec spec = text(std::move(name), "");
+  spec.fallback = std::move(value);
+  spec.fixed = true;
+  return spec;
+}
+
 std::vector<ParamSpec> join_params(std::vector<ParamSpec> first, std::vector<ParamSpec> more) {
   first.insert(first.end(), std::make_move_iterator(more.begin()),
                std::make_move_iterator(more.end()));
@@ -117,7 +130,7 @@ Params read_params(const std::vector<ParamSpec>& specs, JsonReader& reader) {
   Problems problems;
   for (const auto& spec : specs) {
     problems.attempt([&] {
-      params.set(spec.name, read_value(spec, reader));
+      params.set(spec.name, spec.fixed ? spec.fallback : read_value(spec, reader));
       if (spec.silent_default) params.hush(spec.name, spec.fallback);
     });
   }
@@ -140,7 +153,8 @@ Params default_params(const std::vector<ParamSpec>& specs) {
   return default_params(specs, Json::object());
 }
 
-Params default_params(const std::vector<ParamSpec>& specs, const Json& changes) {
+Params default_params(std::vector<ParamSpec> specs, const Json& changes) {
+  for (ParamSpec& spec : specs) spec.fixed = false;
   JsonReader reader(changes, "$");
   Params params = read_params(specs, reader);
   reader.finish();

@@ -28,6 +28,9 @@ struct ParamSpec {
   std::string help;                  // one line
   // At its default the parameter is left out of a case, whose hash is that of before it was there.
   bool silent_default = false;
+  // No spec sets it and `describe` does not list it: a former parameter, whose value stays in the
+  // hash of a case. Tests and benchmarks set others.
+  bool fixed = false;
   // It says something only where each of these parameters, all of them choices, has one of its
   // values. Those that the algorithm does not have are no condition.
   std::vector<std::pair<std::string, std::vector<std::string>>> conditions = {};
@@ -42,6 +45,9 @@ struct ParamSpec {
   // Any line of at most kLongestText bytes.
   static constexpr std::size_t kLongestText = 4096;
   static ParamSpec text(std::string name, std::string help);
+  // Of the type of its value.
+  static ParamSpec constant(std::string name, std::int64_t value);
+  static ParamSpec constant(std::string name, std::string value);
   // The same, with a silent default.
   ParamSpec silent() && {
     silent_default = true;
@@ -89,16 +95,16 @@ class Params {
   std::set<std::string> silent_;
 };
 
-// Reads every declared parameter from a JSON object (scalars: sweeps are already expanded). The
-// caller calls reader.finish().
+// Reads every declared parameter but the fixed ones from a JSON object (scalars: sweeps are already
+// expanded). The caller calls reader.finish().
 Params read_params(const std::vector<ParamSpec>& specs, JsonReader& reader);
 
 // The first condition of `spec` that does not hold, as "counts where storage is fp16 or bf16, here
 // it is fp32"; empty where all do.
 std::string why_idle(const ParamSpec& spec, const Params& params);
 
-// All at their defaults, some changed: for tests and benchmarks.
+// All at their defaults, some changed, fixed ones as well: for tests and benchmarks.
 Params default_params(const std::vector<ParamSpec>& specs);
-Params default_params(const std::vector<ParamSpec>& specs, const Json& changes);
+Params default_params(std::vector<ParamSpec> specs, const Json& changes);
 
 }  // namespace mf

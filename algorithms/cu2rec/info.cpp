@@ -30,9 +30,7 @@ std::vector<ParamSpec> family_params(Buffering buffering) {
        ParamSpec::integer("threads_per_block", 0, 0, 1024,
                           "a multiple of 32; 0: 32 for thread (the paper), 128 for warp",
                           "threads"),
-       ParamSpec::integer("users_per_warp", 0, 0, 32,
-                          "mapping warp: users it handles one after another; 0: by m", "users")
-           .where("mapping", {"warp"}),
+       ParamSpec::constant("users_per_warp", std::int64_t{0}),
        ParamSpec::boolean(
            "graph", true,
            "replay iterations between evaluations as a CUDA graph, not launch by launch")});

@@ -69,7 +69,7 @@ std::optional<std::string> why_no_wavefront(const Params& params, const ProblemS
   const WavefrontShape grid = largest_grid(params, shape);
   if (grid.columns <= kMaxBlocks / grid.bands) return std::nullopt;
   return fmt::format(
-      "{} workers by {} column blocks are more than {} blocks; lower workers or column_blocks",
+      "{} workers by {} column blocks are more than {} blocks; lower workers",
       grid.bands, grid.columns, kMaxBlocks);
 }
 
@@ -126,9 +126,7 @@ AlgorithmInfo wavefront_info() {
                           "warps that own a band of users each; 0: so that a block holds about "
                           "64 ratings, and no more than the device holds",
                           "warps"),
-       ParamSpec::integer("column_blocks", 0, 0, 1 << 20,
-                          "parts of the items, at most one an item; 0: twice the workers",
-                          "blocks")});
+       ParamSpec::constant("column_blocks", std::int64_t{0})});
   info.summary = "SGD by warps that own a band of users and take column blocks in random order";
   info.memory = wavefront_need;
   info.supports = why_no_wavefront;

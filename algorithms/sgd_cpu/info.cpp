@@ -75,7 +75,7 @@ std::optional<std::string> why_grid_unsupported(const Params& params, const Prob
   if (blocks <= kMaxBlocks) return why_unsupported(params, shape);
   return fmt::format(
       "a grid of {} stripes of users and {} of items has {} blocks; expected at most {}: lower "
-      "grid_users or grid_items, or the threads that they follow where they are 0",
+      "grid_items or threads",
       grid.users, grid.items, blocks, kMaxBlocks);
 }
 
@@ -121,8 +121,7 @@ AlgorithmInfo fpsgd_info() {
   AlgorithmInfo info = shared_info(
       "fpsgd",
       {threads_param(),
-       ParamSpec::integer("grid_users", 0, 0, 65536,
-                          "stripes of users; 0: from threads and ratings", "stripes"),
+       ParamSpec::constant("grid_users", std::int64_t{0}),
        ParamSpec::integer("grid_items", 0, 0, 65536,
                           "stripes of items; 0: from threads and cache size", "stripes"),
        ParamSpec::choice("block_order", BlockOrder::random, kBlockOrders,

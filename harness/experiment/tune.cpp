@@ -131,7 +131,9 @@ TuneRange read_range(const SearchedParam& values, const std::string& name, const
 std::vector<TuneRange> read_over(const Json& over, const std::string& path,
                                  const AlgorithmInfo& algorithm) {
   JsonReader reader(over, path);
-  for (const auto& one : algorithm.params) reader.find(one.name);
+  for (const auto& one : algorithm.params) {
+    if (!one.fixed) reader.find(one.name);
+  }
   if (algorithm.uses_learning_rate) {
     reader.find(kRate);
   } else if (over.contains(kRate)) {

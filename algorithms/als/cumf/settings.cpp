@@ -101,9 +101,7 @@ std::vector<ParamSpec> als_params() {
       "than 256 factors have one way"));
   params.push_back(ParamSpec::choice("a_storage", AStorage::fp32, kAStorages,
                                      "type of A between its formation and CG; fp16: scaled"));
-  params.push_back(ParamSpec::integer("batch_rows", 0, 0, std::int64_t{1} << 31,
-                                      "rows whose A is in memory at once; 0: as many as fit",
-                                      "rows"));
+  params.push_back(ParamSpec::constant("batch_rows", std::int64_t{0}));
   params.push_back(ParamSpec::integer("split_rows", 8192, 0, std::int64_t{1} << 31,
                                       "rows with more ratings are cut over several thread blocks; "
                                       "0: a thread block a row always (the paper)",

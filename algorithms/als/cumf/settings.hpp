@@ -29,7 +29,7 @@ struct AlsSettings {
   Solver solver;
   Load load;
   AStorage a_storage;
-  std::int64_t batch_rows;  // 0: chosen from the free memory
+  std::int64_t batch_rows;  // 0: chosen from the free memory; tests ask for fewer
   std::int64_t split_rows;  // longer rows are cut into parts; 0: never
   Exchange exchange = Exchange::gather;
 };

@@ -11,7 +11,6 @@
 #include "algorithms/als/fused/group.hpp"
 #include "algorithms/als/fused/group_layout.hpp"
 #include "algorithms/core/cuda/launch.hpp"
-#include "base/error.hpp"
 
 namespace mf::als {
 namespace {
@@ -46,14 +45,8 @@ void launch_words(const FusedRule& rule, const FusedSide& side, cudaStream_t str
 }  // namespace
 
 bool group_products(FusedProducts wanted, FusedPrecision precision, std::int32_t factors) {
-  const bool fits = precision == FusedPrecision::fp16 && fused_tiles(factors) == kGroupTiles;
-  if (wanted == FusedProducts::warp) return false;
-  if (fits && has_group_kernel()) return true;
-  if (wanted == FusedProducts::automatic) return false;
-  fail(ErrorKind::unsupported,
-       "als_fused: found products: group with {} factors, precision {}; expected 193 to 256, fp16, "
-       "a device of compute capability 9.0 and a build with code for it; use products: auto",
-       factors, precision == FusedPrecision::fp16 ? "fp16" : "fp16x2");
+  return wanted == FusedProducts::automatic && precision == FusedPrecision::fp16 &&
+         fused_tiles(factors) == kGroupTiles && has_group_kernel();
 }
 
 std::int64_t fused_slot_floats(FusedPrecision precision, const FusedRule& rule) {

@@ -65,8 +65,7 @@ struct FusedRule {
   std::uint32_t beside = 0;
 };
 
-// FusedRule::group for this device. Throws Error(unsupported) where FusedProducts::group is wanted
-// and the device has no such kernel.
+// FusedRule::group for this device.
 bool group_products(FusedProducts wanted, FusedPrecision precision, std::int32_t factors);
 
 // Floats that one part of a split row leaves in the scratch memory.

@@ -15,8 +15,9 @@ enum class FusedPrecision { fp16, fp16x2 };
 // each length of a row what is estimated to be faster.
 enum class FusedNormal { automatic, formed, applied };
 
-// Whose matrix products form A: those of a warp (mma.sync), or of four (wgmma, group.hpp).
-enum class FusedProducts { automatic, warp, group };
+// Whose matrix products form A: those of four warps (wgmma, group.hpp) where they can, or of one
+// (mma.sync).
+enum class FusedProducts { automatic, warp };
 
 // The sums of part k of a split row are kept in scratch slot first_slot + k; the row is shrunk by
 // row_reg() of row_count.

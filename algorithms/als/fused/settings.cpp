@@ -26,20 +26,9 @@ std::vector<ParamSpec> fused_params() {
   params.push_back(ParamSpec::choice("precision", FusedPrecision::fp16, kFusedPrecisions,
                                      "type of the gathered rows: one fp16 word a factor, or the "
                                      "sum of two; products are added in fp32"));
-  params.push_back(ParamSpec::choice(
-      "normal", FusedNormal::automatic, kFusedNormals,
-      "A_u of a row: formed, or applied to vectors where its ratings fit in shared memory (only "
-      "fp16); auto: by the row's length, or formed where there are few ratings in all; more than "
-      "256 factors are always applied"));
-  params.push_back(ParamSpec::choice(
-      "products", FusedProducts::automatic, kFusedProducts,
-      "what forms A: a warp, or a group of four, for 193 to 256 factors in fp16 on devices of "
-      "compute capability 9.0; auto: group where it can be"));
-  params.push_back(ParamSpec::integer("split_rows", 8192, 32, std::int64_t{1} << 30,
-                                      "longer rows are cut over several thread blocks, shorter "
-                                      "ones, too, where there are few ratings in all; where A is "
-                                      "formed",
-                                      "ratings"));
+  params.push_back(ParamSpec::constant("normal", "auto"));
+  params.push_back(ParamSpec::constant("products", "auto"));
+  params.push_back(ParamSpec::constant("split_rows", kLongestPart));
   params.push_back(devices_param());
   return params;
 }
@@ -93,10 +82,6 @@ std::optional<std::string> why_not_applied(int factors, FusedPrecision precision
 
 std::optional<std::string> fused_why_unsupported(const Params& params, const ProblemShape&) {
   const FusedSettings settings = read_fused_settings(params);
-  if (settings.products == FusedProducts::group && !has_group_shape(settings)) {
-    return "products \"group\": its kernel is for 193 to 256 factors in precision \"fp16\"; use "
-           "products \"auto\"";
-  }
   return why_not_applied(settings.common.factors, settings.precision, settings.normal);
 }
 

@@ -21,8 +21,7 @@ inline constexpr Names kFusedNormals{
 
 inline constexpr Names kFusedProducts{
     std::to_array<Named<FusedProducts>>({{"auto", FusedProducts::automatic},
-                                         {"warp", FusedProducts::warp},
-                                         {"group", FusedProducts::group}})};
+                                         {"warp", FusedProducts::warp}})};
 
 struct FusedSettings {
   Common common;
@@ -32,6 +31,7 @@ struct FusedSettings {
   std::int64_t split_rows;  // longest run of a row's ratings that one thread block takes
 };
 
+inline constexpr std::int64_t kLongestPart = 8192;  // ratings of a row for one thread block
 inline constexpr int kMultiprocessors = 132;  // of an H100 or H200, whatever the device is
 
 // Most ratings of a thread block: those of `split_rows`, where A is formed.

@@ -60,7 +60,6 @@ TEST(AlsFusedInfo, MemoryHoldsThePartsOfEitherKernel) {
         .device.trained;
   };
   EXPECT_GT(device("auto"), device("warp"));
-  EXPECT_EQ(device("auto"), device("group"));
 }
 
 FusedSettings settings_of(const Json& changes) {

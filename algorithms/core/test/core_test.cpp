@@ -71,6 +71,19 @@ TEST(Params, ASilentDefaultIsReadAndNotTold) {
   EXPECT_EQ(other.to_json().at("ranks"), 3) << "it was set";
 }
 
+TEST(Params, AFixedOneIsInTheCaseAndInNoSpec) {
+  const std::vector<ParamSpec> specs = {ParamSpec::constant("batch", std::int64_t{0}),
+                                        ParamSpec::constant("normal", "auto")};
+  const Json none = Json::object();
+  JsonReader reader(none, "$");
+  EXPECT_EQ(read_params(specs, reader).to_json(), (Json{{"batch", 0}, {"normal", "auto"}}));
+  const Json set = {{"batch", 0}};
+  JsonReader other(set, "$");
+  read_params(specs, other);
+  EXPECT_THROW(other.finish(), Error);
+  EXPECT_EQ(default_params(specs, {{"batch", 7}}).integer("batch"), 7);
+}
+
 TEST(InitialModel, IsTheSameForAnyNumberOfThreadsAndSeparatesPFromQ) {
   const InitSpec init;
   const Model a = initial_model(9000, 5000, 7, ModelKind::biased, 3.5, init, 1);

@@ -86,10 +86,7 @@ AlgorithmInfo fused_info() {
                          "A_u of a row: formed, or applied to vectors where its pairs fit in "
                          "shared memory; auto: by the row's length; more than 256 factors are "
                          "always applied"),
-       ParamSpec::integer("split_rows", 8192, 32, std::int64_t{1} << 30,
-                          "rows with more pairs are cut over several thread blocks; where A is "
-                          "formed",
-                          "pairs"),
+       ParamSpec::constant("split_rows", als::kLongestPart),
        devices_param()});
   info.supports = why_unsupported;
   info.memory = memory_need;

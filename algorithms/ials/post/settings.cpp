@@ -35,11 +35,7 @@ std::vector<ParamSpec> ials_params() {
        ParamSpec::choice("solver", Solver::cg, kSolvers,
                          "solve hermitian: cg_steps of CG, or Cholesky")
            .where("solve", {"hermitian"}),
-       ParamSpec::integer("batch_rows", 0, 0, std::int64_t{1} << 31,
-                          "solve hermitian: rows whose A is in memory at once; 0: as many as "
-                          "fit",
-                          "rows")
-           .where("solve", {"hermitian"}),
+       ParamSpec::constant("batch_rows", std::int64_t{0}),
        ParamSpec::integer("split_rows", 8192, 0, std::int64_t{1} << 31,
                           "solve hermitian: longer rows are cut over several thread blocks; 0: "
                           "never",

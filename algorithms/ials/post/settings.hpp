@@ -26,7 +26,7 @@ struct IalsSettings {
   Solve solve;
   LeastSquaresVariant variant;  // of solve cg
   Solver solver;                // of solve hermitian, as the others
-  std::int64_t batch_rows;      // 0: chosen from the free memory
+  std::int64_t batch_rows;      // as als has it
   std::int64_t split_rows;      // longer rows are cut into parts; 0: never
 };
 
