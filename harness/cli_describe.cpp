@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
+#include <cctype>
 #include <map>
 #include <utility>
 #include <variant>
@@ -84,37 +84,23 @@ void describe(const AlgorithmInfo& info) {
   }
 }
 
-// What the families of algorithms are called, in the order of the project's README. One that is not
-// here stands behind them, by the name of its folder.
-struct Family {
-  const char* folder;
-  const char* title;
-};
-constexpr std::array<Family, 13> kFamilies = {{{"sgd_cpu", "SGD on the CPU"},
-                                               {"cu2rec", "cu2rec"},
-                                               {"gpusgd", "GPUSGD and NewGPUSGD"},
-                                               {"cumf_sgd", "CuMF_SGD"},
-                                               {"sgd_tiled", "SGD in registers"},
-                                               {"als", "ALS"},
-                                               {"ials", "Implicit feedback"},
-                                               {"ccd", "CCD++"},
-                                               {"bpr", "Pairwise losses"},
-                                               {"bpmf", "Bayesian"},
-                                               {"baseline", "Baselines"},
-                                               {"peer", "Other people's libraries"},
-                                               {"ruler", "The harness's own"}}};
-
 using Group = std::pair<std::string, std::vector<const AlgorithmInfo*>>;  // with its title
 
+// By title, those of other programs last.
 std::vector<Group> grouped() {
-  std::map<std::string, std::vector<const AlgorithmInfo*>> by_folder;
-  for (const auto* info : all_algorithms()) by_folder[info->family].push_back(info);
-  std::vector<Group> groups;
-  for (const auto& [folder, title] : kFamilies) {
-    if (auto found = by_folder.extract(folder)) groups.emplace_back(title, found.mapped());
+  std::map<std::pair<bool, std::string>, Group> groups;
+  for (const auto* info : all_algorithms()) {
+    const std::string& title = info->title.empty() ? info->family : info->title;
+    std::string key = title;
+    std::transform(key.begin(), key.end(), key.begin(),
+                   [](unsigned char c) { return std::tolower(c); });
+    Group& group = groups[{info->foreign != nullptr, key}];
+    group.first = title;
+    group.second.push_back(info);
   }
-  groups.insert(groups.end(), by_folder.begin(), by_folder.end());
-  return groups;
+  std::vector<Group> all;
+  for (auto& [key, group] : groups) all.push_back(std::move(group));
+  return all;
 }
 
 Json list_json(const AlgorithmInfo& info, const std::string& title) {

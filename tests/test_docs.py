@@ -3,10 +3,12 @@ worked examples of docs/adding-an-algorithm.md compile, pass their tests and run
 
 import functools
 import json
+import os
 import pathlib
 import re
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -150,12 +152,33 @@ def test_a_page_hides_nothing():
 
 # ---- pages of algorithms -------------------------------------------------------------------------
 
+def unpaged(listed, pages):
+    """Messages about families whose pages do not name their algorithms. `pages`: family to the text of its page."""
+    names = {}
+    for one in listed:
+        if one["family"] not in ("peer", "ruler"):
+            names.setdefault(one["family"], set()).add(one["name"])
+    for family, wanted in names.items():
+        page = f"algorithms/{family}/README.md"
+        title = pages.get(family, "").partition("\n")[0]
+        found = set(re.findall(r"`([\w+]+)`", title))
+        if found != wanted:
+            shown = ", ".join(f"`{name}`" for name in sorted(wanted))
+            yield f"{page}: the first line is {title!r}; expected the form \"# Title: {shown}\""
+
+
 def test_every_algorithm_has_a_page(mfbench, tmp_path):
     listed = json.loads(mfbench("list", "--json", cwd=tmp_path).stdout)
-    names = {one["name"] for one in listed} - {"ruler", "ruler_device"}
-    paged = {name for page in FAMILIES
-             for name in re.findall(r"`([\w+]+)`", page.read_text().splitlines()[0])}
-    assert {name for name in names if not name.startswith("peer:")} == paged
+    pages = {page.parent.name: page.read_text() for page in ROOT.glob("algorithms/*/README.md")}
+    assert list(unpaged(listed, pages)) == []
+
+
+@pytest.mark.parametrize("text", ["", "# bias\n", "# Biases: `bias`\n", "# Biases: `bias`, `biases`, `more`\n"])
+def test_a_page_that_does_not_name_its_algorithms_is_told(text):
+    listed = [{"name": name, "family": "biases"} for name in ("bias", "biases")]
+    assert list(unpaged(listed, {"biases": "# Biases: `bias`, `biases`\n\nMore.\n"})) == []
+    [said] = unpaged(listed, {"biases": text})
+    assert said.startswith("algorithms/biases/README.md: ") and said.endswith('"# Title: `bias`, `biases`"')
 
 
 # ---- the worked examples --------------------------------------------------------------------------
@@ -306,3 +329,21 @@ def test_the_example_runs_in_the_harness(mfbench, example, tmp_path):
         assert footer["status"] == "completed"
         assert footer["best_test_rmse"] < 0.95 * start["test_rmse"]
         assert footer["phases"]["users"]["count"] == footer["phases"]["items"]["count"] == 20
+
+
+# Checks of the tree that a new family meets, beside those of its build.
+FAMILY_CHECKS = ("links or lines or hides or English or page or include or room or way or cuda or title "
+                 "or star")
+
+
+def test_a_copied_example_meets_the_checks_of_a_family(example, tmp_path):
+    """As the guide says: cp -r docs/examples/bias_only algorithms/."""
+    tree = tmp_path / "tree"
+    left_out = shutil.ignore_patterns(".*", "build", "runs", "data", "shared", "results", "__pycache__")
+    shutil.copytree(ROOT, tree, symlinks=True, ignore=left_out)
+    (tree / "results").symlink_to(ROOT / "results")
+    write("bias_only", tree)
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", FAMILY_CHECKS,
+                           "tests/test_docs.py", "tests/test_list.py", "tests/test_rooms.py"], cwd=tree, text=True,
+                          capture_output=True, timeout=300, env={**os.environ, "MFBENCH": str(example.mfbench)})
+    assert done.returncode == 0, done.stdout

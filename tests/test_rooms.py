@@ -107,7 +107,7 @@ def test_every_include_is_from_the_root(includes):
 
 def test_every_source_has_a_room(includes):
     lost = sorted({source for source, _ in includes if not is_test(source) and not room_of(source)})
-    assert not lost, f"in no room of the table LEVELS: {', '.join(lost)}"
+    assert not lost, f"in no room of LEVELS (tests/test_rooms.py): {', '.join(lost)}"
 
 
 def test_nothing_includes_upwards(includes):

@@ -23,6 +23,7 @@ AlgorithmInfo info_of(const Described& said, std::vector<ParamSpec> params,
   AlgorithmInfo info;
   info.name = said.name;
   info.family = "als";
+  info.title = "ALS";
   info.summary = said.summary;
   info.paper = said.paper;
   info.method = Method::als;

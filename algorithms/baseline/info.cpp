@@ -14,6 +14,7 @@ AlgorithmInfo shared_info(const std::string& name, Method method) {
   AlgorithmInfo info;
   info.name = name;
   info.family = "baseline";
+  info.title = "Baselines";
   info.method = method;
   info.deterministic = true;
   info.uses_learning_rate = false;

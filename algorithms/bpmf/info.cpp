@@ -12,6 +12,7 @@ AlgorithmInfo info_of(const char* name, const char* summary, std::vector<ParamSp
   AlgorithmInfo info;
   info.name = name;
   info.family = "bpmf";
+  info.title = "Bayesian";
   info.summary = summary;
   info.paper =
       "R. Salakhutdinov, A. Mnih, \"Bayesian Probabilistic Matrix Factorization using Markov Chain "

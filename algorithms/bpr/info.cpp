@@ -61,6 +61,7 @@ AlgorithmInfo shared_info(const std::string& name, const std::string& summary) {
   AlgorithmInfo info;
   info.name = name;
   info.family = "bpr";
+  info.title = "Pairwise losses";
   info.method = Method::pairwise;
   info.summary = summary;
   info.paper = kBprPaper;

@@ -16,6 +16,7 @@ AlgorithmInfo shared_info(const std::string& name) {
   AlgorithmInfo info;
   info.name = name;
   info.family = "ccd";
+  info.title = "CCD++";
   info.method = Method::ccd;
   info.paper = kPaper;
   info.deterministic = true;

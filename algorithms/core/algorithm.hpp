@@ -109,6 +109,7 @@ enum class Hardware { cpu, cuda };
 struct AlgorithmInfo {
   std::string name;             // as typed in a spec
   std::string family;           // its folder
+  std::string title = {};       // heading of the family in `mfbench list`; empty: its folder
   std::string summary;          // one line
   std::string paper;            // citation, or "mfbench" for our own
   std::string origin = {};      // of a plugin: its file and hash

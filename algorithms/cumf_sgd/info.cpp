@@ -78,6 +78,7 @@ AlgorithmInfo shared_info(const std::string& name, std::int64_t max_factors,
   AlgorithmInfo info;
   info.name = name;
   info.family = "cumf_sgd";
+  info.title = "CuMF_SGD";
   info.paper =
       "X. Xie, W. Tan, L. L. Fong, Y. Liang, \"CuMF_SGD: Parallelized Stochastic Gradient Descent "
       "for Matrix Factorization on GPUs\", HPDC 2017";

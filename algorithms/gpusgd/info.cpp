@@ -65,6 +65,7 @@ AlgorithmInfo family_info(Scheme scheme, const std::string& summary, const std::
   AlgorithmInfo info;
   info.name = kSchemes.of(scheme);
   info.family = "gpusgd";
+  info.title = "GPUSGD and NewGPUSGD";
   info.summary = summary;
   info.paper = paper;
   info.hardware = Hardware::cuda;

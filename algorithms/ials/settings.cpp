@@ -56,6 +56,7 @@ AlgorithmInfo shared_info(const std::string& name) {
   AlgorithmInfo info;
   info.name = name;
   info.family = "ials";
+  info.title = "Implicit feedback";
   info.method = Method::als;
   info.deterministic = true;
   info.uses_learning_rate = false;

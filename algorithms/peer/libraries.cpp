@@ -200,6 +200,7 @@ PeerAlgorithm read_algorithm(const PeerLibrary& library, const std::string& name
   AlgorithmInfo& info = algorithm.info;
   info.name = fmt::format("peer:{}:{}", library.name, name);
   info.family = "peer";
+  info.title = "Other people's libraries";
   info.summary = library.name + ": " + reader.name("summary");
   info.paper = reader.name("paper");
   info.method = read_word(reader, "method", kMethods);

@@ -22,6 +22,7 @@ AlgorithmInfo named(const std::string& name, const std::string& summary,
   AlgorithmInfo info;
   info.name = name;
   info.family = "ruler";
+  info.title = "The harness's own";
   info.summary = summary;
   info.paper = "mfbench";
   info.deterministic = true;

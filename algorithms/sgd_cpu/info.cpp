@@ -83,6 +83,7 @@ AlgorithmInfo shared_info(const std::string& name, std::vector<ParamSpec> own) {
   AlgorithmInfo info;
   info.name = name;
   info.family = "sgd_cpu";
+  info.title = "SGD on the CPU";
   info.params = join_params({factors_param(100, 16384), model_param(ModelKind::biased)},
                             regularizer_params());
   info.params.push_back(

@@ -72,6 +72,7 @@ AlgorithmInfo tiled_info() {
   AlgorithmInfo info;
   info.name = "sgd_tiled";
   info.family = "sgd_tiled";
+  info.title = "SGD in registers";
   info.summary = "SGD, a user's factors in registers over a chunk of its ratings, items from L2";
   info.paper = "mfbench";
   info.hardware = Hardware::cuda;

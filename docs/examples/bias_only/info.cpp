@@ -21,6 +21,7 @@ AlgorithmInfo bias_only_info() {
   AlgorithmInfo info;
   info.name = "bias_only";
   info.family = "bias_only";
+  info.title = "Biases";
   info.method = Method::als;
   info.summary = "no factors: user and item biases, each side solved exactly in turn";
   info.paper =

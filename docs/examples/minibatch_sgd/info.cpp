@@ -19,6 +19,7 @@ AlgorithmInfo minibatch_info() {
   AlgorithmInfo info;
   info.name = "minibatch_sgd";
   info.family = "minibatch_sgd";
+  info.title = "Mini-batch SGD";
   info.summary = "SGD by batches of random ratings whose gradients are summed, then applied";
   info.paper = "the usual mini-batch SGD";
   info.hardware = Hardware::cuda;
