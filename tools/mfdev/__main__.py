@@ -59,7 +59,8 @@ USAGE = """\
                         build plot test. Optional: report workers mpi bench format lint peers. Only when
                         named: docs clang fuzz browser spark. report and docs also install from PyPI.
                         Other commands only check
-./dev lint              check the format of C++, scripts with shellcheck, C++ with clang-tidy
+./dev lint              check lines against tools/mfdev/budget.json, the format of C++, scripts with
+                        shellcheck, C++ with clang-tidy
 ./dev tidy [FILE...]    run clang-tidy 14 over these sources, or over all (most of an hour of one core;
                         lint takes those that changed). Build first: it needs generated sources
 ./dev format            format the C++ sources

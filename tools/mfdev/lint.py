@@ -1,10 +1,12 @@
-"""./dev lint, tidy, format: the form of sources, by shellcheck, clang-format 14 and clang-tidy 14."""
+"""./dev lint, tidy, format: the lines and form of sources, by shellcheck, clang-format 14 and clang-tidy 14."""
 
 import concurrent.futures
+import json
 import pathlib
 import subprocess
 import sys
 
+from mfdev import budget
 from mfdev.deps import clang_14, need
 from mfdev.shell import ROOT, Failure, have_program, jobs, output_of, run, say
 
@@ -68,7 +70,19 @@ def tidy(words):
     tidy_files(program, files)
 
 
+def check_lines():
+    names = budget.sources()
+    found, most = budget.lines(names), json.loads((ROOT / budget.FILE).read_text())
+    for area, count in found.items():
+        say(f"lines: {area} {count}, budget {most.get(area, 0)}")
+    for message in budget.wide(names):
+        say(f"warning: {message}", sys.stderr)
+    if messages := budget.over(found, most):
+        raise Failure("lint: " + "\n".join(messages))
+
+
 def lint(_):
+    check_lines()
     run("bash", "-n", *SCRIPTS[:1])
     if have_program("shellcheck"):
         run("shellcheck", *SCRIPTS)

@@ -1,0 +1,34 @@
+"""./dev lint: lines of code an area beside their budget."""
+
+import json
+import pathlib
+
+from mfdev import budget
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+def test_lines_are_counted_by_area(tmp_path, monkeypatch):
+    files = {"base/a.cpp": 3, "base/test/a_test.cpp": 4, "testing/b.hpp": 5, "docs/examples/x/test/c.cu": 6,
+             "docs/examples/x/c.cu": 7, "python/d.py": 8}
+    for name, count in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("\n" * count)
+    monkeypatch.setattr(budget, "ROOT", tmp_path)
+    assert budget.lines(files) == {"base": 3, "python": 8, "tests": 15}
+
+
+def test_an_area_over_its_budget_is_told():
+    [message] = budget.over({"base": 5, "tests": 6}, {"base": 4, "tests": 6})
+    assert message.startswith("base: 5 lines, budget 4;") and message.endswith("tools/mfdev/budget.json")
+    assert budget.over({"new": 1}, {})
+
+
+def test_no_area_is_over_its_budget():
+    assert budget.over(budget.lines(budget.sources()), json.loads((ROOT / budget.FILE).read_text())) == []
+
+
+def test_a_folder_of_many_files_is_told():
+    names = [f"base/{number}.cpp" for number in range(29)] + [f"base/test/{number}.cpp" for number in range(99)]
+    assert budget.wide(names) == ["base: 29 sources, more than 28; consider subfolders"]
+    assert budget.wide(names[1:]) == []
