@@ -1,9 +1,9 @@
 // GFLOP/s of forming A_u and b_u, counting f (f + 1) operations a rating: only the symmetric half.
 //
-//   sgemm/<isa>/<threads>                  C += A B of 1024 x 1024 matrices by Eigen, one product a
-//                                          thread: what the machine reaches on dense matrices
-//   formation/<side>/<isa>/<f>/<threads>   of all rows of a side; of_sgemm: as a share of the above
-//   epoch/<solver>/<f>/<threads>           whole epochs of als_cpu
+//   formation/<side>/<isa>/<f>/<threads>   of all rows of a side
+//
+// of_sgemm: as a share of C += A B of 1024 x 1024 matrices by Eigen, one product a thread, which is
+// what the machine reaches on dense matrices.
 //
 // On a look-alike of Netflix at 1/20 of its ratings; MFBENCH_BENCH_LIKE and MFBENCH_BENCH_SCALE
 // change it, MFBENCH_BENCH_FACTORS ("100,128") and MFBENCH_BENCH_THREADS ("1,2,16") the rest.
@@ -82,13 +82,6 @@ double sgemm_rate(Isa isa, int threads) {
   return rate;
 }
 
-void run_sgemm(benchmark::State& state, Isa isa, int threads) {
-  if (skipped(state, isa)) return;
-  double best = 0;
-  for (auto _ : state) best = std::max(best, measure_sgemm(isa, threads));
-  state.counters["GFLOP/s"] = best * 1e-9;
-}
-
 // Every thread takes the rows that als_cpu gives it, and forms them, without solving.
 void form_all(const Side& side, const RowPlan& plan, const FormationKernels& kernels,
               const FactorTable& factors, std::vector<std::unique_ptr<Workspace>>& work,
@@ -138,30 +131,6 @@ void run_formation(benchmark::State& state, bool of_users, Isa isa, int factors,
   state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()) * side.nnz());
 }
 
-void run_epochs(benchmark::State& state, const std::string& solver, int factors, int threads) {
-  const Params params = default_params(find_algorithm("als_cpu").params,
-                                       Json{{"solver", solver}, {"factors", factors}});
-  const auto algorithm = make_algorithm("als_cpu", params);
-  ThreadTeam team(threads);
-  Context context;
-  context.team = &team;
-  algorithm->prepare(ratings(),
-                     initial_model(ratings().n_users(), ratings().n_items(), factors,
-                                   ModelKind::plain, 3.6, {InitKind::uniform, 0.1, 1}, threads),
-                     context);
-  EpochArgs args;
-  std::int64_t updates = 0;
-  const auto begin = Clock::now();
-  for (auto _ : state) {
-    updates += algorithm->run_epoch(args, context);
-    ++args.epoch;
-  }
-  const double s = std::chrono::duration<double>(Clock::now() - begin).count();
-  state.SetItemsProcessed(updates);
-  state.counters["GFLOP/s"] =
-      algorithm->work_per_epoch().flops * static_cast<double>(state.iterations()) / s * 1e-9;
-}
-
 void add(const std::string& name, const std::function<void(benchmark::State&)>& body) {
   benchmark::RegisterBenchmark(name.c_str(), body)->UseRealTime()->Unit(benchmark::kMillisecond);
 }
@@ -179,16 +148,8 @@ bool register_all() {
   const auto factors_list = int_list(env("MFBENCH_BENCH_FACTORS", "100,128"));
   for (const int threads : threads_list) {
     for (const Isa isa : {Isa::scalar, Isa::avx2, Isa::avx512}) {
-      add("sgemm/" + to_string(isa) + "/" + std::to_string(threads),
-          [=](benchmark::State& state) { run_sgemm(state, isa, threads); });
       for (const int factors : factors_list) {
         for (const bool of_users : {true, false}) add_formation(of_users, isa, factors, threads);
-      }
-    }
-    for (const std::string solver : {"cholesky", "lu", "cg"}) {
-      for (const int factors : factors_list) {
-        add("epoch/" + solver + "/" + std::to_string(factors) + "/" + std::to_string(threads),
-            [=](benchmark::State& state) { run_epochs(state, solver, factors, threads); });
       }
     }
   }

@@ -209,19 +209,6 @@ void copy(benchmark::State& state) {
   state.counters["bytes"] = rate(2.0 * kBytes);
 }
 
-void bias(benchmark::State& state, Which which, int factors) {
-  Prepared& now = prepared({{"factors", factors}});
-  const auto run = [&] {
-    return timed(now.stream.get(), [&] {
-      for (const RowBatch& batch : now.steps->batches(which)) now.steps->bias(which, batch);
-    });
-  };
-  run();
-  for (auto _ : state) state.SetIterationTime(run());
-  state.counters["bytes"] = rate(static_cast<double>(train().nnz()) *
-                                 (8 + 4.0 * static_cast<double>(now.steps->stride())));
-}
-
 void iteration(benchmark::State& state, const Json& changes) {
   Prepared& now = prepared(changes);
   const auto run = [&] {
@@ -288,8 +275,6 @@ void add_figure_7(int factors) {
   for (const Which which : {Which::users, Which::items}) {
     add("gemm", {{"factors", factors}, {"side", name_of(which)}},
         [=](benchmark::State& state) { gemm(state, which, factors); });
-    add("bias", {{"factors", factors}, {"side", name_of(which)}},
-        [=](benchmark::State& state) { bias(state, which, factors); });
     for (const char* storage : {"fp32", "fp16"}) {
       const Json changes = {{"factors", factors}, {"a_storage", storage}};
       add("cg", {{"factors", factors}, {"side", name_of(which)}, {"a_storage", storage}},
@@ -326,9 +311,6 @@ void add_iteration(const Json& changes) {
   }
   add("copy", Json::object(), copy);
   for (const char* load : {"coalesced", "noncoalesced_l1", "noncoalesced_nol1"}) {
-    for (const int batch : {0, 264, 528, 1056, 4224, 16896}) {
-      add_iteration({{"factors", 100}, {"load", load}, {"batch_rows", batch}});
-    }
     for (const int split : {0, 1024, 2048, 4096, 16384}) {
       add_iteration({{"factors", 100}, {"load", load}, {"split_rows", split}});
     }
