@@ -17,7 +17,6 @@ void queue_spin(DeviceClock& clock, double seconds) {
 }
 
 TEST(DeviceClock, SeesTheClockAndTheMemory) {
-  MF_REQUIRE_DEVICE();
   const auto clock = open_device();
   const auto device = find_device();
   EXPECT_GT(clock->free_bytes(), 0);
@@ -41,7 +40,6 @@ TEST(DeviceClock, SeesTheClockAndTheMemory) {
 
 // A second of work takes at least what an idle device would, and no more than 1.2 times the limit.
 TEST(DeviceClock, CountsTheEnergyOfWork) {
-  MF_REQUIRE_DEVICE();
   const auto clock = open_device();
   const auto nvml = open_nvml(find_device()->pci_bus_id);
   if (!nvml || !clock->energy_j()) GTEST_SKIP() << "no counter of energy";
@@ -58,7 +56,6 @@ TEST(DeviceClock, CountsTheEnergyOfWork) {
 // Marks 0, 1, 2, ... with work of another known length between any two, and in every round: a mark
 // of an earlier round, or one that is not on the stream, would be off by far more than 5 %.
 TEST(DeviceClock, MarksMeasureAndAreReused) {
-  MF_REQUIRE_DEVICE();
   constexpr std::int64_t kMarks = 10;
   const auto clock = open_device();
   queue_spin(*clock, 1e-6);  // loads the kernel

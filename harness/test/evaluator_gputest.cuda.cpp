@@ -136,7 +136,6 @@ void expect_host_equal(const Evaluator& evaluator, const Ratings& train, const R
 }
 
 TEST(DeviceEvaluator, EqualsTheHostForAnyRankAndLayout) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = random_ratings(211, 97, 0.3, 1);
   const Ratings part = random_ratings(211, 97, 0.2, 2);
   const Evaluator evaluator(train);
@@ -153,7 +152,6 @@ TEST(DeviceEvaluator, EqualsTheHostForAnyRankAndLayout) {
 }
 
 TEST(DeviceEvaluator, ColdUsersAndItemsArePredictedAsOnTheHost) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = ratings_where(
       90, 70, [](int u, int i) { return u % 4 != 1 && i % 5 != 2 && (u + i) % 3 == 0; });
   const Ratings part = ratings_where(90, 70, [](int u, int i) { return (u + i) % 3 == 1; });
@@ -169,7 +167,6 @@ TEST(DeviceEvaluator, ColdUsersAndItemsArePredictedAsOnTheHost) {
 }
 
 TEST(DeviceEvaluator, ClipsAsTheHostDoes) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = random_ratings(80, 60, 0.4, 3);
   const Model model = random_model(80, 60, 12, ModelKind::biased);
   Evaluator evaluator(train);
@@ -181,7 +178,6 @@ TEST(DeviceEvaluator, ClipsAsTheHostDoes) {
 }
 
 TEST(DeviceEvaluator, TakesDrawsAsTheHostDoes) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = random_ratings(80, 60, 0.4, 3);
   const Ratings part = random_ratings(80, 60, 0.3, 4);
   Evaluator host(train);
@@ -205,7 +201,6 @@ TEST(DeviceEvaluator, TakesDrawsAsTheHostDoes) {
 }
 
 TEST(DeviceEvaluator, OneUserMayHaveNearlyAllRatings) {
-  MF_REQUIRE_DEVICE();
   const std::int32_t items = 40'000;
   const Ratings part =
       ratings_where(5, items, [](int u, int i) { return u == 2 || (u != 4 && i % 9001 == u); });
@@ -216,7 +211,6 @@ TEST(DeviceEvaluator, OneUserMayHaveNearlyAllRatings) {
 }
 
 TEST(DeviceEvaluator, UsersMayHaveNoRatings) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = random_ratings(1000, 40, 0.5, 4);
   const Ratings part =
       ratings_where(1000, 40, [](int u, int i) { return u % 37 == 5 && (i + u) % 2 == 0; });
@@ -238,7 +232,6 @@ Model integer_model(std::int32_t m, std::int32_t n, std::int32_t f) {
 
 // Numbers of ratings around the limits of a batch, a block and a chunk.
 TEST(DeviceEvaluator, AnyNumberOfRatings) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = random_ratings(700, 500, 0.9, 5);
   const Evaluator evaluator(train);
   const Model model = integer_model(700, 500, 20);
@@ -252,14 +245,12 @@ TEST(DeviceEvaluator, AnyNumberOfRatings) {
 }
 
 TEST(DeviceEvaluator, TwentyMillionRatings) {
-  MF_REQUIRE_DEVICE();
   const Ratings part = ratings_where(20'001, 1000, [](int, int) { return true; });
   expect_host_equal(Evaluator(part), part, part, random_model(20'001, 1000, 4, ModelKind::biased),
                     kPacked);
 }
 
 TEST(DeviceEvaluator, NoRatingsHaveNoError) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = random_ratings(9, 8, 0.5, 1);
   const DeviceModel device(random_model(9, 8, 4, ModelKind::plain), kPacked);
   const Evaluator evaluator(train);
@@ -274,7 +265,6 @@ TEST(DeviceEvaluator, NoRatingsHaveNoError) {
 }
 
 TEST(DeviceEvaluator, FactorsThatAreNoNumbersShow) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = random_ratings(30, 20, 1, 1);
   Model model = random_model(30, 20, 40, ModelKind::biased);
   model.q[13 * 40 + 39] = kNaN;
@@ -286,7 +276,6 @@ TEST(DeviceEvaluator, FactorsThatAreNoNumbersShow) {
 }
 
 TEST(DeviceEvaluator, RepeatsToTheBitAndTellsPartsApart) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = random_ratings(400, 300, 0.6, 1);
   const Ratings test = random_ratings(400, 300, 0.1, 2);
   const Evaluator evaluator(train);
@@ -313,7 +302,6 @@ TEST(DeviceEvaluator, RepeatsToTheBitAndTellsPartsApart) {
 }
 
 TEST(DeviceEvaluator, UploadsAPartOnce) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = random_ratings(400, 300, 0.6, 1);
   const DeviceModel device(random_model(400, 300, 8, ModelKind::plain), kPacked);
   const Evaluator evaluator(train);
@@ -326,7 +314,6 @@ TEST(DeviceEvaluator, UploadsAPartOnce) {
 
 // The factors are written on the evaluator's stream, after much other work.
 TEST(DeviceEvaluator, WaitsForItsStream) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = random_ratings(100, 100, 0.5, 1);
   const Model right = random_model(100, 100, 16, ModelKind::plain);
   Model wrong = right;
@@ -349,7 +336,6 @@ TEST(DeviceEvaluator, WaitsForItsStream) {
 }
 
 TEST(DeviceEvaluator, RefusesRatingsThatTheModelHasNoRowsFor) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = random_ratings(30, 20, 0.5, 1);
   const DeviceModel small(random_model(29, 20, 4, ModelKind::plain), kPacked);
   ThreadTeam team(1);
@@ -358,7 +344,6 @@ TEST(DeviceEvaluator, RefusesRatingsThatTheModelHasNoRowsFor) {
 }
 
 TEST(DownloadModel, FollowsStrides) {
-  MF_REQUIRE_DEVICE();
   for (const ModelKind kind : {ModelKind::biased, ModelKind::plain}) {
     const Model model = random_model(50, 30, 7, kind);
     for (const Layout& layout : kLayouts) {
@@ -395,7 +380,6 @@ void expect_exact_sums(int block, std::int64_t count) {
 }
 
 TEST(Reduction, IsExactForEveryBlockAndSize) {
-  MF_REQUIRE_DEVICE();
   for (const std::int64_t count : {0, 1, 31, 32, 33, 1000, 262'144, 1'000'007}) {
     for (const int block : {32, 64, 128, 256, 512, 1024}) expect_exact_sums(block, count);
   }

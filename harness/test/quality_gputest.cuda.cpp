@@ -104,7 +104,6 @@ void expect_ranking_equal(const MetricValues& found, const MetricValues& expecte
 
 // Odd shapes, fewer items than ranks, one item, more items than a block's threads; ties.
 TEST(DeviceQuality, EqualsTheHost) {
-  MF_REQUIRE_DEVICE();
   const struct {
     std::int32_t m, n, f;
     double density;
@@ -134,7 +133,6 @@ TEST(DeviceQuality, EqualsTheHost) {
 
 // Numbers that are no whole ones: the objective to the rounding of products, against every pair.
 TEST(DeviceQuality, ObjectiveIsTheDenseSum) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = random_ratings(211, 97, 0.2, 5);
   ThreadTeam team(2);
   for (const std::int32_t f : {1, 8, 31, 64, 100, 256, 500, 1024}) {
@@ -151,7 +149,6 @@ TEST(DeviceQuality, ObjectiveIsTheDenseSum) {
 
 // More rows than a block of the Gram, one popular item, empty users.
 TEST(DeviceQuality, ObjectiveOfManyRows) {
-  MF_REQUIRE_DEVICE();
   const std::int32_t m = 3 * static_cast<std::int32_t>(kGramBlock) + 17;
   Ratings::Arrays a;
   a.user_offsets.push_back(0);
@@ -177,7 +174,6 @@ TEST(DeviceQuality, ObjectiveOfManyRows) {
 }
 
 TEST(DeviceQuality, RanksExplicitModelsAndFoldedUsers) {
-  MF_REQUIRE_DEVICE();
   const Ratings all = random_ratings(120, 500, 0.1, 21);
   Split split;
   const auto held = [](std::int32_t u) { return u % 4 == 0; };
@@ -207,7 +203,6 @@ TEST(DeviceQuality, RanksExplicitModelsAndFoldedUsers) {
 }
 
 TEST(DeviceQuality, ExplicitModelsOfWholeNumbersEqualTheHost) {
-  MF_REQUIRE_DEVICE();
   const Split split = random_split(150, 700, 0.05);
   ThreadTeam team(4);
   for (const ModelKind kind : {ModelKind::plain, ModelKind::biased}) {
@@ -221,7 +216,6 @@ TEST(DeviceQuality, ExplicitModelsOfWholeNumbersEqualTheHost) {
 
 // More scores than are on the device at a time.
 TEST(DeviceQuality, RanksUsersTileByTile) {
-  MF_REQUIRE_DEVICE();
   constexpr std::int32_t kUsers = 1000, kItems = 70'001;
   static_assert(std::int64_t{kUsers} * kItems * 4 > kScoreBytes);
   const Split split = random_split(kUsers, kItems, 0.0005);
@@ -234,7 +228,6 @@ TEST(DeviceQuality, RanksUsersTileByTile) {
 }
 
 TEST(DeviceQuality, OfAModelThatIsNotFiniteIsNone) {
-  MF_REQUIRE_DEVICE();
   const Split split = random_split(61, 303, 0.1);
   ThreadTeam team(2);
   for (const float bad : {kNaN, 3e38F}) {
@@ -264,7 +257,6 @@ struct Lists {
 
 // As device_quality_bytes() counts: what a ranking replaces is not there beside it.
 TEST(DeviceQuality, ASecondRankingTakesNoMoreMemory) {
-  MF_REQUIRE_DEVICE();
   constexpr std::int32_t kItems = 4000;
   constexpr std::int32_t kFactors = 32;
   Lists lists(2);
@@ -312,7 +304,6 @@ void expect_selected(const std::vector<std::vector<float>>& rows, Lists& lists) 
 // Orders that are hard on the bound: rising, falling, all equal, all but a few in the columns of
 // few threads, where far more than fit lie above it; and lists of what was seen of every length.
 TEST(DeviceSelection, IsTheSortedListForAnyOrder) {
-  MF_REQUIRE_DEVICE();
   for (const std::int32_t n : {1, 99, 100, 101, 255, 256, 257, 1023, 5000, 26'744}) {
     std::vector<std::vector<float>> rows(8, std::vector<float>(n));
     Rng rng(static_cast<std::uint64_t>(n));
@@ -347,7 +338,6 @@ TEST(DeviceSelection, IsTheSortedListForAnyOrder) {
 }
 
 TEST(DeviceSelection, OfAUserWhoHasSeenEverything) {
-  MF_REQUIRE_DEVICE();
   std::vector<std::int32_t> all(300);
   std::iota(all.begin(), all.end(), 0);
   Lists lists(2);
@@ -357,7 +347,6 @@ TEST(DeviceSelection, OfAUserWhoHasSeenEverything) {
 }
 
 TEST(DeviceSelection, SaysWhereAScoreIsNotFinite) {
-  MF_REQUIRE_DEVICE();
   for (const float bad :
        {kNaN, std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()}) {
     for (const bool seen : {false, true}) {

@@ -6,7 +6,6 @@ namespace mf {
 namespace {
 
 TEST(RatingRanges, EveryAlgorithmOfTheDeviceBeatsTheMean) {
-  MF_REQUIRE_DEVICE();
   const auto ran = testing::expect_all_beat_the_mean(Hardware::cuda);
   EXPECT_EQ(ran, (std::set<std::string>{"als", "als_fused", "batch_hogwild", "bpmf", "ccd++",
                                         "ebgtg", "ebltg", "gpusgd", "newgpusgd", "sgd_atomic",
@@ -14,7 +13,6 @@ TEST(RatingRanges, EveryAlgorithmOfTheDeviceBeatsTheMean) {
 }
 
 TEST(RatingRanges, ImplicitFeedbackRefusesNegativeValuesOnTheDevice) {
-  MF_REQUIRE_DEVICE();
   EXPECT_EQ(testing::expect_negative_values_are_refused(Hardware::cuda),
             (std::set<std::string>{"bpr", "bpr_tiled", "ials", "ials_fused", "ials_pp"}));
 }

@@ -26,7 +26,6 @@ ResultFile run(const std::string& params, const std::string& rest) {
 double number(const Json& json, const char* key) { return json[key].get<double>(); }
 
 TEST(RulerDevice, TrainingTimeComesOutAsKnown) {
-  MF_REQUIRE_DEVICE();
   const ResultFile file = run(R"("spin_us": 2000, "rest_us": 1000)", R"("stop": {"epochs": 20})");
   ASSERT_EQ(file.footer["status"], "completed") << file.footer["stop_reason"];
   const Json& clocks = file.footer["clocks"];
@@ -47,7 +46,6 @@ TEST(RulerDevice, TrainingTimeComesOutAsKnown) {
 }
 
 TEST(RulerDevice, PhasesComeOutAsKnownAndSumToTheEpochs) {
-  MF_REQUIRE_DEVICE();
   const ResultFile file = run(R"("spin_us": 2000, "rest_us": 1000)", R"("stop": {"epochs": 20})");
   const Json& phases = file.footer["phases"];
   const double spin = number(phases["spin"], "device_s");
@@ -62,7 +60,6 @@ TEST(RulerDevice, PhasesComeOutAsKnownAndSumToTheEpochs) {
 }
 
 TEST(RulerDevice, PrepareAndTransferContainTheirDeviceWork) {
-  MF_REQUIRE_DEVICE();
   const ResultFile file = run(R"("spin_us": 10, "prepare_ms": 40)", R"("stop": {"epochs": 1})");
   const Json& clocks = file.footer["clocks"];
   EXPECT_GE(number(clocks, "prepare_s"), 0.0199);
@@ -72,7 +69,6 @@ TEST(RulerDevice, PrepareAndTransferContainTheirDeviceWork) {
 }
 
 TEST(RulerDevice, ShortEpochsRunInGroups) {
-  MF_REQUIRE_DEVICE();
   const ResultFile file =
       run(R"("spin_us": 20)", R"("stop": {"epochs": 2000}, "evaluate": {"every": 100})");
   ASSERT_EQ(file.trace.size(), 21u);
@@ -88,7 +84,6 @@ TEST(RulerDevice, ShortEpochsRunInGroups) {
 
 // RMSE(e)^2 = s^2 + (d - offset decay^e)^2: two points give s and d, the others must agree.
 TEST(RulerDevice, TheRmseCurveComesOutAsKnown) {
-  MF_REQUIRE_DEVICE();
   const ResultFile file = run(R"("spin_us": 3000, "offset": 2)", R"("stop": {"epochs": 6})");
   ASSERT_EQ(file.trace.size(), 7u);
   ASSERT_EQ(file.header["dataset"]["cold_users"], 0);
@@ -101,7 +96,6 @@ TEST(RulerDevice, TheRmseCurveComesOutAsKnown) {
 }
 
 TEST(RulerDevice, PeakMemoryIsThatOfTheRulerAndTheEvaluator) {
-  MF_REQUIRE_DEVICE();
   const ResultFile file = run(R"("spin_us": 10, "factors": 1000)", R"("stop": {"epochs": 1})");
   const Json& dataset = file.header["dataset"];
   const ProblemShape shape = {dataset["n_users"].get<std::int64_t>(),
@@ -134,7 +128,6 @@ Saved train_and_save(const std::string& algorithm, const std::string& rest) {
 
 // After an epoch every user's bias is offset x decay = 1; the rest is zero.
 TEST(RulerDevice, TheModelThatIsSavedIsTheKnownOne) {
-  MF_REQUIRE_DEVICE();
   const Saved saved =
       train_and_save(R"({"name": "ruler_device", "spin_us": 2000, "offset": 2, "factors": 5})",
                      R"("stop": {"epochs": 1})");
@@ -158,7 +151,6 @@ TEST(RulerDevice, TheModelThatIsSavedIsTheKnownOne) {
 
 // Rows that are padded on the device, by the error that was measured there.
 TEST(DeviceFactors, TheModelThatIsSavedHasTheErrorMeasuredOnTheDevice) {
-  MF_REQUIRE_DEVICE();
   for (const char* kind : {"biased", "plain"}) {
     const Saved saved = train_and_save(
         R"({"name": "sgd_tiled", "factors": 10, "model": ")" + std::string(kind) + R"("})",

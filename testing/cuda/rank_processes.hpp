@@ -17,12 +17,10 @@
 #include "algorithms/core/ranks/nccl_library.hpp"
 #include "base/ranks/communicator.hpp"
 #include "base/ranks/local_ranks.hpp"
+#include "testing/cuda/testing.hpp"
 #include "testing/failure_pipe.hpp"
 
 namespace mf::cuda {
-
-inline constexpr const char* kOwnProcess = "MF_TEST_OWN_PROCESS";
-inline bool has_own_process() { return std::getenv(kOwnProcess) != nullptr; }
 
 // Not to be asked for in a process of its own before the ranks are there.
 inline int count_devices() {
@@ -68,11 +66,15 @@ inline void run_in_own_process() {
 
 using RankBody = std::function<void(Communicator&)>;
 
-// Runs `body` in `count` processes, each with a device; what fails in one of them fails the test.
+// Runs `body` in `count` processes, each with a device; what fails in one of them fails the test,
+// and too few devices skip it.
 // The last of a test. `all_end`: false where ranks are to end within it; what has failed in those
 // that do not end so is told all the same.
 inline void in_ranks(int count, const RankBody& body, bool all_end = true) {
-  if (!has_own_process()) return run_in_own_process();
+  if (!has_own_process()) {
+    if (count_devices() >= count) return run_in_own_process();
+    GTEST_SKIP() << "needs " << count << " CUDA devices, found " << count_devices();
+  }
   FailurePipe pipe;
   const auto links = start_local_ranks(count);
   Communicator ranks(links);
@@ -102,9 +104,3 @@ inline void in_ranks(int count, const RankBody& body, bool all_end = true) {
 }
 
 }  // namespace mf::cuda
-
-#define MF_REQUIRE_DEVICES(count)                                                                  \
-  if (!::mf::cuda::has_own_process() && ::mf::cuda::count_devices() < (count)) {                   \
-    GTEST_SKIP() << "needs " << (count) << " CUDA devices, found " << ::mf::cuda::count_devices(); \
-  }                                                                                                \
-  static_assert(true)

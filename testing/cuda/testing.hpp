@@ -1,4 +1,5 @@
-// For tests that need a device: skipped without one, with the reason; and what they compare.
+// For tests that need a device: a program with this header skips all of its tests without one, and
+// says why.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -6,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <string>
 
 #include "base/aligned.hpp"
@@ -19,6 +21,20 @@ inline const char* why_no_device() {
   if (error == cudaSuccess && count > 0) return "";
   return cudaGetErrorString(error == cudaSuccess ? cudaErrorNoDevice : error);
 }
+
+inline constexpr const char* kOwnProcess = "MF_TEST_OWN_PROCESS";
+inline bool has_own_process() { return std::getenv(kOwnProcess) != nullptr; }
+
+// ctest knows a skipped test by the word in brackets. A process that becomes a rank does not ask
+// for devices before it forks.
+struct RequireDevice : testing::Environment {
+  void SetUp() override {
+    if (has_own_process() || *why_no_device() == 0) return;
+    GTEST_SKIP() << "[  SKIPPED ] no CUDA device: " << why_no_device();
+  }
+};
+inline testing::Environment* const kRequireDevice =
+    testing::AddGlobalTestEnvironment(new RequireDevice);
 
 // Every number finite, and none further from the host's than `tolerance`. Host: a vector of floats
 // or doubles.
@@ -36,9 +52,3 @@ void expect_near(const AlignedVector<float>& device, const Host& host, double to
 }
 
 }  // namespace mf::cuda
-
-#define MF_REQUIRE_DEVICE()                                            \
-  if (*::mf::cuda::why_no_device() != 0) {                             \
-    GTEST_SKIP() << "no CUDA device: " << ::mf::cuda::why_no_device(); \
-  }                                                                    \
-  static_assert(true)

@@ -87,7 +87,6 @@ double rated_rows(const Ratings& ratings) {
 class AlsDevices : public testing::TestWithParam<int> {};
 
 TEST_P(AlsDevices, HaveTheFactorsOfOne) {
-  MF_REQUIRE_DEVICES(GetParam());
   cuda::in_ranks(GetParam(), [](Communicator& ranks) {
     // Long and short rows, and rows without ratings.
     const Ratings ratings = test::planted(900, 420, 0.25, 1);
@@ -119,7 +118,6 @@ TEST_P(AlsDevices, HaveTheFactorsOfOne) {
 // Sums over ranks are rounded in another order than those over a row's ratings; so the solvers are
 // exact here, or end where they are.
 TEST_P(AlsDevices, ReduceToTheFactorsOfOne) {
-  MF_REQUIRE_DEVICES(GetParam());
   cuda::in_ranks(GetParam(), [](Communicator& ranks) {
     const Ratings ratings = test::planted(900, 420, 0.25, 1);
     const Json converged = {{"cg_steps", 60}, {"cg_tolerance", 1e-6}};
@@ -152,7 +150,6 @@ TEST_P(AlsDevices, ReduceToTheFactorsOfOne) {
 
 // A in fp16, and CG as published: the same model by its RMSE.
 TEST_P(AlsDevices, ReduceAsTheyGather) {
-  MF_REQUIRE_DEVICES(GetParam());
   cuda::in_ranks(GetParam(), [](Communicator& ranks) {
     const Ratings ratings = test::planted(900, 420, 0.25, 1);
     for (const char* storage : {"fp32", "fp16"}) {
@@ -174,7 +171,6 @@ TEST_P(AlsDevices, ReduceAsTheyGather) {
 }
 
 TEST_P(AlsDevices, RemoveTheSameCenter) {
-  MF_REQUIRE_DEVICES(GetParam());
   cuda::in_ranks(GetParam(), [](Communicator& ranks) {
     const Ratings ratings = test::planted(300, 200, 0.3, 2);
     for (const char* center : {"mean", "biases"}) {
@@ -195,7 +191,6 @@ TEST_P(AlsDevices, RemoveTheSameCenter) {
 
 // Some ranks have no row of one side, or of both.
 TEST_P(AlsDevices, MayHaveNothingToDo) {
-  MF_REQUIRE_DEVICES(GetParam());
   cuda::in_ranks(GetParam(), [](Communicator& ranks) {
     for (const auto& [users, items] : {std::pair{1, 1}, {1, 40}, {40, 1}, {3, 2}}) {
       std::vector<Rating> list;
@@ -222,7 +217,6 @@ TEST_P(AlsDevices, MayHaveNothingToDo) {
 
 // More than one part of the rows is exchanged, beside the next.
 TEST_P(AlsDevices, ExchangeInParts) {
-  MF_REQUIRE_DEVICES(GetParam());
   cuda::in_ranks(GetParam(), [](Communicator& ranks) {
     const std::int32_t users = 300000;
     Rng rng(3);
@@ -247,7 +241,6 @@ TEST_P(AlsDevices, ExchangeInParts) {
 
 // A case after a case uses the same connections, and no memory is left behind.
 TEST_P(AlsDevices, AreUsedAgain) {
-  MF_REQUIRE_DEVICES(GetParam());
   cuda::in_ranks(GetParam(), [](Communicator& ranks) {
     const Ratings ratings = test::planted(90, 50, 0.3, 4);
     const Outcome first = train(ratings, {{"factors", 16}}, &ranks);

@@ -183,7 +183,6 @@ Json with_way(Json changes, const Way& way) {
 }
 
 TEST_P(FusedFactors, SystemsAreThoseOfDoublePrecision) {
-  MF_REQUIRE_DEVICE();
   const int f = GetParam();
   const Ratings train = test::planted(40, 300, 0.2, 3);  // rows of none, about 60, and 299
   const Model initial = start(train, f);
@@ -232,7 +231,6 @@ void expect_iteration(const Model& got, const Model& expected, const Ratings& tr
 }
 
 TEST_P(FusedFactors, AnIterationIsThatOfTheCpu) {
-  MF_REQUIRE_DEVICE();
   const int f = GetParam();
   const Ratings train = test::planted(70, 90, 0.3, 5);
   const Model initial = start(train, f);
@@ -257,7 +255,6 @@ TEST_P(FusedFactors, AnIterationIsThatOfTheCpu) {
 
 // Every kernel has the diagonal's weight for itself: formed by warps and by groups, and applied.
 TEST_P(FusedFactors, RegPowerAndTheFirstSideAreThoseOfTheCpu) {
-  MF_REQUIRE_DEVICE();
   const int f = GetParam();
   const Ratings train = test::planted(70, 90, 0.3, 15);
   const Model initial = start(train, f);
@@ -324,7 +321,6 @@ class FusedTurns : public testing::TestWithParam<int> {};
 
 // Many more rows than thread blocks; and few, a block each, which other tests compare with the CPU.
 TEST_P(FusedTurns, ARowDoesNotDependOnWhatItsBlockDidBefore) {
-  MF_REQUIRE_DEVICE();
   const int f = GetParam();
   const std::int32_t rows = f <= 64 ? 7000 : f <= 128 ? 3000 : 800;
   const Ratings train = uneven(rows);
@@ -350,7 +346,6 @@ INSTANTIATE_TEST_SUITE_P(Factors, FusedTurns, testing::Values(32, 64, 100, 128, 
 // Rows of every length up to more than a block holds, by every number of warps, and beside them
 // parts of long ones: applied is what formed is, but for the rounding of A to fp16.
 TEST(AlsFused, AppliedRowsAreThoseThatAreFormed) {
-  MF_REQUIRE_DEVICE();
   for (const int f : {8, 64, 100, 128, 200, 256}) {
     const std::int32_t users = 460;
     const Ratings even = test::planted(users, 1000, 0.95, 9);
@@ -385,7 +380,6 @@ TEST(AlsFused, AppliedRowsAreThoseThatAreFormed) {
 // So little lambda that they are not solved in the space of their pairs, and so few ratings that CG
 // ends at the tolerance before its steps do.
 TEST(AlsFused, ShortRowsWithoutRegEndInNumbers) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = test::planted(300, 90, 0.05, 21);
   for (const int f : {64, 200}) {
     for (const double reg : {0.0, 1e-6}) {
@@ -399,7 +393,6 @@ TEST(AlsFused, ShortRowsWithoutRegEndInNumbers) {
 // More factors than A can be formed of: rows of about 20 ratings stay in shared memory, those of
 // about 420 do not. Ratings beyond 512, reg_power and what is centered are as below.
 TEST(AlsFused, LongRowsAreThoseOfTheCpu) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = test::planted(30, 700, 0.6, 18);
   for (const int f : {257, 320, 511}) {
     const Model initial = start(train, f);
@@ -424,7 +417,6 @@ TEST(AlsFused, LongRowsAreThoseOfTheCpu) {
 
 // Against the equations in double precision, of factors that are numbers of fp16.
 TEST(AlsFused, ManyStepsSolveLongRows) {
-  MF_REQUIRE_DEVICE();
   ThreadTeam team(1);
   // Rows of every number of warps, and beyond what a block holds.
   std::vector<Rating> list;
@@ -452,7 +444,6 @@ TEST(AlsFused, ManyStepsSolveLongRows) {
 
 // CG that ends early ends in both alike.
 TEST(AlsFused, AppliedRowsEndAtTheTolerance) {
-  MF_REQUIRE_DEVICE();
   const int f = 64;
   const Ratings train = test::planted(70, 90, 0.3, 5);
   const Model initial = start(train, f);
@@ -468,7 +459,6 @@ TEST(AlsFused, AppliedRowsEndAtTheTolerance) {
 }
 
 TEST(AlsFused, ManyStepsOfCgAreTheExactSolution) {
-  MF_REQUIRE_DEVICE();
   const int f = 24;
   const Ratings train = test::planted(60, 80, 0.5, 6);
   const Model initial = start(train, f);
@@ -488,7 +478,6 @@ TEST(AlsFused, ManyStepsOfCgAreTheExactSolution) {
 }
 
 TEST(AlsFused, TheObjectiveFalls) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = test::planted(150, 120, 0.3, 7);
   const Model initial = start(train, 40);
   ThreadTeam team(1);
@@ -509,7 +498,6 @@ TEST(AlsFused, TheObjectiveFalls) {
 }
 
 TEST(AlsFused, RowsWithoutRatingsAreZeroAndRunsAreEqual) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = test::planted(50, 4000, 0.1, 8);
   const Model initial = start(train, 100);
   const Params params = fused({{"factors", 100}, {"split_rows", 64}});
@@ -528,7 +516,6 @@ TEST(AlsFused, RowsWithoutRatingsAreZeroAndRunsAreEqual) {
 }
 
 TEST(AlsFused, RowsOfFewRatingsAreCutAndFormed) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = test::planted(4, 1500, 1, 8);
   const Model initial = start(train, 64);
   const auto facts = [&](const char* normal) {
@@ -546,7 +533,6 @@ TEST(AlsFused, RowsOfFewRatingsAreCutAndFormed) {
 // Ratings beyond what the kernel takes are those of a smaller scale: exactly, but for what 1 / 64
 // of reg and of the factors lose below fp16's range.
 TEST(AlsFused, LargeRatingsAreSolvedInAScaleOfTheirOwn) {
-  MF_REQUIRE_DEVICE();
   const Ratings small = test::planted(70, 90, 0.3, 5);
   for (const float by : {256.0F, 65536.0F, 1e7F}) {
     std::vector<Rating> list;
@@ -574,7 +560,6 @@ TEST(AlsFused, LargeRatingsAreSolvedInAScaleOfTheirOwn) {
 }
 
 TEST(AlsFused, RatingsThatAreNotFiniteAreRefused) {
-  MF_REQUIRE_DEVICE();
   const float infinite = std::numeric_limits<float>::infinity();
   const Ratings train = test::ratings_of(2, 2, {{0, 0, 3.0F}, {1, 1, infinite}});
   try {

@@ -183,7 +183,6 @@ void expect_formed(const Ratings& train, const Json& changes, double most_a, dou
 }
 
 TEST(Als, FormsTheSystemsForAnyNumberOfFactors) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = planted(23, 91, 0.4, 1);
   for (const int f : {1,  4,  7,   16,  17,  32,  33,  48,  50,  64,  65,  80,
                       90, 99, 100, 101, 128, 130, 160, 161, 200, 201, 255, 256}) {
@@ -193,7 +192,6 @@ TEST(Als, FormsTheSystemsForAnyNumberOfFactors) {
 
 // Rows as they are and in parts; lambda is large enough for a wrong power to be seen.
 TEST(Als, FormsTheSystemsAtAnyRegPower) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = planted(23, 91, 0.4, 12);
   for (const double power : {0.0, 0.5, 0.75, 1.0, 1.5}) {
     for (const int f : {7, 32, 100, 200}) {
@@ -215,7 +213,6 @@ TEST(Als, FormsTheSystemsAtAnyRegPower) {
 
 // Rows of fewer ratings than a bin, and of several bins, whole and in parts.
 TEST(Als, FormsTheSystemsOfLongRows) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = planted(3, 70, 0.7, 15);
   for (const int f : {257, 300, 511, 1100, 2048}) {
     for (const auto& [split, batch, storage] :
@@ -237,7 +234,6 @@ TEST(Als, FormsTheSystemsOfLongRows) {
 }
 
 TEST(Als, FormsTheSystemsInFp16) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = planted(23, 91, 0.4, 2);
   for (const int f : {1, 7, 32, 97, 100, 128, 200, 256}) {
     for (const int split : {0, 16}) {
@@ -247,7 +243,6 @@ TEST(Als, FormsTheSystemsInFp16) {
 }
 
 TEST(Als, FormsTheSystemsOfRowsOfAnyLength) {
-  MF_REQUIRE_DEVICE();
   // Row u has u ratings: empty, one rating, one bin, a bin and one more, ...
   std::vector<Rating> list;
   Rng rng(5);
@@ -268,7 +263,6 @@ TEST(Als, FormsTheSystemsOfRowsOfAnyLength) {
 
 // User 1 and item 2 have all ratings; with and without cutting them.
 TEST(Als, FormsTheSystemsOfGiantRows) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = planted(4, 20000, 0.0005, 3);
   for (const int f : {32, 100, 256}) {
     for (const int split : {0, 300, 8192}) {
@@ -282,7 +276,6 @@ TEST(Als, FormsTheSystemsOfGiantRows) {
 }
 
 TEST(Als, AGiantRowOfFivesDoesNotOverflowFp16) {
-  MF_REQUIRE_DEVICE();
   constexpr std::int32_t kRatings = 230000;
   std::vector<Rating> list;
   for (std::int32_t u = 0; u < kRatings; ++u) list.push_back({u, 0, 5.0F});
@@ -353,7 +346,6 @@ double solve_error(Device& device, Which which) {
 }
 
 TEST(Als, ExactSolversSolve) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = planted(60, 150, 0.3, 4);
   for (const char* solver : {"lu", "cholesky"}) {
     for (const int f : {1, 7, 32, 97, 100, 128, 200, 256}) {
@@ -378,7 +370,6 @@ double residual(Device& device, Which which) {
 }
 
 TEST(Als, EverySolverSolvesLongRows) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = planted(3, 60, 0.6, 17);
   for (const int f : {257, 300, 512, 1030, 2048}) {
     for (const auto& [solver, storage] :
@@ -397,7 +388,6 @@ TEST(Als, EverySolverSolvesLongRows) {
 
 // With as many steps as it takes CG is exact; more than the factors, because of rounding.
 TEST(Als, CgWithManyStepsSolves) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = planted(60, 150, 0.3, 5);
   for (const int f : {1, 2, 7, 31, 32, 33, 64, 97, 100, 128, 200, 255, 256}) {
     for (const char* storage : {"fp32", "fp16"}) {
@@ -415,7 +405,6 @@ TEST(Als, CgWithManyStepsSolves) {
 }
 
 TEST(Als, CgThroughL1IsTheSame) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = planted(60, 150, 0.3, 6);
   for (const char* storage : {"fp32", "fp16"}) {
     Device past(train, {{"a_storage", storage}});
@@ -429,7 +418,6 @@ TEST(Als, CgThroughL1IsTheSame) {
 }
 
 TEST(Als, CholeskyThatFailsGivesNoNumbers) {
-  MF_REQUIRE_DEVICE();
   std::vector<Rating> list;
   for (std::int32_t u = 0; u < 5; ++u) list.push_back({u, 0, 3.0F});
   const Ratings train = test::ratings_of(5, 1, list);
@@ -443,7 +431,6 @@ TEST(Als, CholeskyThatFailsGivesNoNumbers) {
 
 // All users but the first have rated item 0.
 TEST(Als, CgPassesOnWhatIsNoNumber) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = planted(9, 7, 1.0, 3);
   for (const char* storage : {"fp32", "fp16"}) {
     Device device(train, {{"factors", 8}, {"solver", "cg"}, {"a_storage", storage}});
@@ -456,7 +443,6 @@ TEST(Als, CgPassesOnWhatIsNoNumber) {
 }
 
 TEST(Als, AnExactHalfStepNeverRaisesTheObjective) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = planted(90, 70, 0.25, 7);
   for (const char* solver : {"lu", "cholesky"}) {
     Device device(train, {{"factors", 24}, {"solver", solver}});
@@ -528,7 +514,6 @@ void expect_as_the_cpu(const Ratings& train, const Json& common, Json own, int e
 }
 
 TEST(Als, RegPowerAndTheFirstSideAreThoseOfTheCpu) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = planted(120, 70, 0.3, 13);
   for (const char* solver : {"lu", "cholesky", "cg"}) {
     for (const double power : {0.0, 0.5, 1.0}) {
@@ -542,7 +527,6 @@ TEST(Als, RegPowerAndTheFirstSideAreThoseOfTheCpu) {
 }
 
 TEST(Als, AnIterationIsThatOfTheCpu) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = planted(120, 70, 0.3, 8);
   for (const char* solver : {"lu", "cholesky", "cg"}) {
     for (const char* center : {"none", "mean", "biases"}) {
@@ -555,7 +539,6 @@ TEST(Als, AnIterationIsThatOfTheCpu) {
 }
 
 TEST(Als, AnIterationOfLongRowsIsThatOfTheCpu) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = planted(50, 40, 0.3, 18);
   for (const char* solver : {"lu", "cholesky", "cg"}) {
     const Json common = {{"factors", 290}, {"solver", solver}, {"center", "mean"}};
@@ -564,7 +547,6 @@ TEST(Als, AnIterationOfLongRowsIsThatOfTheCpu) {
 }
 
 TEST(Als, BatchesAndPartsChangeLittle) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = planted(120, 70, 0.3, 9);
   for (const char* solver : {"lu", "cholesky", "cg"}) {
     const Json common = {{"factors", 20}, {"solver", solver}};
@@ -581,13 +563,11 @@ TEST(Als, BatchesAndPartsChangeLittle) {
 }
 
 TEST(Als, Fp16StaysNearFp32) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = planted(120, 70, 0.3, 10);
   expect_as_the_cpu(train, {{"factors", 40}, {"solver", "cg"}}, {{"a_storage", "fp16"}}, 1, 5e-3);
 }
 
 TEST(Als, IsDeterministic) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = planted(200, 150, 0.3, 11);
   for (const char* solver : {"lu", "cholesky", "cg"}) {
     for (const int f : {36, 280}) {
@@ -605,7 +585,6 @@ TEST(Als, IsDeterministic) {
 }
 
 TEST(Als, NoRatingsAreNoWork) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = test::ratings_of(5, 7, {});
   for (const char* solver : {"lu", "cholesky", "cg"}) {
     const Params params = params_of({{"solver", solver}, {"factors", 9}});
@@ -617,7 +596,6 @@ TEST(Als, NoRatingsAreNoWork) {
 }
 
 TEST(Als, StopsBetweenBatches) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = planted(50, 40, 0.3, 12);
   const Params params = params_of({{"factors", 8}, {"batch_rows", 5}});
   cuda::TestRunner runner("als", params, train, start_for(train, params));
@@ -634,7 +612,6 @@ struct Names : PhaseSink {
 };
 
 TEST(Als, NamesItsPhasesForEachBatch) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = planted(50, 40, 0.3, 13);
   const Params params = params_of({{"factors", 8}, {"batch_rows", 25}});
   cuda::TestRunner runner("als", params, train, start_for(train, params));

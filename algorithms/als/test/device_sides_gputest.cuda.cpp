@@ -25,7 +25,6 @@ bool same(const RowPart& a, const RowPart& b) {
 }
 
 TEST(CutRows, AreThePlan) {
-  MF_REQUIRE_DEVICE();
   cuda::Stream stream;
   Rng rng(5);
   for (const int rows : {1, 3, 300, 20'000}) {
@@ -96,7 +95,6 @@ void expect_plan(const std::int64_t* device, const std::vector<std::int64_t>& of
 }
 
 TEST(AlsDevicePlan, IsTheHosts) {
-  MF_REQUIRE_DEVICE();
   cuda::Stream stream;
   Rng rng(6);
   for (const int rows : {0, 1, 3, 300, 70'000}) {
@@ -122,7 +120,6 @@ TEST(AlsDevicePlan, IsTheHosts) {
 }
 
 TEST(AlsDevicePlan, ABatchThatCannotHoldOneRowIsAnError) {
-  MF_REQUIRE_DEVICE();
   cuda::Stream stream;
   const std::vector<std::int64_t> offsets = {0, 1000};
   const auto device = cuda::upload(View<const std::int64_t>(offsets), stream.get());
@@ -132,7 +129,6 @@ TEST(AlsDevicePlan, ABatchThatCannotHoldOneRowIsAnError) {
 }
 
 TEST(DeviceCenter, IsTheHosts) {
-  MF_REQUIRE_DEVICE();
   ThreadTeam team(2);
   cuda::Stream stream;
   const Ratings train = test::planted(500, 90, 0.2, 4);
@@ -162,7 +158,6 @@ TEST(DeviceCenter, IsTheHosts) {
 }
 
 TEST(Entries, AreThoseOfTheHostsSides) {
-  MF_REQUIRE_DEVICE();
   ThreadTeam team(2);
   cuda::Stream stream;
   const Ratings train = test::planted(300, 90, 0.2, 4);
@@ -193,7 +188,6 @@ TEST(Entries, AreThoseOfTheHostsSides) {
 }
 
 TEST(SplitSide, IsTheHostsSide) {
-  MF_REQUIRE_DEVICE();
   ThreadTeam team(2);
   cuda::Stream stream;
   const Ratings train = test::planted(300, 90, 0.2, 4);
@@ -221,7 +215,6 @@ TEST(SplitSide, IsTheHostsSide) {
 }
 
 TEST(Entries, ANumberThatIsNoneIsInfinitelyLarge) {
-  MF_REQUIRE_DEVICE();
   ThreadTeam team(1);
   cuda::Stream stream;
   const float nan = std::numeric_limits<float>::quiet_NaN();

@@ -31,7 +31,6 @@ std::vector<float> random_numbers(std::int64_t count, Rng& rng) {
 }
 
 TEST(AlsGivenOrder, RowsHaveTheSlotsOfTheirPlaces) {
-  MF_REQUIRE_DEVICE();
   cuda::Stream stream;
   const std::vector<std::int64_t> offsets = {0, 5, 5, 105, 106, 106, 5106};
   const std::vector<std::int32_t> order = {4, 2, 0, 5, 1};
@@ -65,7 +64,6 @@ TEST(AlsGivenOrder, RowsHaveTheSlotsOfTheirPlaces) {
 
 // A part that no rating falls into is zeros, not what was there.
 TEST(AlsGivenOrder, RowsWithoutRatingsAreZero) {
-  MF_REQUIRE_DEVICE();
   cuda::Stream stream;
   Rng rng(3);
   for (const std::int32_t f : {5, 16, 40, 100, 200}) {
@@ -119,7 +117,6 @@ TEST(AlsGivenOrder, RowsWithoutRatingsAreZero) {
 
 // As they are received: all rows of rank 0, then all of rank 1, ...
 TEST(AlsParts, OfRanksAreAddedRowByRow) {
-  MF_REQUIRE_DEVICE();
   cuda::Stream stream;
   Rng rng(7);
   constexpr int kRows = 5;

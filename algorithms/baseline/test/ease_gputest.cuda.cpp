@@ -24,7 +24,6 @@ struct Device {
 };
 
 TEST(Ease, IsTheClosedFormOfThePaper) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = test::some_pairs();
   for (const bool binary : {true, false}) {
     const Json changes = {{"reg", 20}, {"weights", binary ? "binary" : "values"}};
@@ -43,7 +42,6 @@ TEST(Ease, IsTheClosedFormOfThePaper) {
 
 // More items than a panel, and a last one of another size.
 TEST(Ease, IsThatOfTheCpuOverPanels) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = test::planted(400, kPanel + 77, .01, 5, 1, .3);
   Device ease({{"reg", 10}}, train);
   ease.runner.run(1, 1, 0);
@@ -53,7 +51,6 @@ TEST(Ease, IsThatOfTheCpuOverPanels) {
 }
 
 TEST(Ease, SaysWhereThereIsNoInverse) {
-  MF_REQUIRE_DEVICE();
   std::vector<Rating> list;  // of two items whose columns are the same
   for (std::int32_t u = 0; u < 256; ++u) {
     list.push_back({u, 0, 1});
@@ -69,7 +66,6 @@ TEST(Ease, SaysWhereThereIsNoInverse) {
 }
 
 TEST(Ease, TakesNoMoreThanItSays) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = test::planted(500, 3001, .02, 5, 1, .3);
   cuda::reset_peak_allocated_bytes();
   const auto before = static_cast<double>(cuda::peak_allocated_bytes());

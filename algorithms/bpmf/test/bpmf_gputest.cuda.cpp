@@ -83,7 +83,6 @@ void compare(const Ratings& train, Json params, std::int64_t epochs, double tole
 
 // Every number of block rows, with room for the rating and without, of one warp and of several.
 TEST(Bpmf, DrawsWhatTheHostDraws) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = test::planted(90, 70, 0.3, 3, 0.8, 0.3);
   for (const std::int32_t f : {1, 3, 16, 24, 31, 45, 56, 63, 64, 100, 112, 126, 127, 180, 254}) {
     for (const char* center : {"none", "mean", "biases"}) {
@@ -95,7 +94,6 @@ TEST(Bpmf, DrawsWhatTheHostDraws) {
 
 // Differences grow from sweep to sweep, as in any chain.
 TEST(Bpmf, StaysWithTheHostForSomeSweeps) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = test::planted(200, 70, 0.3, 4, 0.8, 0.3);
   for (const char* center : {"mean", "biases"}) {
     compare(train, {{"factors", 8}, {"center", center}, {"alpha", 0}}, 4, 1e-2);
@@ -104,7 +102,6 @@ TEST(Bpmf, StaysWithTheHostForSomeSweeps) {
 
 // An item of more ratings than one thread block takes.
 TEST(Bpmf, SplitRowsAreThoseOfTheHost) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = test::planted(20'000, 12, 0.1, 5, 0.8, 0.3);
   for (const std::int32_t f : {5, 40, 64}) {
     compare(train, {{"factors", f}, {"center", "biases"}, {"alpha", 0}}, 1, 5e-3);
@@ -112,7 +109,6 @@ TEST(Bpmf, SplitRowsAreThoseOfTheHost) {
 }
 
 TEST(Bpmf, RepeatsToTheBit) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = test::planted(300, 120, 0.3, 6, 0.8, 0.3);
   for (const std::int32_t f : {20, 64, 100}) {
     const Json params = {{"factors", f}, {"center", "biases"}, {"alpha", 0}};
@@ -128,7 +124,6 @@ TEST(Bpmf, RepeatsToTheBit) {
 
 // fp16 rounds the rows of the other side: the draws are those of rows that are as near.
 TEST(Bpmf, OneWordIsNearTwo) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = test::planted(300, 120, 0.3, 7, 0.8, 0.3);
   Json params = {{"factors", 12}};
   OnDevice one(train, params);
@@ -138,7 +133,6 @@ TEST(Bpmf, OneWordIsNearTwo) {
 }
 
 TEST(Bpmf, TakesTheMemoryThatItSays) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = test::planted(20'000, 700, 0.05, 8, 0.8, 0.3);
   const ProblemShape shape = {train.n_users(), train.n_items(), train.nnz()};
   for (const Json& params : {Json{{"factors", 10}}, Json{{"factors", 64}, {"center", "biases"}},
@@ -157,7 +151,6 @@ TEST(Bpmf, TakesTheMemoryThatItSays) {
 }
 
 TEST(Bpmf, RefusesRatingsBeyondItsWords) {
-  MF_REQUIRE_DEVICE();
   for (const float value : {1e4F, std::numeric_limits<float>::infinity()}) {
     const Ratings train = test::ratings_of(2, 2, {{0, 0, 1}, {0, 1, 2}, {1, 0, value}});
     try {

@@ -49,7 +49,6 @@ void expect_exact(const std::string& name, Json changes, double tolerance) {
 }
 
 TEST(BprOnDevice, ATripleIsTheEquation) {
-  MF_REQUIRE_DEVICE();
   for (const int f : {1, 3, 16, 17, 45, 100, 128, 200, 300, 512}) {
     for (const char* loss : {"bpr", "warp", "logistic"}) {
       const Json of_loss = {{"factors", f}, {"loss", loss}, {"reg", 0.02}};
@@ -95,7 +94,6 @@ void expect_epoch(const std::string& name, Json changes) {
 }
 
 TEST(BprOnDevice, AnEpochHasTheDrawsOfTheHost) {
-  MF_REQUIRE_DEVICE();
   for (const char* name : {"bpr", "bpr_tiled"}) {
     for (const int f : {8, 24, 64, 128, 250}) {
       for (const char* loss : {"bpr", "warp", "logistic"}) {
@@ -107,7 +105,6 @@ TEST(BprOnDevice, AnEpochHasTheDrawsOfTheHost) {
 }
 
 TEST(BprOnDevice, LearnsAsTheHost) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = tastes(400, 120);
   mf::test::Trainer host("bpr_cpu", {{"factors", 8}}, train,
                          [](const Ratings& of, const Params&) { return start(of, 8, 0.1); });
@@ -127,7 +124,6 @@ TEST(BprOnDevice, LearnsAsTheHost) {
 }
 
 TEST(BprOnDevice, WhoHasAllItemsTeachesNothing) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = mf::test::ratings_of(2, 2, {{0, 0, 1}, {0, 1, 1}});
   for (const char* name : {"bpr", "bpr_tiled"}) {
     for (const char* loss : {"bpr", "warp", "logistic"}) {

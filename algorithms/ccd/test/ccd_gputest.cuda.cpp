@@ -39,7 +39,6 @@ void expect_the_cpus(const Json& changes, const Ratings& train, int epochs, doub
 class CcdFactors : public testing::TestWithParam<int> {};
 
 TEST_P(CcdFactors, EpochsAreThoseOfTheCpu) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = planted(131, 77, 0.3, 1);
   for (const char* residual : {"separate", "fused"}) {
     for (const char* scale : {"plain", "rows"}) {
@@ -60,7 +59,6 @@ TEST_P(CcdFactors, EpochsAreThoseOfTheCpu) {
 INSTANTIATE_TEST_SUITE_P(Ccd, CcdFactors, testing::Values(1, 2, 7, 33, 70));
 
 TEST(CcdDevice, AnEpochIsThatOfThePaper) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = planted(95, 203, 0.3, 2);
   for (const char* residual : {"separate", "fused"}) {
     const Params params = params_of("ccd++", {{"factors", 9}, {"reg", 2}, {"residual", residual}});
@@ -113,7 +111,6 @@ Ratings with_short_rows() {
 }
 
 TEST(CcdDevice, LongRowsTilesAndWideIndicesAreThoseOfTheCpu) {
-  MF_REQUIRE_DEVICE();
   for (const char* residual : {"separate", "fused"}) {
     const Json changes = {{"factors", 3}, {"reg", 1}, {"residual", residual}};
     expect_the_cpus(changes, with_giants(), 1, 2e-3);
@@ -125,7 +122,6 @@ TEST(CcdDevice, LongRowsTilesAndWideIndicesAreThoseOfTheCpu) {
 }
 
 TEST(CcdDevice, SaysHowItGathers) {
-  MF_REQUIRE_DEVICE();
   const auto facts = [](const Ratings& train) {
     const cuda::TestRunner runner("ccd++", params_of("ccd++", {{"factors", 2}}), train,
                                   start_for(train, 2));
@@ -143,7 +139,6 @@ TEST(CcdDevice, SaysHowItGathers) {
 }
 
 TEST(CcdDevice, RowsWithoutRatingsAreZeroAndRunsAreEqual) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = planted(300, 400, 0.2, 4);
   for (const char* scale : {"plain", "rows"}) {
     for (const double reg : {0.0, 0.05}) {
@@ -162,7 +157,6 @@ TEST(CcdDevice, RowsWithoutRatingsAreZeroAndRunsAreEqual) {
 }
 
 TEST(CcdDevice, RunsOfLongRowsAreEqual) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = with_giants();
   const Model one = after("ccd++", {{"factors", 3}}, train, 2);
   const Model two = after("ccd++", {{"factors", 3}}, train, 2);
@@ -171,7 +165,6 @@ TEST(CcdDevice, RunsOfLongRowsAreEqual) {
 }
 
 TEST(CcdDevice, AMatrixWithoutRatingsRuns) {
-  MF_REQUIRE_DEVICE();
   const Model model = after("ccd++", {{"factors", 5}}, test::ratings_of(4, 3, {}), 2);
   for (const float x : model.p) EXPECT_EQ(x, 0.0F);
   for (const float x : model.q) EXPECT_EQ(x, 0.0F);
@@ -179,7 +172,6 @@ TEST(CcdDevice, AMatrixWithoutRatingsRuns) {
 
 // Over many epochs what the residuals have rounded away does not show.
 TEST(CcdDevice, TheObjectiveNeverRisesAndEndsAsThatOfTheCpu) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = planted(150, 90, 0.4, 5);
   for (const char* residual : {"separate", "fused"}) {
     const Json changes = {{"factors", 8}, {"reg", 1}, {"residual", residual}};
@@ -199,7 +191,6 @@ TEST(CcdDevice, TheObjectiveNeverRisesAndEndsAsThatOfTheCpu) {
 }
 
 TEST(CcdDevice, StopsBetweenFactorsAndGoesOn) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = planted(60, 50, 0.3, 6);
   const Params params = params_of("ccd++", {{"factors", 4}});
   cuda::TestRunner device("ccd++", params, train, start_for(train, 4));

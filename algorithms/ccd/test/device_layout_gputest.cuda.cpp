@@ -129,7 +129,6 @@ std::vector<Ratings> some_matrices() {
 }
 
 TEST(CcdDeviceLayout, IsTheHosts) {
-  MF_REQUIRE_DEVICE();
   ThreadTeam team(2);
   cuda::Stream stream;
   std::vector<Ratings> all = some_matrices();
@@ -222,7 +221,6 @@ void expect_subtracted(const cuda::RatingsOfRows& rows, std::int64_t n_others, s
 }
 
 TEST(CcdPasses, SubtractIsAChangeByEachFactorInTurn) {
-  MF_REQUIRE_DEVICE();
   ThreadTeam team(2);
   cuda::Stream stream;
   for (const Ratings& train : some_matrices()) {
@@ -241,7 +239,6 @@ TEST(CcdPasses, SubtractIsAChangeByEachFactorInTurn) {
 }
 
 TEST(CcdDeviceLayout, RowsAreShrunkAsTheHostDoes) {
-  MF_REQUIRE_DEVICE();
   ThreadTeam team(1);
   cuda::Stream stream;
   const Ratings train = test::planted(300, 70, 0.3, 3);

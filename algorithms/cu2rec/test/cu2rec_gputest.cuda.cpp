@@ -51,7 +51,6 @@ void expect_same(const Model& device, const Model& host, const std::string& what
 }
 
 TEST(Draw, TheHostRepeatsWhatCurandDraws) {
-  MF_REQUIRE_DEVICE();
   constexpr int kUsers = 1000;
   constexpr int kDraws = 20;
   const cuda::Stream stream;
@@ -118,19 +117,16 @@ void compare_disjoint(std::int32_t m, std::int32_t factors) {
 }
 
 TEST(Cu2rec, EqualsTheReferenceWhereNoItemIsShared) {
-  MF_REQUIRE_DEVICE();
   for (const std::int32_t factors : {1, 7, 32, 33, 64, 100, 128, 200, 300, 400, 1024, 1100}) {
     compare_disjoint(100, factors);
   }
 }
 
 TEST(Cu2rec, EqualsTheReferenceForAnyNumberOfUsers) {
-  MF_REQUIRE_DEVICE();
   for (const std::int32_t m : {1, 2, 31, 33, 127, 1025}) compare_disjoint(m, 20);
 }
 
 TEST(Cu2rec, UsersOfAWarpAndThreadsOfABlockChangeNothing) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = disjoint_matrix(777);
   const Model initial = initial_for(train, 48);
   const Json base = {{"factors", 48}, {"mapping", "warp"}, {"rng", "counter"}};
@@ -150,7 +146,6 @@ TEST(Cu2rec, UsersOfAWarpAndThreadsOfABlockChangeNothing) {
 }
 
 TEST(Cu2rec, LargeBlocksOfThreadsChangeNothing) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = disjoint_matrix(3000);
   const Model initial = initial_for(train, 48);
   for (const ItemRule rule : kRules) {
@@ -166,7 +161,6 @@ TEST(Cu2rec, LargeBlocksOfThreadsChangeNothing) {
 
 // Replayed graphs, launches one by one, and any cut into calls: the same numbers.
 TEST(Cu2rec, GraphsReplayTheSameIterations) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = disjoint_matrix(200);
   const Model initial = initial_for(train, 10);
   for (const char* buffering : {"swap", "in_place"}) {
@@ -186,7 +180,6 @@ TEST(Cu2rec, GraphsReplayTheSameIterations) {
 
 // 5,000 users update one item: every element of its row comes from one of them.
 TEST(Cu2rec, AConflictLeavesSomeUsersRow) {
-  MF_REQUIRE_DEVICE();
   const std::int32_t m = 5000;
   const Ratings train = one_item_matrix(m);
   const Model initial = initial_for(train, 8);
@@ -228,7 +221,6 @@ TEST(Cu2rec, AConflictLeavesSomeUsersRow) {
 }
 
 TEST(Cu2rec, AtomicsLoseNothing) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = one_item_matrix(3000);
   const Model initial = initial_for(train, 20);
   for (const char* mapping : {"thread", "warp"}) {
@@ -250,7 +242,6 @@ TEST(Cu2rec, AtomicsLoseNothing) {
 // With conflicts the result depends on timing. Over 10 seeds the test RMSE of both mappings must
 // be that of the reference, which has no races, within what its own seeds differ by.
 TEST(Cu2rec, RacesStayInABandOfTheReference) {
-  MF_REQUIRE_DEVICE();
   const Dataset data = make_look_alike("ml-100k", 1.0, 1, 2);
   const Split split = make_split(data, {}, 2);
   constexpr int kSeeds = 10;

@@ -43,7 +43,6 @@ Outcome train(const Ratings& ratings, Json changes, double rate, int epochs, Com
 
 // For one device: rows without ratings, segments of no item, and of no rating.
 TEST(DeviceBlocks, HoldEachRatingOnceInItsSegment) {
-  MF_REQUIRE_DEVICE();
   cuda::Stream stream;
   ThreadTeam team(2);
   const Dataset data = make_look_alike("ml-100k", 0.1, 1, 2);
@@ -81,7 +80,6 @@ TEST(DeviceBlocks, HoldEachRatingOnceInItsSegment) {
 class HogwildDevices : public testing::TestWithParam<int> {};
 
 TEST_P(HogwildDevices, EveryRatingIsVisitedOnceAPass) {
-  MF_REQUIRE_DEVICES(GetParam());
   cuda::in_ranks(GetParam(), [](Communicator& ranks) {
     // Also fewer items than segments, and than ranks.
     for (const std::int32_t count : {4001, 3, 1}) {
@@ -104,7 +102,6 @@ TEST_P(HogwildDevices, EveryRatingIsVisitedOnceAPass) {
 
 // Few updates at once make a round long beside a transfer, which is then waited for.
 TEST_P(HogwildDevices, OneSegmentARankIsWaitedFor) {
-  MF_REQUIRE_DEVICES(GetParam());
   cuda::in_ranks(GetParam(), [](Communicator& ranks) {
     const Ratings ratings = test::paired_ratings(40'001);
     const Json changes = {{"factors", 40}, {"storage", "fp32"}, {"workers", 1}};
@@ -120,7 +117,6 @@ TEST_P(HogwildDevices, OneSegmentARankIsWaitedFor) {
 // Block by block an epoch learns a little less, also where it is serial: within a round a user's
 // row fits the items of one segment.
 TEST_P(HogwildDevices, LearnAsOneDoes) {
-  MF_REQUIRE_DEVICES(GetParam());
   cuda::in_ranks(GetParam(), [](Communicator& ranks) {
     const Dataset data = make_look_alike("ml-1m", 0.5, 1, 2);
     const Split split = make_split(data, {}, 2);

@@ -79,7 +79,6 @@ Model after_passes(Model model, const Ratings& train, const Params& params) {
 }
 
 TEST(BatchHogwild, VisitsEveryRatingOnceAPass) {
-  MF_REQUIRE_DEVICE();
   for (const std::int32_t m : {1, 31, 1000, 5003}) {
     const Ratings train = matching(m);
     for (const std::int32_t factors :
@@ -110,7 +109,6 @@ TEST(BatchHogwild, VisitsEveryRatingOnceAPass) {
 
 // A diverged model must look like one: rounding turns no NaN into a number.
 TEST(CumfSgd, RowsThatAreNoNumbersStaySo) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = matching(500);
   for (const char* name : {"batch_hogwild", "wavefront"}) {
     for (const char* storage : {"fp32", "fp16", "bf16"}) {
@@ -161,7 +159,6 @@ Ratings skewed(std::int32_t users, std::int32_t items, std::int64_t nnz) {
 }
 
 TEST(WavefrontGrid, IsTheHosts) {
-  MF_REQUIRE_DEVICE();
   ThreadTeam team(2);
   cuda::Stream stream;
   std::vector<Ratings> all;
@@ -195,7 +192,6 @@ TEST(WavefrontGrid, IsTheHosts) {
 // Blocks of thousands of ratings, in which rows return while they are on their way; of a few; and
 // of none.
 TEST(Wavefront, WithOneWorkerIsASerialPass) {
-  MF_REQUIRE_DEVICE();
   const Dataset data = make_look_alike("ml-100k", 0.02, 1, 2);
   const Ratings& train = data.ratings;
   for (const std::int32_t factors : {1, 7, 33, 64, 100, 128, 200, 300, 512}) {
@@ -229,7 +225,6 @@ TEST(Wavefront, WithOneWorkerIsASerialPass) {
 // No update is lost, however many workers meet at a few items: at a small rate every update moves
 // its item by rate * error * p, so that the sum is known to first order.
 TEST(Wavefront, LosesNoUpdate) {
-  MF_REQUIRE_DEVICE();
   constexpr std::int32_t kUsers = 3000;
   constexpr std::int32_t kItems = 10;
   Ratings::Arrays arrays;
@@ -282,7 +277,6 @@ TEST(Wavefront, LosesNoUpdate) {
 }
 
 TEST(Wavefront, RefusesMoreWorkersThanTheDeviceHolds) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = matching(10);
   try {
     TestRunner device("wavefront", params_of("wavefront", {{"workers", 65536}}), train,
@@ -295,7 +289,6 @@ TEST(Wavefront, RefusesMoreWorkersThanTheDeviceHolds) {
 
 // Shared items: the test RMSE after 15 passes over 5 seeds against serial passes.
 TEST(CumfSgd, RacesStayInABandOfTheSerialPass) {
-  MF_REQUIRE_DEVICE();
   const Dataset data = make_look_alike("ml-1m", 0.3, 1, 2);
   const Split split = make_split(data, {}, 2);
   const auto rmse = [&](const Model& model) {

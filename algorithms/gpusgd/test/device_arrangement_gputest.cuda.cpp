@@ -53,7 +53,6 @@ void expect_arranged(const Settings& settings, const Ratings& train, std::uint64
 }
 
 TEST(DeviceArrangement, IsTheHosts) {
-  MF_REQUIRE_DEVICE();
   std::vector<Ratings> all;
   for (const auto& [m, n, density] : {std::tuple{50, 50, 0.1},
                                       {20, 93, 0.2},

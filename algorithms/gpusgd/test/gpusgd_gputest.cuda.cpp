@@ -130,7 +130,6 @@ void compare_both(Scheme scheme, const Ratings& train, const Json& changes) {
 }
 
 TEST(GpuSgd, EqualsTheReferenceForAnyLengthOfRow) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = random_matrix(97, 61, 0.15);
   for (const Scheme scheme : kBoth) {
     for (const int factors : {1, 2, 3, 7, 16, 31, 32, 33, 100, 256, 1000, 1024}) {
@@ -142,7 +141,6 @@ TEST(GpuSgd, EqualsTheReferenceForAnyLengthOfRow) {
 }
 
 TEST(GpuSgd, EqualsTheReferenceForAnyNumberOfBlocks) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = random_matrix(150, 90, 0.15);
   for (const Scheme scheme : kBoth) {
     for (const int blocks : {1, 2, 3, 8, 64, 200}) {
@@ -154,7 +152,6 @@ TEST(GpuSgd, EqualsTheReferenceForAnyNumberOfBlocks) {
 }
 
 TEST(GpuSgd, EqualsTheReferenceForAnyShape) {
-  MF_REQUIRE_DEVICE();
   const std::pair<std::int32_t, std::int32_t> shapes[] = {{1, 50},  {50, 1},  {1, 1},
                                                           {400, 9}, {9, 400}, {64, 64}};
   for (const auto& [m, n] : shapes) {
@@ -169,7 +166,6 @@ TEST(GpuSgd, EqualsTheReferenceForAnyShape) {
 }
 
 TEST(GpuSgd, NoRatingsChangeNothing) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = random_matrix(20, 30, 0);
   ASSERT_EQ(train.nnz(), 0);
   for (const Scheme scheme : kBoth) compare_both(scheme, train, {{"blocks", 4}});
@@ -177,7 +173,6 @@ TEST(GpuSgd, NoRatingsChangeNothing) {
 
 // Groups larger than a thread block, and thread blocks that are no multiple of a warp.
 TEST(GpuSgd, ThreadsOfABlockChangeNothing) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = random_matrix(700, 500, 0.1);
   for (const int threads : {1, 7, 16, 32, 100, 256, 1024}) {
     compare_both(Scheme::grouped, train,
@@ -186,7 +181,6 @@ TEST(GpuSgd, ThreadsOfABlockChangeNothing) {
 }
 
 TEST(NewGpuSgd, ShuffledOrderEqualsTheReference) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = random_matrix(150, 90, 0.15);
   for (const int blocks : {1, 8, 100}) {
     compare_both(Scheme::tree, train,
@@ -196,7 +190,6 @@ TEST(NewGpuSgd, ShuffledOrderEqualsTheReference) {
 
 // Thousands of thread blocks and many diagonals: more than run at the same time.
 TEST(GpuSgd, EqualsTheReferenceWithManyBlocks) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = random_matrix(3000, 2500, 0.004);
   for (const Scheme scheme : kBoth) {
     compare_both(scheme, train, {{"factors", 16}, {"blocks", 1024}});
@@ -204,7 +197,6 @@ TEST(GpuSgd, EqualsTheReferenceWithManyBlocks) {
 }
 
 TEST(GpuSgd, TakesTheLearningRateOfEachEpoch) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = random_matrix(60, 60, 0.3);
   for (const Scheme scheme : kBoth) {
     Pair<float> pair(scheme, params_of(scheme, {{"blocks", 4}}), train);
@@ -221,7 +213,6 @@ TEST(GpuSgd, TakesTheLearningRateOfEachEpoch) {
 
 // What the evaluator sees of double precision: the factors, rounded once; anew after each epoch.
 TEST(GpuSgd, AViewOfDoublePrecisionIsRounded) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = random_matrix(70, 50, 0.2);
   for (const Scheme scheme : kBoth) {
     const Params params = params_of(
@@ -247,7 +238,6 @@ TEST(GpuSgd, AViewOfDoublePrecisionIsRounded) {
 }
 
 TEST(GpuSgd, IsMadeByNameInTheAskedPrecision) {
-  MF_REQUIRE_DEVICE();
   for (const Scheme scheme : kBoth) {
     const auto single = make_algorithm(kSchemes.of(scheme), params_of(scheme, Json::object()));
     EXPECT_NE(dynamic_cast<BlockSgd<float>*>(single.get()), nullptr);
@@ -258,7 +248,6 @@ TEST(GpuSgd, IsMadeByNameInTheAskedPrecision) {
 }
 
 TEST(GpuSgd, TellsBlankBlocksAndIdleLanes) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = random_matrix(800, 80, 0.3);
   const Pair<float> square(Scheme::grouped, params_of(Scheme::grouped, {{"blocks", 8}}), train);
   EXPECT_EQ(square.device.facts().at("blank_blocks"), 56);
@@ -272,7 +261,6 @@ TEST(GpuSgd, TellsBlankBlocksAndIdleLanes) {
 
 // On ratings that can be learned, both end near each other and below where they began.
 TEST(GpuSgd, LearnsALookAlike) {
-  MF_REQUIRE_DEVICE();
   const Dataset data = make_look_alike("ml-100k", 1.0, 1, 2);
   const Split split = make_split(data, {}, 2);
   const auto rmse = [&](const std::vector<float>& p, const std::vector<float>& q) {

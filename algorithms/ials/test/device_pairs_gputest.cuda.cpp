@@ -78,7 +78,6 @@ std::int64_t rated(const als::Side& side) {
 }
 
 TEST(DevicePairs, AreTheHostsSides) {
-  MF_REQUIRE_DEVICE();
   ThreadTeam team(2);
   cuda::Stream stream;
   for (const Ratings& train : several()) {
@@ -120,7 +119,6 @@ std::string told(const std::function<void()>& act) {
 
 // The first of several, with the host's words.
 TEST(DevicePairs, RefuseWhatTheHostRefuses) {
-  MF_REQUIRE_DEVICE();
   ThreadTeam team(2);
   cuda::Stream stream;
   const float infinite = std::numeric_limits<float>::infinity();
@@ -138,7 +136,6 @@ TEST(DevicePairs, RefuseWhatTheHostRefuses) {
 }
 
 TEST(DevicePairs, RowsAreShrunkAsTheHostDoes) {
-  MF_REQUIRE_DEVICE();
   ThreadTeam team(2);
   cuda::Stream stream;
   const Ratings train = clicks(300, 90, 0.2, false, 2);
@@ -158,7 +155,6 @@ TEST(DevicePairs, RowsAreShrunkAsTheHostDoes) {
 }
 
 TEST(IalsFusedEntries, AreThoseOfTheHostsSides) {
-  MF_REQUIRE_DEVICE();
   ThreadTeam team(2);
   cuda::Stream stream;
   std::vector<Ratings> all = several();
@@ -195,7 +191,6 @@ bool same(const als::FusedTask& a, const als::FusedTask& b) {
 }
 
 TEST(IalsFusedPlan, IsTheHosts) {
-  MF_REQUIRE_DEVICE();
   cuda::Stream stream;
   const als::AppliedLimits limits = {233472, 232448};
   Rng rng(7);

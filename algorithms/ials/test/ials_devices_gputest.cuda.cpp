@@ -65,7 +65,6 @@ Ratings with_zeros(const Ratings& ratings) {
 class IalsDevices : public testing::TestWithParam<int> {};
 
 TEST_P(IalsDevices, HaveTheFactorsOfOne) {
-  MF_REQUIRE_DEVICES(GetParam());
   cuda::in_ranks(GetParam(), [](Communicator& ranks) {
     const Ratings ratings = test::clicks(300, 170, 0.15, 3);
     for (const Json& changes : {Json{{"factors", 16}}, Json{{"factors", 64}, {"split_rows", 40}},
@@ -79,7 +78,6 @@ TEST_P(IalsDevices, HaveTheFactorsOfOne) {
 }
 
 TEST_P(IalsDevices, LeaveOutValuesOfZero) {
-  MF_REQUIRE_DEVICES(GetParam());
   cuda::in_ranks(GetParam(), [](Communicator& ranks) {
     const Ratings ratings = with_zeros(test::clicks(300, 170, 0.15, 3));
     const Json changes = {{"factors", 24}};
@@ -89,7 +87,6 @@ TEST_P(IalsDevices, LeaveOutValuesOfZero) {
 
 // Some ranks have no row of one side, or of both.
 TEST_P(IalsDevices, MayHaveNothingToDo) {
-  MF_REQUIRE_DEVICES(GetParam());
   cuda::in_ranks(GetParam(), [](Communicator& ranks) {
     for (const auto& [users, items] : {std::pair{1, 1}, {1, 30}, {30, 1}}) {
       std::vector<Rating> list;

@@ -95,7 +95,6 @@ class IalsFusedFactors : public testing::TestWithParam<int> {};
 
 // Rows of 0 to 90 pairs; split ones too.
 TEST_P(IalsFusedFactors, AnIterationIsTheExactSolution) {
-  MF_REQUIRE_DEVICE();
   const int f = GetParam();
   const Ratings weighted = clicks(150, 90, 0.25, 3);
   const Ratings equal = binary(weighted);
@@ -119,7 +118,6 @@ TEST_P(IalsFusedFactors, AnIterationIsTheExactSolution) {
 // Many more rows than thread blocks, of uneven lengths: no row may depend on what its block did
 // before. Compared with exact solutions, row by row.
 TEST_P(IalsFusedFactors, ManyRowsOfUnevenLengthAreSolved) {
-  MF_REQUIRE_DEVICE();
   const int f = GetParam();
   const std::int32_t rows = f <= 64 ? 4000 : f <= 128 ? 1500 : 500;
   std::vector<Rating> list;
@@ -150,7 +148,6 @@ TEST_P(IalsFusedFactors, ManyRowsOfUnevenLengthAreSolved) {
 // Rows of up to hundreds of pairs by every number of warps: applied is what fp32 makes of fp16
 // rows.
 TEST_P(IalsFusedFactors, AppliedRowsOfEveryLengthAreSolved) {
-  MF_REQUIRE_DEVICE();
   const int f = GetParam();
   std::vector<Rating> list;
   const Ratings even = clicks(140, 420, 1, 10);
@@ -173,7 +170,6 @@ TEST_P(IalsFusedFactors, AppliedRowsOfEveryLengthAreSolved) {
 
 // Rows of thousands of pairs, in parts and whole.
 TEST_P(IalsFusedFactors, PopularItemsAreSolved) {
-  MF_REQUIRE_DEVICE();
   const int f = GetParam();
   const Ratings train = clicks(3000, 8, 0.3, 4);
   for (const int split : {100, 8192}) {
@@ -189,7 +185,6 @@ INSTANTIATE_TEST_SUITE_P(Factors, IalsFusedFactors,
 // More factors than A can be formed of: rows of up to 30 pairs, then items of up to 599, more than
 // shared memory holds.
 TEST(IalsFused, LongRowsAreSolved) {
-  MF_REQUIRE_DEVICE();
   const Ratings weighted = clicks(40, 30, 0.4, 13);
   const Ratings popular = clicks(600, 8, 0.5, 14);
   for (const int f : {257, 512}) {
@@ -207,7 +202,6 @@ TEST(IalsFused, LongRowsAreSolved) {
 // Three steps of CG, the default, are as good as exact solutions where weights are near 1. The
 // condition of a row's system is at most 1 + its largest weight; of 50, it takes more of them.
 TEST(IalsFused, TheObjectiveAfterTenIterationsIsThatOfExactSolutions) {
-  MF_REQUIRE_DEVICE();
   const Ratings weighted = clicks(300, 200, 0.15, 5);
   for (const bool equal : {true, false}) {
     const Ratings train = equal ? binary(weighted) : weighted;
@@ -231,7 +225,6 @@ TEST(IalsFused, TheObjectiveAfterTenIterationsIsThatOfExactSolutions) {
 
 // The Gram matrix as a preconditioner is worth steps.
 TEST(IalsFused, ThreeStepsAreNoWorseThanThreeOfTheCpu) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = clicks(300, 200, 0.15, 5);
   for (const double alpha : {1.0, 10.0}) {
     const Json changes = {{"factors", 64}, {"alpha", alpha}, {"cg_steps", 3}};
@@ -247,7 +240,6 @@ TEST(IalsFused, ThreeStepsAreNoWorseThanThreeOfTheCpu) {
 }
 
 TEST(IalsFused, TheObjectiveIsThatOfTheCpu) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = clicks(400, 150, 0.2, 6);
   const Json common = {{"factors", 40}, {"alpha", 2}, {"reg", 0.1}};
   Json exact = common;
@@ -261,7 +253,6 @@ TEST(IalsFused, TheObjectiveIsThatOfTheCpu) {
 }
 
 TEST(IalsFused, WeightsFarFromOneAreSolved) {
-  MF_REQUIRE_DEVICE();
   const Ratings weighted = clicks(100, 80, 0.3, 7);
   const Ratings equal = binary(weighted);
   for (const double alpha : {1e-4, 1e-2, 1e2, 1e3}) {
@@ -274,7 +265,6 @@ TEST(IalsFused, WeightsFarFromOneAreSolved) {
 }
 
 TEST(IalsFused, RowsWithoutPairsAreZeroAndRunsAreEqual) {
-  MF_REQUIRE_DEVICE();
   const Ratings weighted = clicks(50, 3000, 0.1, 8);
   for (const bool equal : {true, false}) {
     const Ratings train = equal ? binary(weighted) : weighted;
@@ -294,7 +284,6 @@ TEST(IalsFused, RowsWithoutPairsAreZeroAndRunsAreEqual) {
 }
 
 TEST(IalsFused, WeightsBeyondFp16AreRefused) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = mf::test::ratings_of(2, 2, {{0, 0, 3.0F}, {1, 1, 4e7F}});
   try {
     const Fitted run(train, {{"factors", 4}});
@@ -307,7 +296,6 @@ TEST(IalsFused, WeightsBeyondFp16AreRefused) {
 
 // One row of the other side and 64 factors: G has rank 1, and this reg is lost in it.
 TEST(IalsFused, AGramMatrixWithoutFactorIsReported) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = mf::test::ratings_of(3, 1, {{0, 0, 1.0F}, {1, 0, 2.0F}, {2, 0, 1.0F}});
   Fitted run(train, {{"factors", 64}, {"reg", 1e-300}});
   EXPECT_THROW(

@@ -73,7 +73,6 @@ Json post(std::int32_t factors, const char* dot, const char* access, bool prefet
 }
 
 TEST(IalsPost, EveryVariantIsCgOfTheEquation) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = clicks(37, 41, 0.2, 5);
   for (const std::int32_t f : {1, 3, 31, 32, 33, 64, 100, 128, 256, 513, 1024}) {
     const Json plain = post(f, "shuffle", "coalesced", false);
@@ -93,7 +92,6 @@ TEST(IalsPost, EveryVariantIsCgOfTheEquation) {
 }
 
 TEST(IalsPost, AWarpTakesLongRows) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = clicks(9, 11, 0.4, 15);
   for (const std::int32_t f : {1025, 1100, 2048}) {
     Device device("ials", post(f, "warp", "coalesced", true), train);
@@ -103,7 +101,6 @@ TEST(IalsPost, AWarpTakesLongRows) {
 }
 
 TEST(IalsPost, StepsAreCounted) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = clicks(30, 23, 0.3, 6);
   for (const char* dot : {"atomic", "shuffle", "warp"}) {
     for (const int steps : {1, 2, 4}) {
@@ -117,7 +114,6 @@ TEST(IalsPost, StepsAreCounted) {
 }
 
 TEST(IalsPost, OnePopularItem) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = clicks(3000, 8, 0.05, 7);  // item 2 has 2,999 users
   for (const char* dot : {"atomic", "shuffle", "warp"}) {
     Device device("ials", post(40, dot, "coalesced", true), train);
@@ -127,7 +123,6 @@ TEST(IalsPost, OnePopularItem) {
 }
 
 TEST(IalsPost, AnyNumberOfThreadBlocksGivesTheSameBits) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = clicks(61, 37, 0.2, 8);
   for (const char* dot : {"shuffle", "warp"}) {
     const Json changes = post(33, dot, "coalesced", true);
@@ -144,7 +139,6 @@ TEST(IalsPost, AnyNumberOfThreadBlocksGivesTheSameBits) {
 }
 
 TEST(IalsPost, EndsWhereTheResidualVanishes) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = clicks(20, 17, 0.3, 9);
   for (const char* dot : {"atomic", "shuffle", "warp"}) {
     const Json changes = post(12, dot, "coalesced", true);
@@ -163,7 +157,6 @@ TEST(IalsPost, EndsWhereTheResidualVanishes) {
 }
 
 TEST(IalsPost, WhatIsNoNumberGoesOn) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = all_pairs(6, 5);
   for (const char* dot : {"atomic", "shuffle", "warp"}) {
     Model start = start_for(train, 12);
@@ -177,7 +170,6 @@ TEST(IalsPost, WhatIsNoNumberGoesOn) {
 }
 
 TEST(IalsPost, RowsWithoutObservedPairsAreZero) {
-  MF_REQUIRE_DEVICE();
   std::vector<Rating> list = {
       {0, 0, 0}, {1, 0, 2}, {1, 1, 0}, {2, 0, 1}, {2, 2, 3}};  // 0: not seen
   const Ratings train = mf::test::ratings_of(4, 4, list);
@@ -205,7 +197,6 @@ Json hermitian(std::int32_t factors, const char* solver) {
 }
 
 TEST(IalsHermitian, BothSolversAreTheEquation) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = clicks(37, 41, 0.2, 5);
   for (const std::int32_t f : {1, 3, 16, 31, 32, 33, 48, 64, 80, 100, 128, 160, 200, 256}) {
     const std::string what = std::to_string(f) + " factors, ";
@@ -219,7 +210,6 @@ TEST(IalsHermitian, BothSolversAreTheEquation) {
 }
 
 TEST(IalsHermitian, LongRowsAreTheEquation) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = clicks(9, 11, 0.4, 16);
   for (const std::int32_t f : {257, 300, 512, 1000, 2048}) {
     const std::string what = std::to_string(f) + " factors, ";
@@ -236,7 +226,6 @@ TEST(IalsHermitian, LongRowsAreTheEquation) {
 }
 
 TEST(IalsHermitian, BatchesAndPartsChangeNothing) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = clicks(300, 41, 0.2, 5);
   for (const char* solver : {"cg", "cholesky"}) {
     for (const std::int32_t f : {20, 100}) {
@@ -253,7 +242,6 @@ TEST(IalsHermitian, BatchesAndPartsChangeNothing) {
 }
 
 TEST(Ials, AgreesWithTheCpuOnTheObjective) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = clicks(120, 80, 0.1, 11);
   for (const std::int32_t f : {8, 40}) {
     const Json common = {{"factors", f}, {"reg", 0.1}, {"alpha", 2}};
@@ -282,7 +270,6 @@ TEST(Ials, AgreesWithTheCpuOnTheObjective) {
 }
 
 TEST(Ials, TheSameInEveryRun) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = clicks(200, 90, 0.2, 12);
   for (const Json& changes :
        {Json{{"factors", 40}}, Json{{"factors", 40}, {"dot", "warp"}},
@@ -301,7 +288,6 @@ Json pp(std::int32_t factors, int block_size) {
 }
 
 TEST(IalsPp, OneBlockIsTheExactSolution) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = clicks(37, 41, 0.2, 5);
   for (const std::int32_t f : {1, 3, 16, 17, 31, 32, 33, 64, 65, 100, 128}) {
     Device device("ials_pp", pp(f, 128), train);
@@ -311,7 +297,6 @@ TEST(IalsPp, OneBlockIsTheExactSolution) {
 }
 
 TEST(IalsPp, BlocksAreSolvedInTheirOrder) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = clicks(37, 41, 0.2, 5);
   for (const auto& [f, d] : {std::pair{3, 1},
                              {31, 8},
@@ -334,7 +319,6 @@ TEST(IalsPp, BlocksAreSolvedInTheirOrder) {
 }
 
 TEST(IalsPp, BlocksOfLongRowsAreSolvedInTheirOrder) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = clicks(9, 11, 0.4, 17);
   for (const auto& [f, d] : {std::pair{1030, 100}, {2048, 128}}) {
     Device device("ials_pp", pp(f, d), train);
@@ -344,7 +328,6 @@ TEST(IalsPp, BlocksOfLongRowsAreSolvedInTheirOrder) {
 }
 
 TEST(IalsPp, RegularizersByTheLengthOfARow) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = clicks(37, 41, 0.2, 5);
   Json changes = pp(20, 8);
   changes["reg_exponent"] = 0.5;
@@ -354,7 +337,6 @@ TEST(IalsPp, RegularizersByTheLengthOfARow) {
 }
 
 TEST(IalsPp, OnePopularItemInParts) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = clicks(3000, 8, 0.05, 7);
   Json changes = pp(40, 20);
   changes["split_rows"] = 128;
@@ -364,7 +346,6 @@ TEST(IalsPp, OnePopularItemInParts) {
 }
 
 TEST(IalsPp, AgreesWithTheCpuOnTheObjective) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = clicks(120, 80, 0.1, 11);
   const Json changes = {{"factors", 40}, {"reg", 0.1}, {"alpha", 2}, {"block_size", 16}};
   Trainer trainer("ials_pp_cpu", changes, train);
@@ -375,7 +356,6 @@ TEST(IalsPp, AgreesWithTheCpuOnTheObjective) {
 }
 
 TEST(IalsPp, NoBlockRaisesTheObjective) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = clicks(120, 80, 0.1, 13);
   for (const int block_size : {1, 10, 48}) {
     Device device("ials_pp", pp(48, block_size), train);

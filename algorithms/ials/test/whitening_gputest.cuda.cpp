@@ -113,7 +113,6 @@ void expect_gram(std::int64_t count, std::int64_t factors, const cuda::Stream& s
 
 // Chunks have at least 128 rows, and are at most 256.
 TEST(Whitening, AllRowsAreInTheGramMatrix) {
-  MF_REQUIRE_DEVICE();
   const cuda::Stream stream;
   for (const int factors : {1, 5, 17, 33, 100, 128, 512}) {
     for (const int count : {0, 1, 100, 127, 128, 129, 255, 256, 4 * 128 + 1, 4 * 128 + 127}) {
@@ -166,7 +165,6 @@ void expect_product(cublasHandle_t handle, Kind kind, std::int32_t factors, std:
 }
 
 TEST(RowProduct, AnyNumberOfRowsIsMultipliedByOneKernel) {
-  MF_REQUIRE_DEVICE();
   const cuda::Stream stream;
   const Handle handle;
   MF_LIBRARY(cublasSetStream(handle.value, stream.get()));

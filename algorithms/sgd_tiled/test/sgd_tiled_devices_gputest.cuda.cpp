@@ -34,7 +34,6 @@ Model train(const Ratings& ratings, const Json& changes, double rate, int epochs
 class TiledDevices : public testing::TestWithParam<int> {};
 
 TEST_P(TiledDevices, EveryRatingIsVisitedOnceAPass) {
-  MF_REQUIRE_DEVICES(GetParam());
   cuda::in_ranks(GetParam(), [](Communicator& ranks) {
     // Also fewer items than blocks, and than ranks.
     for (const std::int32_t count : {4001, 3, 1}) {
@@ -58,7 +57,6 @@ TEST_P(TiledDevices, EveryRatingIsVisitedOnceAPass) {
 }
 
 TEST_P(TiledDevices, EveryRatingIsVisitedOnceInLaps) {
-  MF_REQUIRE_DEVICES(GetParam());
   cuda::in_ranks(GetParam(), [](Communicator& ranks) {
     const Ratings ratings = test::paired_ratings(1'000'001);
     const Json changes = {{"factors", 24}, {"storage", "fp32"}, {"workers", 1}};  // long rounds
@@ -73,7 +71,6 @@ TEST_P(TiledDevices, EveryRatingIsVisitedOnceInLaps) {
 }
 
 TEST_P(TiledDevices, LearnAsOneDoes) {
-  MF_REQUIRE_DEVICES(GetParam());
   cuda::in_ranks(GetParam(), [](Communicator& ranks) {
     const Dataset data = make_look_alike("ml-1m", 0.5, 1, 2);
     const Split split = make_split(data, {}, 2);
@@ -91,7 +88,6 @@ TEST_P(TiledDevices, LearnAsOneDoes) {
 // With as many groups on each device, an item of a block has so many times as many; but popular
 // items are not thinned to less than one writer at once.
 TEST_P(TiledDevices, ThinTheItemsOfTheirBlocksMore) {
-  MF_REQUIRE_DEVICES(GetParam());
   cuda::in_ranks(GetParam(), [](Communicator& ranks) {
     const Ratings ratings = test::paired_ratings(10'000);
     const auto facts_of = [&](int workers, int above) {

@@ -53,7 +53,6 @@ Ratings disjoint_matrix(std::int32_t m, std::int32_t most) {
 }
 
 TEST(DeviceTiles, AreTheHosts) {
-  MF_REQUIRE_DEVICE();
   ThreadTeam team(2);
   cuda::Stream stream;
   for (const std::int32_t users : {1, 40, 3000}) {
@@ -76,7 +75,6 @@ TEST(DeviceTiles, AreTheHosts) {
 }
 
 TEST(DeviceTiles, RatingsAreShuffledWithinTheirUserAndMarked) {
-  MF_REQUIRE_DEVICE();
   ThreadTeam team(2);
   cuda::Stream stream;
   const Ratings train = disjoint_matrix(200, 100);
@@ -121,7 +119,6 @@ void serial_pass(const Ratings& train, const Settings& s, double rate, std::uint
 }
 
 TEST(SgdTiled, EqualsASerialPassWhereNoItemIsShared) {
-  MF_REQUIRE_DEVICE();
   const Ratings many = disjoint_matrix(300, 32);
   const Ratings few = disjoint_matrix(40, 32);
   for (const std::int32_t factors :
@@ -160,7 +157,6 @@ TEST(SgdTiled, EqualsASerialPassWhereNoItemIsShared) {
 // A diverged model must look like one: rounding turns no NaN into a number. (Not the user
 // of item 0, whose row stands where a chunk has no rating: it would reach others.)
 TEST(SgdTiled, RowsThatAreNoNumbersStaySo) {
-  MF_REQUIRE_DEVICE();
   const Ratings train = disjoint_matrix(300, 32);
   for (const char* storage : {"fp32", "fp16", "bf16"}) {
     for (const char* rounding : {"nearest", "stochastic"}) {
@@ -193,7 +189,6 @@ TEST(SgdTiled, RowsThatAreNoNumbersStaySo) {
 // item is updated exactly once, from an error that depends on p; with a rate so small that p stays
 // where it was, the items say whether every rating was visited once.
 TEST(SgdTiled, VisitsEveryRatingOfAGiantOnce) {
-  MF_REQUIRE_DEVICE();
   Ratings::Arrays arrays;
   const std::int32_t n = 10007;
   for (std::int32_t i = 0; i < n; ++i) {
@@ -230,7 +225,6 @@ TEST(SgdTiled, VisitsEveryRatingOfAGiantOnce) {
 // Thousands of users with one item, all at once. The rate is so small that no user's error changes:
 // the item and its bias move by the sum of all updates.
 TEST(SgdTiled, NoUpdateOfASharedItemIsLost) {
-  MF_REQUIRE_DEVICE();
   constexpr std::int32_t kUsers = 4000;
   constexpr std::int64_t kFactors = 100;
   Ratings::Arrays arrays;
@@ -285,7 +279,6 @@ TEST(SgdTiled, NoUpdateOfASharedItemIsLost) {
 
 // Rounding adds to the bits of a number, which must not turn NaN or infinity into one.
 TEST(Rounder, LeavesWhatIsNoNumber) {
-  MF_REQUIRE_DEVICE();
   const cuda::Stream stream;
   const auto of_bits = [](std::uint32_t bits) { return std::bit_cast<float>(bits); };
   const std::vector<float> none = {of_bits(0x7fffffffU), of_bits(0xffffffffU), of_bits(0x7fc00000U),
@@ -316,7 +309,6 @@ TEST(Rounder, LeavesWhatIsNoNumber) {
 
 // The mean of many stochastic roundings is the number itself; nearest gives the nearest.
 TEST(Rounder, KeepsTheMean) {
-  MF_REQUIRE_DEVICE();
   const cuda::Stream stream;
   for (const bool bf16 : {false, true}) {
     for (const float x : {0.1F, -0.73F, 1.0F / 3.0F, 2.5001F}) {
@@ -350,7 +342,6 @@ TEST(Rounder, KeepsTheMean) {
 
 // On shared items the result depends on timing: the test RMSE after 10 passes against the host's.
 TEST(SgdTiled, RacesStayInABandOfTheSerialPass) {
-  MF_REQUIRE_DEVICE();
   const Dataset data = make_look_alike("ml-100k", 1.0, 1, 2);
   const Split split = make_split(data, {}, 2);
   const auto rmse = [&](const Model& model) {

@@ -11,7 +11,6 @@ namespace mf::cuda {
 namespace {
 
 TEST(DeviceBuffer, CountsItsBytes) {
-  MF_REQUIRE_DEVICE();
   reset_peak_allocated_bytes();
   const std::int64_t before = allocated_bytes();
   {
@@ -33,7 +32,6 @@ std::size_t free_of_driver() {
 }
 
 TEST(DeviceBuffer, WhatIsReservedDoesNotComeFromTheDriverAgain) {
-  MF_REQUIRE_DEVICE();
   constexpr std::int64_t kBytes = std::int64_t{256} << 20;
   reserve(kBytes);
   const std::size_t before = free_of_driver();
@@ -48,7 +46,6 @@ TEST(DeviceBuffer, WhatIsReservedDoesNotComeFromTheDriverAgain) {
 }
 
 TEST(DeviceBuffer, SaysHowMuchIsMissing) {
-  MF_REQUIRE_DEVICE();
   try {
     const DeviceBuffer<char> all(std::int64_t{1} << 50);
     FAIL() << "a petabyte was allocated";
@@ -60,7 +57,6 @@ TEST(DeviceBuffer, SaysHowMuchIsMissing) {
 }
 
 TEST(Stream, CopiesThereAndBack) {
-  MF_REQUIRE_DEVICE();
   const Stream stream;
   std::vector<int> numbers(1000);
   for (int i = 0; i < 1000; ++i) numbers[i] = i;
@@ -71,7 +67,6 @@ TEST(Stream, CopiesThereAndBack) {
 }
 
 TEST(Graph, ReplaysWhatWasCaptured) {
-  MF_REQUIRE_DEVICE();
   const Stream stream;
   std::vector<int> zero(1, 0);
   auto device = upload(View<const int>(zero), stream.get());
@@ -85,7 +80,6 @@ TEST(Graph, ReplaysWhatWasCaptured) {
 }
 
 TEST(Event, MeasuresTheStream) {
-  MF_REQUIRE_DEVICE();
   const Stream stream;
   const Event start;
   const Event stop;
@@ -97,7 +91,6 @@ TEST(Event, MeasuresTheStream) {
 }
 
 TEST(Check, NamesTheCallAndTheCause) {
-  MF_REQUIRE_DEVICE();
   try {
     MF_CUDA(cudaSetDevice(12345));
     FAIL() << "there is no such device";

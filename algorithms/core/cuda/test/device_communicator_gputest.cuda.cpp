@@ -46,7 +46,6 @@ Ratings some_ratings(std::int32_t users, std::int32_t items) {
 class Devices : public testing::TestWithParam<int> {};
 
 TEST_P(Devices, PartsOfAnyLengthReachAll) {
-  MF_REQUIRE_DEVICES(GetParam());
   in_ranks(GetParam(), [](Communicator& ranks) {
     auto& devices = DeviceCommunicator::of(ranks);
     EXPECT_EQ(&devices, &DeviceCommunicator::of(ranks));
@@ -75,7 +74,6 @@ TEST_P(Devices, PartsOfAnyLengthReachAll) {
 }
 
 TEST_P(Devices, NothingAtAllIsGathered) {
-  MF_REQUIRE_DEVICES(GetParam());
   in_ranks(GetParam(), [](Communicator& ranks) {
     auto& devices = DeviceCommunicator::of(ranks);
     const Stream stream;
@@ -87,7 +85,6 @@ TEST_P(Devices, NothingAtAllIsGathered) {
 
 // What is moved first connects, which takes a hundred times as long: by messages of its own.
 TEST_P(Devices, AreConnectedBeforeTheFirstExchange) {
-  MF_REQUIRE_DEVICES(GetParam());
   in_ranks(GetParam(), [](Communicator& ranks) {
     DeviceCommunicator devices(ranks);
     EXPECT_EQ(devices.queued(), 0);
@@ -106,7 +103,6 @@ TEST_P(Devices, AreConnectedBeforeTheFirstExchange) {
 }
 
 TEST_P(Devices, SumsAreThoseOfAll) {
-  MF_REQUIRE_DEVICES(GetParam());
   in_ranks(GetParam(), [](Communicator& ranks) {
     auto& devices = DeviceCommunicator::of(ranks);
     const Stream stream;
@@ -131,7 +127,6 @@ TEST_P(Devices, SumsAreThoseOfAll) {
 }
 
 TEST_P(Devices, ARingMovesOnByOne) {
-  MF_REQUIRE_DEVICES(GetParam());
   in_ranks(GetParam(), [](Communicator& ranks) {
     auto& devices = DeviceCommunicator::of(ranks);
     const Stream stream;
@@ -149,7 +144,6 @@ TEST_P(Devices, ARingMovesOnByOne) {
 
 // Rank 0 has room for the rows of all, the others for their own or for all.
 TEST_P(Devices, RowsOfAllReachTheFirst) {
-  MF_REQUIRE_DEVICES(GetParam());
   in_ranks(GetParam(), [](Communicator& ranks) {
     auto& devices = DeviceCommunicator::of(ranks);
     const Stream stream;
@@ -187,7 +181,6 @@ struct Summing {
 
 // In the middle of an exchange that the other will never join.
 TEST_P(Devices, ARankThatDiesEndsTheOthers) {
-  MF_REQUIRE_DEVICES(GetParam());
   in_ranks(
       GetParam(),
       [](Communicator& ranks) {
@@ -240,7 +233,6 @@ void expect_end_of_wait(Communicator& ranks, const std::string& words) {
 }
 
 TEST_P(Devices, AWaitEndsWhereItsScopeSaysSo) {
-  MF_REQUIRE_DEVICES(GetParam());
   in_ranks(
       GetParam(),
       [](Communicator& ranks) {
@@ -257,7 +249,6 @@ TEST_P(Devices, AWaitEndsWhereItsScopeSaysSo) {
 }
 
 TEST_P(Devices, AWaitEndsWithThePatience) {
-  MF_REQUIRE_DEVICES(GetParam());
   in_ranks(
       GetParam(),
       [](Communicator& ranks) {
@@ -268,7 +259,6 @@ TEST_P(Devices, AWaitEndsWithThePatience) {
 }
 
 TEST_P(Devices, WhatComputesBeforeAnExchangeIsNoWait) {
-  MF_REQUIRE_DEVICES(GetParam());
   in_ranks(GetParam(), [](Communicator& ranks) {
     Summing summing(ranks);
     summing.queue();
@@ -284,7 +274,6 @@ TEST_P(Devices, WhatComputesBeforeAnExchangeIsNoWait) {
 
 // One that fails while the others have work queued: what it holds can be freed.
 TEST_P(Devices, ARankThatFailsGivesUp) {
-  MF_REQUIRE_DEVICES(GetParam());
   in_ranks(
       GetParam(),
       [](Communicator& ranks) {
@@ -313,7 +302,6 @@ TEST_P(Devices, ARankThatFailsGivesUp) {
 
 // Each rank's rows and columns are those of the whole.
 TEST_P(Devices, ColumnsAreMadeOfTheRowsOfAll) {
-  MF_REQUIRE_DEVICES(GetParam());
   in_ranks(GetParam(), [](Communicator& ranks) {
     auto& devices = DeviceCommunicator::of(ranks);
     const Stream stream;

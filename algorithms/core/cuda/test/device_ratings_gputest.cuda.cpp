@@ -58,7 +58,6 @@ void expect_columns(const DeviceColumns& columns, const Ratings& train, const St
 }
 
 TEST(DeviceRatings, ColumnsAreTheHostsHoweverManyAreSortedAtOnce) {
-  MF_REQUIRE_DEVICE();
   ThreadTeam team(2);
   Stream stream;
   for (const Ratings& train : several()) {
@@ -72,7 +71,6 @@ TEST(DeviceRatings, ColumnsAreTheHostsHoweverManyAreSortedAtOnce) {
 }
 
 TEST(DeviceRatings, RowsAreTheHostsWhetherPackedBeforeOrNot) {
-  MF_REQUIRE_DEVICE();
   ThreadTeam team(2);
   Stream stream;
   auto all = several();
@@ -101,7 +99,6 @@ Ratings dense(std::int32_t users, std::int32_t items) {
 }
 
 TEST(DeviceRatings, CountsAreTheHosts) {
-  MF_REQUIRE_DEVICE();
   ThreadTeam team(2);
   Stream stream;
   auto all = several();
@@ -126,7 +123,6 @@ TEST(DeviceRatings, CountsAreTheHosts) {
 }
 
 TEST(DeviceRatings, UsersAreExpanded) {
-  MF_REQUIRE_DEVICE();
   ThreadTeam team(2);
   Stream stream;
   for (const Ratings& train : several()) {
@@ -139,7 +135,6 @@ TEST(DeviceRatings, UsersAreExpanded) {
 }
 
 TEST(DeviceRatings, WhatIsKeptStaysAndTheRestIsGivenBack) {
-  MF_REQUIRE_DEVICE();
   ThreadTeam team(2);
   Stream stream;
   const Ratings train = skewed(700, 300, 20'000, 4);
@@ -155,7 +150,6 @@ TEST(DeviceRatings, WhatIsKeptStaysAndTheRestIsGivenBack) {
 }
 
 TEST(DeviceRatings, OnesThatAreLentAreUsedAndOthersRefused) {
-  MF_REQUIRE_DEVICE();
   ThreadTeam team(1);
   Stream stream;
   const Ratings train = skewed(70, 30, 200, 4);
@@ -170,7 +164,6 @@ TEST(DeviceRatings, OnesThatAreLentAreUsedAndOthersRefused) {
 }
 
 TEST(Memory, IsCountedGivenBackAndHadAgain) {
-  MF_REQUIRE_DEVICE();
   Stream stream;
   const std::int64_t before = allocated_bytes();
   reset_peak_allocated_bytes();

@@ -49,7 +49,6 @@ struct Gpu {
 
 // None, one, less than is staged, and more than two pieces of pinned memory, up and down in size.
 TEST(Uploader, ArraysOfAnySizeArrive) {
-  MF_REQUIRE_DEVICE();
   Gpu gpu;
   Uploader uploader(gpu.team, gpu.stream.get());
   for (const std::int64_t count : {0LL, 1LL, 1000LL, 300'000LL, 20'000'001LL, 70'000LL}) {
@@ -62,7 +61,6 @@ TEST(Uploader, ArraysOfAnySizeArrive) {
 
 // Many in flight: what an upload comes from may end when the call has returned.
 TEST(Uploader, WhatTheyComeFromMayEnd) {
-  MF_REQUIRE_DEVICE();
   Gpu gpu;
   std::vector<DeviceBuffer<std::int64_t>> buffers;
   {
@@ -80,7 +78,6 @@ TEST(Uploader, WhatTheyComeFromMayEnd) {
 
 // More pieces than the ring has, filled by more threads than it has pieces, and by one.
 TEST(Uploader, PiecesArriveInTheirPlaces) {
-  MF_REQUIRE_DEVICE();
   Gpu gpu;
   const std::int64_t count = (2 * kPinnedPieces + 3) * kPinnedPieceBytes / 8 + 11;
   for (const int threads : {1, 2 * kPinnedPieces}) {
@@ -99,7 +96,6 @@ TEST(Uploader, PiecesArriveInTheirPlaces) {
 
 // Its error ends the upload, also where others wait for a place in the ring; the next is whole.
 TEST(Uploader, AFillThatFailsEndsTheUpload) {
-  MF_REQUIRE_DEVICE();
   Gpu gpu;
   Uploader uploader(gpu.team, gpu.stream.get());
   const std::int64_t count = 3 * kPinnedPieces * kPinnedPieceBytes / 8;
@@ -114,7 +110,6 @@ TEST(Uploader, AFillThatFailsEndsTheUpload) {
 }
 
 TEST(Uploader, RowsArePaddedWithZeros) {
-  MF_REQUIRE_DEVICE();
   Gpu gpu;
   Uploader uploader(gpu.team, gpu.stream.get());
   const AlignedVector<float> packed = gpu.random_floats(50'000 * 5);
@@ -189,14 +184,12 @@ void expect_to_arrive(Gpu& gpu, const test::Packable& sent) {
 }
 
 TEST(Uploader, RatingsArriveBitForBit) {
-  MF_REQUIRE_DEVICE();
   Gpu gpu;
   for (const auto& ratings : test::packables(8)) expect_to_arrive(gpu, ratings);
 }
 
 // Many users have none, and the column of users is not made for them.
 TEST(Uploader, RatingsArriveWithTheUsersOfTheirRows) {
-  MF_REQUIRE_DEVICE();
   Gpu gpu;
   constexpr std::int32_t kUsers = 400'000;
   Ratings::Arrays arrays;
@@ -223,7 +216,6 @@ TEST(Uploader, RatingsArriveWithTheUsersOfTheirRows) {
 
 // Narrow ones and the widest, in several pieces of pinned memory.
 TEST(Uploader, RatingsOfManyPiecesArriveBitForBit) {
-  MF_REQUIRE_DEVICE();
   Gpu gpu;
   expect_to_arrive(gpu, test::packable(17'770, {1, 2, 3, 4, 5}, 9'000'001, gpu.rng));
   expect_to_arrive(gpu, test::packable((std::int64_t{1} << 31) - 1, {}, 5'000'063, gpu.rng));
@@ -251,7 +243,6 @@ void expect_same_model(Gpu& gpu, const Model& model) {
 }
 
 TEST(DeviceModel, IsSeenAsItWas) {
-  MF_REQUIRE_DEVICE();
   Gpu gpu;
   for (const ModelKind kind : {ModelKind::biased, ModelKind::plain}) {
     for (const std::int32_t factors : {1, 7, 64}) {
@@ -264,7 +255,6 @@ TEST(DeviceModel, IsSeenAsItWas) {
 
 // What the device makes by a rule is bit for bit what the host makes.
 TEST(InitialRows, AreTheHosts) {
-  MF_REQUIRE_DEVICE();
   Gpu gpu;
   Uploader uploader(gpu.team, gpu.stream.get());
   for (const InitKind kind : {InitKind::normal, InitKind::uniform, InitKind::normal_over_factors}) {
@@ -305,7 +295,6 @@ TEST(InitialRows, AreTheHosts) {
 }
 
 TEST(Random, DrawsOfTheDeviceAreTheHosts) {
-  MF_REQUIRE_DEVICE();
   Gpu gpu;
   constexpr std::int32_t kDraws = 10'000;
   constexpr std::uint64_t kSeed = (1ULL << 40) + 3;

@@ -61,7 +61,6 @@ void expect_reference(std::int32_t f, std::int64_t batch) {
 }
 
 TEST(MinibatchSgd, IsTheEquationForAnyBatchAndRow) {
-  MF_REQUIRE_DEVICE();
   for (const std::int32_t f : {1, 3, 32, 45, 100}) {
     for (const std::int64_t batch : {1, 7, 64, 100000}) expect_reference(f, batch);
   }
