@@ -18,10 +18,10 @@ struct Arrays {
   std::int32_t factors = 0;
   std::int32_t blocks = 0;
   std::int64_t stride = 0;
-  const Rating* ratings = nullptr;             // Partition::ratings
-  const std::int64_t* offsets = nullptr;       // Partition::offsets
-  const std::int64_t* first_group = nullptr;   // Groups::first
-  const std::int64_t* group_begins = nullptr;  // Groups::begins
+  const Rating* ratings = nullptr;             // DeviceArrangement::ratings
+  const std::int64_t* offsets = nullptr;       // DeviceArrangement::offsets
+  const std::int64_t* first_group = nullptr;   // DeviceArrangement::first_group
+  const std::int64_t* group_begins = nullptr;  // DeviceArrangement::group_begins
   const sgd::Step<Real>* step = nullptr;       // read when the kernel runs
   Real* p = nullptr;
   Real* q = nullptr;

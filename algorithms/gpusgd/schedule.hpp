@@ -1,5 +1,5 @@
 // Which blocks run together, which ratings of a block do, and who adds what in a tree. The kernels,
-// the partition and the tests use the same functions.
+// device_arrangement.cu and the tests use the same functions.
 #pragma once
 
 #include <algorithm>

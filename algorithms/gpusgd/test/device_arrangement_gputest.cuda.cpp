@@ -1,4 +1,4 @@
-// What the device puts in order against the host's partition and groups.
+// What the device puts in order against the host.
 #include "algorithms/gpusgd/device_arrangement.hpp"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "algorithms/core/cuda/stream.hpp"
-#include "algorithms/gpusgd/test/partition.hpp"
+#include "algorithms/gpusgd/test/arrangement.hpp"
 #include "algorithms/gpusgd/test/support.hpp"
 #include "testing/cuda/back.hpp"
 #include "testing/cuda/testing.hpp"
@@ -17,7 +17,7 @@ namespace mf::gpusgd {
 namespace {
 
 void expect_numbers(const cuda::DeviceBuffer<std::int64_t>& made,
-                    const AlignedVector<std::int64_t>& host, const char* what,
+                    const std::vector<std::int64_t>& host, const char* what,
                     const cuda::Stream& stream) {
   const auto numbers = back(made, stream);
   EXPECT_TRUE(std::equal(numbers.begin(), numbers.end(), host.begin(), host.end())) << what;
@@ -27,29 +27,28 @@ void expect_arranged(const Settings& settings, const Ratings& train, std::uint64
   ThreadTeam team(2);
   cuda::Stream stream;
   cuda::DeviceRatings ratings(train, team, stream.get());
-  const Arrangement host = arrange(settings, train, seed, team);
+  const Arrangement host = arrange(settings, train, seed);
   const DeviceArrangement made = arrange_on_device(settings, ratings, seed, stream.get());
-  EXPECT_EQ(made.cut.blocks, host.partition.cut.blocks);
-  EXPECT_EQ(made.cut.rows, host.partition.cut.rows);
-  EXPECT_EQ(made.cut.columns, host.partition.cut.columns);
+  EXPECT_EQ(made.cut.blocks, host.cut.blocks);
+  EXPECT_EQ(made.cut.rows, host.cut.rows);
+  EXPECT_EQ(made.cut.columns, host.cut.columns);
   const auto order = back(made.ratings, stream);
   ASSERT_EQ(std::ssize(order), train.nnz());
   for (std::int64_t i = 0; i < train.nnz(); ++i) {
-    const Rating& expected = host.partition.ratings[i];
+    const Rating& expected = host.ratings[i];
     ASSERT_EQ(order[i].user, expected.user) << i;
     ASSERT_EQ(order[i].item, expected.item) << i;
     ASSERT_EQ(order[i].value, expected.value) << i;
   }
   if (settings.scheme == Scheme::grouped) {
-    expect_numbers(made.first_group, host.groups.first, "first groups", stream);
-    expect_numbers(made.group_begins, host.groups.begins, "groups", stream);
+    expect_numbers(made.first_group, host.first_group, "first groups", stream);
+    expect_numbers(made.group_begins, host.group_begins, "groups", stream);
   } else {
-    expect_numbers(made.offsets, host.partition.offsets, "blocks", stream);
+    expect_numbers(made.offsets, host.offsets, "blocks", stream);
   }
-  const BlockCounts counts = count_blocks(settings, host);
-  EXPECT_EQ(made.counts.blank, counts.blank);
-  EXPECT_EQ(made.counts.steps, counts.steps);
-  EXPECT_EQ(made.counts.serial, counts.serial);
+  EXPECT_EQ(made.counts.blank, host.counts.blank);
+  EXPECT_EQ(made.counts.steps, host.counts.steps);
+  EXPECT_EQ(made.counts.serial, host.counts.serial);
 }
 
 TEST(DeviceArrangement, IsTheHosts) {

@@ -49,14 +49,14 @@ struct Pair {
   ThreadTeam team{2};
   Context context;
   Model initial;
-  Partition partition;
+  Arrangement arrangement;
   BlockSgd<Real> device;
   Reference<Real> reference;
 
   Pair(Scheme of, const Params& params, const Ratings& train)
       : settings(read_settings(of, params)),
         initial(initial_for(train, params)),
-        partition(arrange(settings, train, kSeed, team).partition),
+        arrangement(arrange(settings, train, kSeed)),
         device(settings),
         reference(settings, initial, kRate) {
     context.team = &team;
@@ -67,8 +67,8 @@ struct Pair {
 
   void run(std::int64_t epochs) {
     for (std::int64_t epoch = 1; epoch <= epochs; ++epoch) {
-      EXPECT_EQ(device.run_epoch({epoch, kRate}, context), std::ssize(partition.ratings));
-      reference.run_epoch(partition);
+      EXPECT_EQ(device.run_epoch({epoch, kRate}, context), std::ssize(arrangement.ratings));
+      reference.run_epoch(arrangement);
     }
     stream.synchronize();
   }
@@ -204,7 +204,7 @@ TEST(GpuSgd, TakesTheLearningRateOfEachEpoch) {
     for (const double rate : {0.02, 0.02, 0.005, 0.02, 0.001}) {
       pair.device.run_epoch({epoch++, rate}, pair.context);
       pair.reference.step = step_at<float>(rate, pair.settings.reg, 0);
-      pair.reference.run_epoch(pair.partition);
+      pair.reference.run_epoch(pair.arrangement);
     }
     pair.stream.synchronize();
     pair.expect_same();

@@ -77,7 +77,6 @@ double train_rmse(const Reference<double>& model, const Ratings& train) {
 // The order of the blocks changes little: the claim of the paper's figure 9.
 TEST(Epochs, LearnAboutTheSameForAnyNumberOfBlocks) {
   const Ratings train = random_matrix(80, 60, 0.2);
-  ThreadTeam team(1);
   for (const Scheme scheme : kBoth) {
     const Params params = params_of(scheme, {{"factors", 8}});
     const Model initial = initial_for(train, params);
@@ -85,10 +84,10 @@ TEST(Epochs, LearnAboutTheSameForAnyNumberOfBlocks) {
     for (const int blocks : {1, 8, 100}) {
       Settings settings = read_settings(scheme, params);
       settings.blocks = blocks;
-      const Partition partition = arrange(settings, train, 1, team).partition;
+      const Arrangement arrangement = arrange(settings, train, 1);
       Reference<double> reference(settings, initial, 0.02);
       const double start = train_rmse(reference, train);
-      for (int epoch = 0; epoch < 30; ++epoch) reference.run_epoch(partition);
+      for (int epoch = 0; epoch < 30; ++epoch) reference.run_epoch(arrangement);
       ends.push_back(train_rmse(reference, train));
       EXPECT_LT(ends.back(), 0.8 * start) << "nothing was learned";
     }

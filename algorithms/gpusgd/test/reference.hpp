@@ -1,5 +1,5 @@
-// The family on the host, one rating after another in the order of the partition, with the sums of
-// the device: what the device computes, bit for bit.
+// The family on the host, one rating after another in the order of the arrangement, with the sums
+// of the device: what the device computes, bit for bit.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 #include "algorithms/core/model.hpp"
 #include "algorithms/core/sgd/sgd_rule.hpp"
-#include "algorithms/gpusgd/test/partition.hpp"
+#include "algorithms/gpusgd/test/arrangement.hpp"
 
 namespace mf::gpusgd {
 
@@ -39,8 +39,8 @@ struct Reference {
         user_bias(initial.user_bias.begin(), initial.user_bias.end()),
         item_bias(initial.item_bias.begin(), initial.item_bias.end()) {}
 
-  void run_epoch(const Partition& partition) {
-    for (const Rating& rating : partition.ratings) update(rating);
+  void run_epoch(const Arrangement& arrangement) {
+    for (const Rating& rating : arrangement.ratings) update(rating);
   }
 
   void update(const Rating& rating) {
