@@ -1,5 +1,4 @@
-// What sgd_tiled trains on, made on the device. tiles.hpp has the same for the host, which tests
-// compare it with.
+// What sgd_tiled trains on, made on the device.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -17,7 +16,7 @@ struct DeviceTiles {
   std::int64_t bundles = 0;
 };
 
-// Equal to make_tiles(). Waits for the stream.
+// Bundles of `bundle_size` chunks of at most `longest` ratings. Waits for the stream.
 DeviceTiles make_device_tiles(const cuda::RatingsOfRows& users, int longest, int bundle_size,
                               std::uint64_t seed, cudaStream_t stream);
 

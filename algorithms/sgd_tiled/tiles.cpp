@@ -3,55 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <vector>
 
 #include "algorithms/sgd_tiled/rule.hpp"
 #include "base/rng.hpp"
 
 namespace mf::sgd_tiled {
-namespace {
 
 constexpr std::uint64_t kOrderSalt = 0x6f72646572ULL;
-
-struct KeyedChunk {
-  std::uint64_t key;
-  Chunk chunk;
-};
-
-// In the order of their keys, equal ones by user and piece.
-std::vector<KeyedChunk> sorted_chunks(View<const std::int64_t> offsets, int longest,
-                                      std::uint64_t seed) {
-  std::vector<KeyedChunk> chunks;
-  const auto users = static_cast<std::int32_t>(offsets.size()) - 1;
-  for (std::int32_t user = 0; user < users; ++user) {
-    const std::int64_t count = offsets[user + 1] - offsets[user];
-    const std::int64_t pieces = pieces_of_user(count, longest);
-    for (std::int64_t piece = 0; piece < pieces; ++piece) {
-      const Chunk chunk = chunk_of_user(user, offsets[user], count, piece, pieces);
-      chunks.push_back({chunk_key(seed, chunk, piece, longest), chunk});
-    }
-  }
-  std::stable_sort(chunks.begin(), chunks.end(),
-                   [](const KeyedChunk& a, const KeyedChunk& b) { return a.key < b.key; });
-  return chunks;
-}
-
-}  // namespace
-
-Tiles make_tiles(View<const std::int64_t> user_offsets, int longest, int bundle_size,
-                 std::uint64_t seed) {
-  const std::vector<KeyedChunk> sorted = sorted_chunks(user_offsets, longest, seed);
-  Tiles tiles;
-  tiles.bundle_size = bundle_size;
-  const std::int64_t bundles = (std::ssize(sorted) + bundle_size - 1) / bundle_size;
-  const Permutation order = bundle_order(bundles, seed);
-  tiles.chunks.assign(bundles * bundle_size, Chunk{0, 0, 0});
-  for (std::int64_t at = 0; at < std::ssize(tiles.chunks); ++at) {
-    const std::int64_t from = order(at / bundle_size) * bundle_size + at % bundle_size;
-    if (from < std::ssize(sorted)) tiles.chunks[at] = sorted[from].chunk;
-  }
-  return tiles;
-}
 
 Thinning thin_items(View<const std::int64_t> counts, std::int64_t above) {
   Thinning thinning;

@@ -17,19 +17,9 @@ struct Chunk {
   std::int32_t count;  // 0: fills up a bundle
 };
 
-struct Tiles {
-  AlignedVector<Chunk> chunks;  // bundles x bundle_size
-  int bundle_size = 1;
-  std::int64_t bundles() const { return std::ssize(chunks) / bundle_size; }
-};
-
 // Every rating is in exactly one chunk of at most `longest` ratings; chunks of one user differ by
 // at most one rating. Chunks of a bundle differ little in length, since the lanes of a warp wait
-// for the longest. (The host's; training is on those of device_tiles.hpp.)
-Tiles make_tiles(View<const std::int64_t> user_offsets, int longest, int bundle_size,
-                 std::uint64_t seed);
-
-// How a user is cut, and by what the chunks are sorted: the same for make_tiles and the device.
+// for the longest.
 //
 // Pieces of a user of `count` ratings, as equal as can be, none for none.
 MF_HD std::int64_t pieces_of_user(std::int64_t count, int longest) {

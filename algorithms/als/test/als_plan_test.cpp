@@ -108,93 +108,6 @@ TEST(AlsTiles, TheScaleOfFp16FitsTheLargestElement) {
   EXPECT_EQ(fp16_exponent(230000.0F * 25), 15 - 23);
 }
 
-TEST(AlsPlan, OrdersRowsByLengthAndLeavesEmptyOnesOut) {
-  const auto offsets = offsets_of({3, 0, 7, 3, 0, 9});
-  const SidePlan plan = make_side_plan(offsets, {100, 0, 0});
-  EXPECT_EQ(plan.order, (std::vector<std::int32_t>{5, 2, 0, 3}));
-  EXPECT_EQ(plan.empty, (std::vector<std::int32_t>{1, 4}));
-  ASSERT_EQ(plan.batches.size(), 1U);
-  EXPECT_EQ(plan.tasks.size(), 4U);
-  EXPECT_TRUE(plan.splits.empty());
-}
-
-TEST(AlsPlan, NoRatingsMakeNoBatches) {
-  const auto offsets = offsets_of({0, 0, 0});
-  const SidePlan plan = make_side_plan(offsets, {10, 0, 0});
-  EXPECT_TRUE(plan.batches.empty());
-  EXPECT_EQ(plan.empty.size(), 3U);
-  EXPECT_TRUE(make_side_plan(offsets_of({}), {10, 0, 0}).batches.empty());
-}
-
-// Ratings of each row of a batch, as its tasks cover them: all, once, in order; parts do not
-// overlap and add up; slots are those of the order.
-void expect_covers(const SidePlan& plan, const std::vector<std::int64_t>& offsets,
-                   const std::vector<RowTask>& tasks, const std::vector<SplitRow>& splits,
-                   Range RowBatch::*task_range, Range RowBatch::*split_range,
-                   std::int64_t most_parts) {
-  std::vector<int> seen(offsets.back(), 0);
-  std::int64_t next_task = 0;
-  for (const RowBatch& batch : plan.batches) {
-    const Range now = batch.*task_range;
-    ASSERT_EQ(now.begin, next_task);
-    next_task = now.end;
-    std::set<std::int32_t> parts;
-    std::int64_t longest = INT64_MAX;
-    std::int64_t whole = 0;
-    for (std::int64_t t = now.begin; t < now.end; ++t) {
-      const RowTask& task = tasks[t];
-      ASSERT_GT(task.count, 0);
-      ASSERT_LE(task.count, longest);
-      longest = task.count;
-      const std::int64_t at = batch.rows.begin + task.slot;
-      ASSERT_LT(batch.rows.begin + task.slot, batch.rows.end);
-      ASSERT_EQ(plan.order[at], task.row);
-      const std::int32_t row = task.row;
-      ASSERT_GE(task.begin, offsets[row]);
-      ASSERT_LE(task.begin + task.count, offsets[row + 1]);
-      for (std::int64_t i = 0; i < task.count; ++i) ++seen[task.begin + i];
-      if (task.part < 0) {
-        ASSERT_EQ(task.count, offsets[row + 1] - offsets[row]);
-        ++whole;
-      } else {
-        ASSERT_LT(task.part, most_parts);
-        ASSERT_TRUE(parts.insert(task.part).second);
-      }
-    }
-    std::int64_t split_parts = 0;
-    for (std::int64_t s = (batch.*split_range).begin; s < (batch.*split_range).end; ++s) {
-      const SplitRow& split = splits[s];
-      ASSERT_EQ(split.first_part, split_parts);
-      const std::int32_t row = plan.order[batch.rows.begin + split.slot];
-      ASSERT_EQ(split.count, offsets[row + 1] - offsets[row]);
-      split_parts += split.parts;
-    }
-    ASSERT_EQ(split_parts, static_cast<std::int64_t>(parts.size()));
-    ASSERT_EQ(whole + (batch.*split_range).size(), batch.rows.size());
-  }
-  EXPECT_EQ(next_task, static_cast<std::int64_t>(tasks.size()));
-  EXPECT_TRUE(std::all_of(seen.begin(), seen.end(), [](int n) { return n == 1; }));
-}
-
-TEST(AlsPlan, EveryRatingIsInOneTask) {
-  const auto offsets = offsets_of(long_tail(3000));
-  for (const std::int64_t rows : {1, 7, 300, 100000}) {
-    for (const std::int64_t split : {0, 100, 8192}) {
-      for (const std::int64_t parts : {kMaxRowParts, std::int64_t{5000}}) {
-        SCOPED_TRACE(testing::Message() << rows << " " << split << " " << parts);
-        const SidePlan plan = make_side_plan(offsets, {rows, parts, split});
-        EXPECT_LE(plan.most_rows, rows);
-        EXPECT_LE(plan.most_parts, parts);
-        EXPECT_EQ(plan.splits.empty(), split == 0);
-        expect_covers(plan, offsets, plan.tasks, plan.splits, &RowBatch::tasks, &RowBatch::splits,
-                      plan.most_parts);
-        expect_covers(plan, offsets, plan.bias_tasks, plan.bias_splits, &RowBatch::bias_tasks,
-                      &RowBatch::bias_splits, plan.most_bias_parts);
-      }
-    }
-  }
-}
-
 TEST(AlsPlan, PartsAreEvenAndBounded) {
   EXPECT_EQ(parts_of(8192, 8192, 64), 1);
   EXPECT_EQ(parts_of(8193, 8192, 64), 2);
@@ -208,8 +121,6 @@ TEST(AlsPlan, PartsAreEvenAndBounded) {
 }
 
 TEST(AlsPlan, ABatchThatCannotHoldOneRowIsAnError) {
-  const auto offsets = offsets_of({1000});
-  EXPECT_THROW(make_side_plan(offsets, {1, 2, 100}), std::logic_error);
   const std::vector<std::int64_t> split = {10};
   EXPECT_THROW(cut_batches(View<const std::int64_t>(split), 1, {1, 2, 100}), std::logic_error);
 }

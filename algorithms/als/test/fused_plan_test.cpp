@@ -18,64 +18,20 @@ using mf::test::offsets_of;
 using test::FusedPlan;
 using test::plan_fused;
 
-TEST(FusedPlan, EveryRatingIsInOneTaskAndTheLongestWholeRowsComeFirst) {
-  Rng rng(5);
-  for (const std::int64_t longest : {1, 32, 100, 100000}) {
-    std::vector<std::int64_t> lengths = {0, 1, 100, 101, 0, 5000};
-    for (int row = 0; row < 50; ++row)
-      lengths.push_back(static_cast<std::int64_t>(rng.uniform() * 300));
-    const auto offsets = offsets_of(lengths);
-    const FusedPlan plan = plan_fused(offsets, longest);
-    std::vector<int> seen(offsets.back(), 0);
-    std::vector<std::int32_t> parts(lengths.size(), 0);
-    std::set<std::int32_t> slots;
-    std::int32_t last = std::numeric_limits<std::int32_t>::max();
-    for (const FusedTask& task : plan.tasks) {
-      if (task.parts == 1) {
-        EXPECT_LE(task.count, last);
-        last = task.count;
-      } else {
-        EXPECT_EQ(last, std::numeric_limits<std::int32_t>::max()) << "after a whole row";
+TEST(FusedPlan, PartsOfARowAreAllOfItAndDifferByAtMostOne) {
+  for (const std::int64_t count : {1, 99, 100, 101, 5000, 1'000'003}) {
+    for (const std::int64_t longest : {32, 100, 4096, 2'000'000}) {
+      const std::int64_t parts = parts_of_row(count, longest);
+      EXPECT_EQ(part_begin(count, 0, parts), 0);
+      EXPECT_EQ(part_begin(count, parts, parts), count);
+      for (std::int64_t part = 0; part < parts; ++part) {
+        const std::int64_t size =
+            part_begin(count, part + 1, parts) - part_begin(count, part, parts);
+        EXPECT_LE(size, longest);
+        EXPECT_LE(std::abs(size - count / parts), 1);
       }
-      EXPECT_LE(task.count, longest);
-      const std::int32_t row = task.row;
-      EXPECT_EQ(task.row_count, lengths[row]);
-      EXPECT_GE(task.begin, offsets[row]);
-      EXPECT_LE(task.begin + task.count, offsets[row + 1]);
-      ++parts[row];
-      if (task.parts > 1) {
-        EXPECT_TRUE(slots.insert(task.first_slot + task.part).second);
-      }
-      for (std::int64_t k = 0; k < task.count; ++k) ++seen[task.begin + k];
-    }
-    EXPECT_TRUE(std::all_of(seen.begin(), seen.end(), [](int times) { return times == 1; }));
-    for (const FusedTask& task : plan.tasks) {
-      EXPECT_EQ(parts[task.row], task.parts);
-      EXPECT_LT(task.part, task.parts);
-    }
-    EXPECT_EQ(static_cast<std::int32_t>(slots.size()), plan.slots);
-    if (!slots.empty()) {
-      EXPECT_EQ(*slots.rbegin() + 1, plan.slots);
     }
   }
-}
-
-TEST(FusedPlan, PartsOfARowDifferByAtMostOne) {
-  const FusedPlan plan = plan_fused(offsets_of({1000003}), 4096);
-  EXPECT_EQ(plan.tasks.size(), 245U);
-  const auto [least, most] =
-      std::minmax_element(plan.tasks.begin(), plan.tasks.end(),
-                          [](const FusedTask& a, const FusedTask& b) { return a.count < b.count; });
-  EXPECT_LE(most->count - least->count, 1);
-}
-
-// Two rows are split: the halves of one lie around the second third of the other.
-TEST(FusedPlan, PartsComeByTheirPlaceInTheRow) {
-  const FusedPlan plan = plan_fused(offsets_of({7, 190, 290, 9}), 100);
-  std::vector<std::pair<int, int>> order;
-  for (const FusedTask& task : plan.tasks) order.emplace_back(task.row, task.part);
-  EXPECT_EQ(order, (std::vector<std::pair<int, int>>{
-                       {1, 0}, {2, 0}, {2, 1}, {1, 1}, {2, 2}, {3, 0}, {0, 0}}));
 }
 
 // What the device sorts by, against what it says of two parts; and that it fits its bits.

@@ -1,11 +1,8 @@
 // Orders and the wavefront's grid, on the host.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
-#include <set>
-#include <tuple>
 
 #include "algorithms/core/registry.hpp"
 #include "algorithms/cumf_sgd/order.hpp"
@@ -13,7 +10,6 @@
 #include "algorithms/cumf_sgd/test/grid_reference.hpp"
 #include "base/json/json.hpp"
 #include "datasets/synthetic/synthetic.hpp"
-#include "testing/triples.hpp"
 
 namespace mf::cumf_sgd {
 namespace {
@@ -61,38 +57,6 @@ TEST(WavefrontShape, ItsBlocksAreCountedAndLimited) {
   EXPECT_TRUE(info.supports(params({{"column_blocks", 1 << 20}}), wide).has_value());
 }
 
-TEST(Grid, HoldsEveryRatingOnceInItsBlock) {
-  const Dataset data = make_look_alike("ml-100k", 0.1, 1, 2);
-  const Ratings& train = data.ratings;
-  const std::vector<mf::test::Triple> expected = mf::test::triples(train);
-  for (const auto& [bands, columns] : {std::pair<std::int64_t, std::int64_t>{1, 1},
-                                       {1, 7},
-                                       {5, 1},
-                                       {13, 26},
-                                       {200, 400},
-                                       {3000, 5000}}) {
-    const WavefrontGrid grid = make_grid(train, bands, columns, 1);
-    std::vector<mf::test::Triple> seen;
-    std::vector<std::set<std::int64_t>> bands_of(train.n_users());
-    std::vector<std::set<std::int64_t>> columns_of(train.n_items());
-    ASSERT_EQ(std::ssize(grid.offsets), bands * columns + 1);
-    EXPECT_TRUE(std::is_sorted(grid.offsets.begin(), grid.offsets.end()));
-    EXPECT_EQ(grid.offsets.front(), 0);
-    EXPECT_EQ(grid.offsets.back(), train.nnz());
-    for (std::int64_t block = 0; block < bands * columns; ++block) {
-      for (std::int64_t i = grid.offsets[block]; i < grid.offsets[block + 1]; ++i) {
-        seen.emplace_back(grid.users[i], grid.items[i], grid.values[i]);
-        bands_of[grid.users[i]].insert(block / columns);
-        columns_of[grid.items[i]].insert(block % columns);
-      }
-    }
-    std::sort(seen.begin(), seen.end());
-    EXPECT_EQ(seen, expected) << bands << " x " << columns;
-    for (const auto& of : bands_of) EXPECT_LE(of.size(), 1u) << "a user in two bands";
-    for (const auto& of : columns_of) EXPECT_LE(of.size(), 1u) << "an item in two columns";
-  }
-}
-
 TEST(Grid, BandsHaveAboutEqualNumbersOfRatings) {
   const Dataset data = make_look_alike("ml-100k", 1.0, 1, 2);
   const WavefrontGrid grid = make_grid(data.ratings, 20, 40, 1);
@@ -101,11 +65,6 @@ TEST(Grid, BandsHaveAboutEqualNumbersOfRatings) {
     const auto count = static_cast<double>(grid.offsets[(band + 1) * 40] - grid.offsets[band * 40]);
     EXPECT_NEAR(count, even, 800) << "a user has at most about 700 ratings";
   }
-}
-
-TEST(Grid, EmptyMatrix) {
-  const WavefrontGrid grid = make_grid(mf::test::ratings_of(1, 1, {}), 2, 3, 1);
-  EXPECT_EQ(grid.offsets, std::vector<std::int64_t>(7, 0));
 }
 
 TEST(Settings, NegativeRegularizersTakeTheCommonOne) {

@@ -2,6 +2,7 @@
 // device.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <numeric>
 #include <vector>
@@ -12,12 +13,8 @@
 namespace mf::cumf_sgd::test {
 
 struct WavefrontGrid {
-  std::int64_t bands = 0;
-  std::int64_t columns = 0;
   std::vector<std::int64_t> offsets;  // bands x columns + 1: where a block begins
-  std::vector<std::int32_t> users;    // nnz, block by block
-  std::vector<std::int32_t> items;
-  std::vector<float> values;
+  std::vector<Rating> ratings;        // block by block
 };
 
 inline std::vector<std::int64_t> parts_of_rows(const std::vector<std::int64_t>& counts,
@@ -33,8 +30,7 @@ inline std::vector<std::int64_t> parts_of_rows(const std::vector<std::int64_t>& 
 }
 
 // Bands and columns of about equal numbers of ratings; the ratings of a block in random order. A
-// user is in one band, an item in one column. More bands than users or more columns than items
-// leave some without ratings.
+// user is in one band, an item in one column.
 inline WavefrontGrid make_grid(const Ratings& train, std::int64_t bands, std::int64_t columns,
                                std::uint64_t seed) {
   std::vector<std::int64_t> of_users(train.n_users());
@@ -49,23 +45,13 @@ inline WavefrontGrid make_grid(const Ratings& train, std::int64_t bands, std::in
     return band_of[rating.user] * columns + column_of[rating.item];
   };
   WavefrontGrid grid;
-  grid.bands = bands;
-  grid.columns = columns;
-  grid.offsets.assign(bands * columns + 1, 0);
-  grid.users.resize(train.nnz());
-  grid.items.resize(train.nnz());
-  grid.values.resize(train.nnz());
-  for (std::int64_t i = 0; i < train.nnz(); ++i) ++grid.offsets[block_of(train[i]) + 1];
-  std::partial_sum(grid.offsets.begin(), grid.offsets.end(), grid.offsets.begin());
-  std::vector<std::int64_t> next = grid.offsets;
   const Permutation order = grid_order(train.nnz(), seed);
-  for (std::int64_t i = 0; i < train.nnz(); ++i) {
-    const Rating rating = train[order(i)];
-    const std::int64_t to = next[block_of(rating)]++;
-    grid.users[to] = rating.user;
-    grid.items[to] = rating.item;
-    grid.values[to] = rating.value;
-  }
+  for (std::int64_t i = 0; i < train.nnz(); ++i) grid.ratings.push_back(train[order(i)]);
+  std::stable_sort(grid.ratings.begin(), grid.ratings.end(),
+                   [&](const Rating& a, const Rating& b) { return block_of(a) < block_of(b); });
+  grid.offsets.assign(bands * columns + 1, 0);
+  for (const Rating& rating : grid.ratings) ++grid.offsets[block_of(rating) + 1];
+  std::partial_sum(grid.offsets.begin(), grid.offsets.end(), grid.offsets.begin());
   return grid;
 }
 

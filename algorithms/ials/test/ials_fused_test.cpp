@@ -6,7 +6,6 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -77,35 +76,6 @@ TEST(FusedWeighting, WeightsThatAreAllTinyAreRefused) {
 }
 
 TEST(FusedWeighting, NoPairsAtAllAreNoProblem) { EXPECT_TRUE(of({}).uniform); }
-
-TEST(FusedSidePlan, EveryRowIsShrunkAlikeAndRowsWithoutPairsAreKnown) {
-  const std::vector<std::int64_t> offsets = {0, 0, 5, 1005, 1005, 1006};
-  const test::HostPlan plan = test::plan_side(View<const std::int64_t>(offsets), 100, -1);
-  std::set<std::int32_t> empty;
-  std::int64_t pairs = 0;
-  for (const als::FusedTask& task : plan.tasks) {
-    EXPECT_EQ(task.row_count, offsets[task.row + 1] > offsets[task.row] ? 1 : 0);
-    if (task.row_count == 0) empty.insert(task.row);
-    pairs += task.count;
-  }
-  EXPECT_EQ(empty, (std::set<std::int32_t>{0, 3}));
-  EXPECT_EQ(pairs, 1006);
-  EXPECT_EQ(plan.slots, 10);
-  EXPECT_EQ(plan.formed, std::ssize(plan.tasks));
-}
-
-TEST(FusedSidePlan, WholeShortRowsComeLast) {
-  const std::vector<std::int64_t> offsets = {0, 0, 5, 65, 265, 266, 306};
-  const test::HostPlan plan = test::plan_side(View<const std::int64_t>(offsets), 50, 40);
-  ASSERT_EQ(plan.formed, 2 + 4);
-  for (std::int64_t i = 0; i < std::ssize(plan.tasks); ++i) {
-    const als::FusedTask& task = plan.tasks[i];
-    EXPECT_EQ(i >= plan.formed, task.parts == 1 && task.count <= 40);
-    if (i > 0 && i != plan.formed && task.parts == 1 && plan.tasks[i - 1].parts == 1) {
-      EXPECT_LE(task.count, plan.tasks[i - 1].count);
-    }
-  }
-}
 
 constexpr als::AppliedLimits kH200 = {233472, 232448};
 

@@ -13,6 +13,7 @@
 #include "algorithms/sgd_tiled/device_tiles.hpp"
 #include "algorithms/sgd_tiled/kernels.hpp"
 #include "algorithms/sgd_tiled/rule.hpp"
+#include "algorithms/sgd_tiled/test/host_tiles.hpp"
 #include "algorithms/sgd_tiled/test/round_kernel.hpp"
 #include "base/json/json.hpp"
 #include "base/rng.hpp"
@@ -60,14 +61,14 @@ TEST(DeviceTiles, AreTheHosts) {
     const cuda::DeviceRatings ratings(train, team, stream.get());
     for (const int longest : {1, 32, 1000}) {
       for (const int size : {1, 4}) {
-        const Tiles host = make_tiles(train.user_offsets(), longest, size, 9);
+        const auto host = host_tiles(train.user_offsets(), longest, size, 9);
         const DeviceTiles tiles = make_device_tiles(ratings.rows(), longest, size, 9, stream.get());
-        ASSERT_EQ(tiles.bundles, host.bundles());
-        const auto chunks = back(tiles.chunks.data(), std::ssize(host.chunks), stream);
+        ASSERT_EQ(tiles.bundles * size, std::ssize(host));
+        const auto chunks = back(tiles.chunks.data(), std::ssize(host), stream);
         for (std::size_t i = 0; i < chunks.size(); ++i) {
-          ASSERT_EQ(chunks[i].begin, host.chunks[i].begin) << i;
-          ASSERT_EQ(chunks[i].user, host.chunks[i].user) << i;
-          ASSERT_EQ(chunks[i].count, host.chunks[i].count) << i;
+          ASSERT_EQ(chunks[i].begin, host[i].begin) << i;
+          ASSERT_EQ(chunks[i].user, host[i].user) << i;
+          ASSERT_EQ(chunks[i].count, host[i].count) << i;
         }
       }
     }

@@ -13,7 +13,7 @@
 #include "algorithms/sgd_tiled/ring.hpp"
 #include "algorithms/sgd_tiled/rule.hpp"
 #include "algorithms/sgd_tiled/settings.hpp"
-#include "algorithms/sgd_tiled/tiles.hpp"
+#include "algorithms/sgd_tiled/test/host_tiles.hpp"
 #include "base/json/json.hpp"
 #include "base/rng.hpp"
 #include "testing/triples.hpp"
@@ -39,9 +39,9 @@ TEST(Tiles, HoldEveryRatingOnce) {
     const auto offsets = offsets_of(counts);
     for (const int longest : {1, 7, 32, 100}) {
       for (const int size : {1, 2, 8}) {
-        const Tiles tiles = make_tiles(offsets, longest, size, 1);
+        const std::vector<Chunk> chunks = host_tiles(offsets, longest, size, 1);
         std::vector<int> seen(offsets.back());
-        for (const Chunk& chunk : tiles.chunks) {
+        for (const Chunk& chunk : chunks) {
           EXPECT_LE(chunk.count, longest);
           for (std::int64_t i = chunk.begin; i < chunk.begin + chunk.count; ++i) {
             ++seen[i];
@@ -50,7 +50,7 @@ TEST(Tiles, HoldEveryRatingOnce) {
           }
         }
         EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), std::ssize(seen));
-        EXPECT_EQ(std::ssize(tiles.chunks) % size, 0);
+        EXPECT_EQ(std::ssize(chunks) % size, 0);
       }
     }
   }
@@ -58,14 +58,14 @@ TEST(Tiles, HoldEveryRatingOnce) {
 
 TEST(Tiles, AreEqualWithinAUserAndWithinABundle) {
   const auto offsets = offsets_of(long_tailed(3000));
-  const Tiles tiles = make_tiles(offsets, 32, 8, 1);
+  const std::vector<Chunk> chunks = host_tiles(offsets, 32, 8, 1);
   std::map<std::int32_t, std::pair<int, int>> range;
   int uneven = 0;
-  for (std::int64_t b = 0; b < tiles.bundles(); ++b) {
+  for (std::int64_t b = 0; b < std::ssize(chunks) / 8; ++b) {
     int low = 1 << 30;
     int high = 0;
     for (std::int64_t k = b * 8; k < b * 8 + 8; ++k) {
-      const Chunk& chunk = tiles.chunks[k];
+      const Chunk& chunk = chunks[k];
       low = std::min(low, chunk.count);
       high = std::max(high, chunk.count);
       if (chunk.count == 0) continue;
@@ -77,19 +77,6 @@ TEST(Tiles, AreEqualWithinAUserAndWithinABundle) {
   }
   for (const auto& [user, counts] : range) EXPECT_LE(counts.second - counts.first, 1) << user;
   EXPECT_LE(uneven, 32) << "at most one bundle at each step from a length to the next";
-}
-
-TEST(Tiles, DependOnTheSeedAlone) {
-  const auto offsets = offsets_of(long_tailed(500));
-  const auto users = [&](std::uint64_t seed) {
-    std::vector<std::int64_t> begins;
-    for (const Chunk& chunk : make_tiles(offsets, 32, 2, seed).chunks) {
-      begins.push_back(chunk.begin);
-    }
-    return begins;
-  };
-  EXPECT_EQ(users(1), users(1));
-  EXPECT_NE(users(1), users(2));
 }
 
 TEST(Order, IsABijectionThatChangesWithTheEpoch) {
