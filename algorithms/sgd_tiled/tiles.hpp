@@ -15,6 +15,7 @@ struct Chunk {
   std::int64_t begin;  // into the ratings, by user
   std::int32_t user;
   std::int32_t count;  // 0: fills up a bundle
+  bool operator==(const Chunk&) const = default;
 };
 
 // Every rating is in exactly one chunk of at most `longest` ratings; chunks of one user differ by

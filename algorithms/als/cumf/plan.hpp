@@ -15,12 +15,14 @@ struct Range {
   std::int64_t begin = 0;
   std::int64_t end = 0;
   MF_HD constexpr std::int64_t size() const { return end - begin; }
+  bool operator==(const Range&) const = default;
 };
 
 struct RowBatch {
   Range rows;  // of SidePlan::order; slot 0 is the first
   Range tasks, splits;
   Range bias_tasks, bias_splits;
+  bool operator==(const RowBatch&) const = default;
 };
 
 struct PlanRule {

@@ -12,6 +12,7 @@ struct RowTask {
   std::int32_t row;
   std::int32_t slot;  // of the row in its batch
   std::int32_t part;  // negative: the whole row; else where the batch keeps this part
+  bool operator==(const RowTask&) const = default;
 };
 
 // A row in parts, to be added up in their order.
@@ -20,6 +21,7 @@ struct SplitRow {
   std::int32_t slot;
   std::int32_t first_part;
   std::int32_t parts;
+  bool operator==(const SplitRow&) const = default;
 };
 
 }  // namespace mf::als

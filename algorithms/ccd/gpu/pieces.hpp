@@ -46,6 +46,7 @@ struct Pieces {
 struct StreamTask {
   std::int32_t row;
   std::uint32_t slot;  // of its sums: those of a row are neighbours, in the order of the stream
+  bool operator==(const StreamTask&) const = default;
 };
 
 // tile_begins: the first quad of each tile, and how many there are.

@@ -18,6 +18,7 @@ struct RowPart {
   std::int32_t part = 0;
   std::int32_t parts = 1;
   std::int32_t first_slot = 0;  // of a row that is cut
+  bool operator==(const RowPart&) const = default;
 };
 static_assert(sizeof(RowPart) == 32, "kernels read it as two 16-byte words");
 

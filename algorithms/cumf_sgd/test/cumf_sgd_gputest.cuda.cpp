@@ -20,6 +20,7 @@
 #include "testing/cuda/back.hpp"
 #include "testing/cuda/test_runner.hpp"
 #include "testing/cuda/testing.hpp"
+#include "testing/models.hpp"
 #include "testing/triples.hpp"
 
 namespace mf::cumf_sgd {
@@ -47,17 +48,9 @@ double tolerance_of(const std::string& storage) {
 
 // User u rates only item u: any order of a pass gives the same.
 Ratings matching(std::int32_t m) {
-  Ratings::Arrays arrays;
-  arrays.user_offsets.push_back(0);
-  for (std::int32_t u = 0; u < m; ++u) {
-    arrays.users.push_back(u);
-    arrays.items.push_back(u);
-    arrays.values.push_back(static_cast<float>(1 + u % 5));
-    arrays.user_offsets.push_back(u + 1);
-    arrays.user_ids.push_back(u);
-    arrays.item_ids.push_back(u);
-  }
-  return Ratings(std::move(arrays));
+  std::vector<Rating> list;
+  for (std::int32_t u = 0; u < m; ++u) list.push_back({u, u, static_cast<float>(1 + u % 5)});
+  return mf::test::ratings_of(m, m, list);
 }
 
 Model initial_for(const Ratings& train, std::int32_t factors) {
@@ -231,19 +224,11 @@ TEST(Wavefront, WithOneWorkerIsASerialPass) {
 TEST(Wavefront, LosesNoUpdate) {
   constexpr std::int32_t kUsers = 3000;
   constexpr std::int32_t kItems = 10;
-  Ratings::Arrays arrays;
-  arrays.user_offsets.push_back(0);
+  std::vector<Rating> list;
   for (std::int32_t u = 0; u < kUsers; ++u) {
-    for (std::int32_t i = 0; i < kItems; ++i) {
-      arrays.users.push_back(u);
-      arrays.items.push_back(i);
-      arrays.values.push_back(4);
-    }
-    arrays.user_offsets.push_back((u + 1) * kItems);
-    arrays.user_ids.push_back(u);
+    for (std::int32_t i = 0; i < kItems; ++i) list.push_back({u, i, 4.0F});
   }
-  for (std::int32_t i = 0; i < kItems; ++i) arrays.item_ids.push_back(i);
-  const Ratings train{std::move(arrays)};
+  const Ratings train = mf::test::ratings_of(kUsers, kItems, list);
   Model initial = initial_for(train, 16);
   for (float& x : initial.p) x = std::abs(x) + 0.1F;
   for (float& x : initial.q) x = std::abs(x) + 0.1F;
@@ -295,18 +280,6 @@ TEST(Wavefront, RefusesMoreWorkersThanTheDeviceHolds) {
 TEST(CumfSgd, RacesStayInABandOfTheSerialPass) {
   const Dataset data = make_look_alike("ml-1m", 0.3, 1, 2);
   const Split split = make_split(data, {}, 2);
-  const auto rmse = [&](const Model& model) {
-    double sum = 0;
-    for (std::int64_t i = 0; i < split.test.nnz(); ++i) {
-      const Rating r = split.test[i];
-      double e = r.value;
-      for (std::int64_t k = 0; k < 16; ++k) {
-        e -= static_cast<double>(model.p[r.user * 16 + k]) * model.q[r.item * 16 + k];
-      }
-      sum += e * e;
-    }
-    return std::sqrt(sum / static_cast<double>(split.test.nnz()));
-  };
   InitSpec init;
   init.kind = InitKind::uniform;
   double host_mean = 0;
@@ -321,7 +294,7 @@ TEST(CumfSgd, RacesStayInABandOfTheSerialPass) {
         update(model, settings, 0.01, split.train[order(i)]);
       }
     }
-    host_mean += rmse(model) / 5;
+    host_mean += mf::test::rmse(model, split.test) / 5;
   }
   for (const char* name : {"batch_hogwild", "wavefront"}) {
     for (const char* storage : {"fp32", "fp16"}) {
@@ -335,7 +308,7 @@ TEST(CumfSgd, RacesStayInABandOfTheSerialPass) {
                                         ModelKind::plain, mean_rating(split.train), init, 1),
                           seed);
         device.run(1, 15, 0.01);
-        mean += rmse(device.model()) / 5;
+        mean += mf::test::rmse(device.model(), split.test) / 5;
       }
       EXPECT_NEAR(mean, host_mean, 0.015) << name << " " << storage;
     }

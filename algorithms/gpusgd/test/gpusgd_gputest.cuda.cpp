@@ -8,6 +8,7 @@
 #include "datasets/split/split.hpp"
 #include "datasets/synthetic/synthetic.hpp"
 #include "testing/cuda/testing.hpp"
+#include "testing/models.hpp"
 
 namespace mf::gpusgd {
 namespace {
@@ -263,28 +264,19 @@ TEST(GpuSgd, TellsBlankBlocksAndIdleLanes) {
 TEST(GpuSgd, LearnsALookAlike) {
   const Dataset data = make_look_alike("ml-100k", 1.0, 1, 2);
   const Split split = make_split(data, {}, 2);
-  const auto rmse = [&](const std::vector<float>& p, const std::vector<float>& q) {
-    double sum = 0;
-    for (std::int64_t i = 0; i < split.test.nnz(); ++i) {
-      const Rating rating = split.test[i];
-      double e = rating.value;
-      for (int k = 0; k < 16; ++k) {
-        e -= static_cast<double>(p[rating.user * 16 + k]) * q[rating.item * 16 + k];
-      }
-      sum += e * e;
-    }
-    return std::sqrt(sum / static_cast<double>(split.test.nnz()));
-  };
   std::vector<double> ends;
   for (const Scheme scheme : kBoth) {
     for (const int blocks : {64, 1024}) {
       Pair<float> pair(scheme, params_of(scheme, {{"blocks", blocks}}), split.train);
-      const double start = rmse(pair.reference.p, pair.reference.q);
+      const double start = test::rmse(pair.initial, split.test);
       for (std::int64_t epoch = 1; epoch <= 30; ++epoch) {
         pair.device.run_epoch({epoch, 0.01}, pair.context);
       }
       pair.stream.synchronize();
-      ends.push_back(rmse(pair.p(), pair.q()));
+      Model after = pair.initial;
+      std::ranges::copy(pair.p(), after.p.begin());
+      std::ranges::copy(pair.q(), after.q.begin());
+      ends.push_back(test::rmse(after, split.test));
       EXPECT_LT(ends.back(), start - 0.3) << kSchemes.of(scheme) << " " << blocks;
       EXPECT_NEAR(ends.back(), ends.front(), 0.02) << kSchemes.of(scheme) << " " << blocks;
     }

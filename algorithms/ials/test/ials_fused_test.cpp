@@ -178,7 +178,7 @@ TEST(AppliedPlan, BandsAreThoseOfAWalkOverTheTasks) {
         for (const int factors : {8, 128, 256, 512}) {
           const als::AppliedPlan walked = test::plan_applied(View<const als::FusedTask>(plan.tasks),
                                                              plan.formed, capacities_of(factors));
-          EXPECT_TRUE(test::same(planned(plan.tasks, plan.formed, factors), walked))
+          EXPECT_TRUE(planned(plan.tasks, plan.formed, factors) == walked)
               << rows << " rows, " << up_to << ", " << factors << " factors";
         }
       }

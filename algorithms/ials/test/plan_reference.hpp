@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -33,10 +32,6 @@ inline HostPlan plan_side(View<const std::int64_t> offsets, std::int64_t longest
   return plan;
 }
 
-inline bool same(const als::AppliedShape& a, const als::AppliedShape& b) {
-  return a.tiles == b.tiles && a.warps == b.warps;
-}
-
 // For tasks from `first` on, each a whole row, the longest first.
 inline als::AppliedPlan plan_applied(View<const als::FusedTask> tasks, std::int64_t first,
                                      const als::AppliedCapacities& most) {
@@ -47,20 +42,12 @@ inline als::AppliedPlan plan_applied(View<const als::FusedTask> tasks, std::int6
     while (k + 1 < als::kAppliedShapes && most.pairs[k] < pairs) ++k;
     const bool streamed = most.pairs[k] < pairs;
     const als::AppliedShape& shape = als::kAppliedShape[k];
-    if (plan.empty() || !same(plan.back().shape, shape) || plan.back().streamed != streamed) {
+    if (plan.empty() || plan.back().shape != shape || plan.back().streamed != streamed) {
       plan.push_back({i, 0, shape, streamed ? 0 : pairs, streamed});
     }
     ++plan.back().count;
   }
   return plan;
-}
-
-inline bool same(const als::AppliedPlan& a, const als::AppliedPlan& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const als::AppliedLaunch& x, const als::AppliedLaunch& y) {
-                      return x.first == y.first && x.count == y.count && same(x.shape, y.shape) &&
-                             x.pairs == y.pairs && x.streamed == y.streamed;
-                    });
 }
 
 }  // namespace mf::ials::test

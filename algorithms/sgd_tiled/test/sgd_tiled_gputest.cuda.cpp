@@ -22,6 +22,8 @@
 #include "testing/cuda/back.hpp"
 #include "testing/cuda/test_runner.hpp"
 #include "testing/cuda/testing.hpp"
+#include "testing/models.hpp"
+#include "testing/triples.hpp"
 
 namespace mf::sgd_tiled {
 namespace {
@@ -35,22 +37,16 @@ Params params_of(const Json& changes) {
 
 // Items that only one user has; `most` ratings a user, some users without any.
 Ratings disjoint_matrix(std::int32_t m, std::int32_t most) {
-  Ratings::Arrays arrays;
+  std::vector<Rating> list;
   Rng rng(3);
-  arrays.user_offsets.push_back(0);
   std::int32_t item = 0;
   for (std::int32_t u = 0; u < m; ++u) {
     const auto count = static_cast<std::int32_t>(rng.below(static_cast<std::uint64_t>(most) + 1));
     for (std::int32_t k = 0; k < count; ++k) {
-      arrays.users.push_back(u);
-      arrays.items.push_back(item++);
-      arrays.values.push_back(static_cast<float>(1 + rng.below(5)));
+      list.push_back({u, item++, static_cast<float>(1 + rng.below(5))});
     }
-    arrays.user_offsets.push_back(static_cast<std::int64_t>(arrays.values.size()));
-    arrays.user_ids.push_back(u);
   }
-  for (std::int32_t i = 0; i <= item; ++i) arrays.item_ids.push_back(i);
-  return Ratings(std::move(arrays));
+  return test::ratings_of(m, item + 1, list);
 }
 
 TEST(DeviceTiles, AreTheHosts) {
@@ -65,11 +61,7 @@ TEST(DeviceTiles, AreTheHosts) {
         const DeviceTiles tiles = make_device_tiles(ratings.rows(), longest, size, 9, stream.get());
         ASSERT_EQ(tiles.bundles * size, std::ssize(host));
         const auto chunks = back(tiles.chunks.data(), std::ssize(host), stream);
-        for (std::size_t i = 0; i < chunks.size(); ++i) {
-          ASSERT_EQ(chunks[i].begin, host[i].begin) << i;
-          ASSERT_EQ(chunks[i].user, host[i].user) << i;
-          ASSERT_EQ(chunks[i].count, host[i].count) << i;
-        }
+        EXPECT_TRUE(chunks == host);
       }
     }
   }
@@ -228,17 +220,9 @@ TEST(SgdTiled, VisitsEveryRatingOfAGiantOnce) {
 TEST(SgdTiled, NoUpdateOfASharedItemIsLost) {
   constexpr std::int32_t kUsers = 4000;
   constexpr std::int64_t kFactors = 100;
-  Ratings::Arrays arrays;
-  arrays.user_offsets.push_back(0);
-  for (std::int32_t u = 0; u < kUsers; ++u) {
-    arrays.users.push_back(u);
-    arrays.items.push_back(0);
-    arrays.values.push_back(static_cast<float>(1 + u % 5));
-    arrays.user_ids.push_back(u);
-    arrays.user_offsets.push_back(u + 1);
-  }
-  arrays.item_ids = {0};
-  const Ratings train{std::move(arrays)};
+  std::vector<Rating> list;
+  for (std::int32_t u = 0; u < kUsers; ++u) list.push_back({u, 0, static_cast<float>(1 + u % 5)});
+  const Ratings train = test::ratings_of(kUsers, 1, list);
   InitSpec init;
   init.scale = 0.3;
   const Model initial = initial_model(kUsers, 1, kFactors, ModelKind::biased, 2.5, init, 1);
@@ -345,18 +329,6 @@ TEST(Rounder, KeepsTheMean) {
 TEST(SgdTiled, RacesStayInABandOfTheSerialPass) {
   const Dataset data = make_look_alike("ml-100k", 1.0, 1, 2);
   const Split split = make_split(data, {}, 2);
-  const auto rmse = [&](const Model& model) {
-    double sum = 0;
-    for (std::int64_t i = 0; i < split.test.nnz(); ++i) {
-      const Rating r = split.test[i];
-      double x = model.mean + model.user_bias[r.user] + model.item_bias[r.item];
-      for (std::int64_t k = 0; k < 16; ++k) {
-        x += static_cast<double>(model.p[r.user * 16 + k]) * model.q[r.item * 16 + k];
-      }
-      sum += std::pow(r.value - x, 2);
-    }
-    return std::sqrt(sum / static_cast<double>(split.test.nnz()));
-  };
   for (const char* storage : {"fp32", "fp16", "bf16"}) {
     double device_mean = 0;
     double host_mean = 0;
@@ -368,11 +340,11 @@ TEST(SgdTiled, RacesStayInABandOfTheSerialPass) {
                                   ModelKind::biased, mean_rating(split.train), init, 1);
       TestRunner device("sgd_tiled", params, split.train, model, seed);
       device.run(1, 10, 0.01);
-      device_mean += rmse(device.model()) / 5;
+      device_mean += test::rmse(device.model(), split.test) / 5;
       for (int pass = 0; pass < 10; ++pass) {
         serial_pass(split.train, read_settings(params), 0.01, seed, model);
       }
-      host_mean += rmse(model) / 5;
+      host_mean += test::rmse(model, split.test) / 5;
     }
     EXPECT_NEAR(device_mean, host_mean, 0.01) << storage;
   }

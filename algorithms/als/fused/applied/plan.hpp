@@ -30,6 +30,7 @@ inline constexpr int kAppliedWarps = 16;
 struct AppliedShape {
   int tiles = 0;
   int warps = 0;
+  bool operator==(const AppliedShape&) const = default;
 };
 inline constexpr int kAppliedShapes = 10;
 inline constexpr AppliedShape kAppliedShape[kAppliedShapes] = {
@@ -143,6 +144,7 @@ struct AppliedLaunch {
   AppliedShape shape;
   std::int64_t pairs = 0;
   bool streamed = false;
+  bool operator==(const AppliedLaunch&) const = default;
 };
 using AppliedPlan = std::vector<AppliedLaunch>;
 
