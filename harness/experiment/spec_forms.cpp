@@ -132,7 +132,7 @@ std::vector<std::string> algorithm_names() {
 FormInfo params_form(const std::string& algorithm) {
   FormInfo params;
   for (const auto& param : find_algorithm(algorithm).params) {
-    params.fields.push_back(info_of(param));
+    if (!param.fixed) params.fields.push_back(info_of(param));
   }
   return params;
 }
