@@ -247,7 +247,7 @@ def test_the_plan_says_what_a_library_finds_out_when_it_starts(mfbench, fakes):
 
 
 def test_a_program_is_planned_without_its_process(mfbench, tmp_path):
-    what = spec([{"name": "peer", "library": "qmf", "program": "wals"}])
+    what = spec([{"name": "peer", "library": "cumf_sgd", "program": "sgd"}])
     done = mfbench("plan", "spec.json", "--no-measure", "--json", cwd=tmp_path, spec=what)
     (case,) = json.loads(done.stdout)["cases"]
     assert case["process_bytes"] is None and "a program of one's own" in case["process_unknown"]
@@ -485,17 +485,17 @@ def test_no_network(mfbench, fakes):
 def test_peers_are_listed_described_and_swept(mfbench, tmp_path):
     assert "peer:surprise:svd" in mfbench("list", cwd=tmp_path).stdout
     text = mfbench("describe", "peer:surprise", cwd=tmp_path).stdout
-    assert text.count("parameters:") == 7 and "reg_user_bias" in text
+    assert text.count("parameters:") == 1 and "reg_user_bias" in text
     assert isinstance(json.loads(mfbench("describe", "peer:torch", "--json", cwd=tmp_path).stdout), dict)
-    assert len(json.loads(mfbench("describe", "peer:surprise", "--json", cwd=tmp_path).stdout)) == 7
-    what = spec([{"name": "peer", "library": "surprise", "algorithm": ["svd", "baseline_sgd"],
+    assert len(json.loads(mfbench("describe", "peer:libmf", "--json", cwd=tmp_path).stdout)) == 2
+    what = spec([{"name": "peer", "library": "libmf", "algorithm": ["sgd", "bpr"],
                   "learning_rate": [0.005, 0.01]}])
     done = mfbench("validate", "spec.json", "--json", cwd=tmp_path, spec=what)
     cases = json.loads(done.stdout)
     assert [case["case"]["algorithm"] for case in cases] == \
-        ["peer:surprise:svd"] * 2 + ["peer:surprise:baseline_sgd"] * 2
+        ["peer:libmf:sgd"] * 2 + ["peer:libmf:bpr"] * 2
     assert all(":" not in case["id"] for case in cases)
-    other = spec([{"name": "peer:surprise:svd", "learning_rate": 0.005}])
+    other = spec([{"name": "peer:libmf:sgd", "learning_rate": 0.005}])
     (tmp_path / "spec.json").write_text(json.dumps(other))
     same = json.loads(mfbench("validate", "spec.json", "--json", cwd=tmp_path).stdout)
     assert same[0]["case"] == cases[0]["case"]
@@ -504,7 +504,7 @@ def test_peers_are_listed_described_and_swept(mfbench, tmp_path):
 @pytest.mark.parametrize("entry, words", [
     ({"name": "peer"}, "library"),
     ({"name": "peer", "library": "surprize"}, 'did you mean "surprise"?'),
-    ({"name": "peer", "library": "surprise"}, "algorithm"),
+    ({"name": "peer", "library": "cmfrec"}, "algorithm"),
     ({"name": "peer", "library": "surprise", "algorithm": "sdv"}, 'did you mean "svd"?'),
     ({"name": "peer", "library": "implicit", "regs": 1}, '"reg"'),
     ({"name": "peer", "library": "implicit", "alpha": -1}, "alpha"),

@@ -133,16 +133,6 @@ count = int(keys["total_iterations"])
 print(f"TEST: Iteration {count} GPU MAE: 0.7 RMSE: {1 - .001 * count:.6f}")
 print(f"Time taken for {count} of iterations is 0.000020")
 """,
-    "qmf": """
-keys = dict(word[2:].split("=") for word in sys.argv[1:])
-rows = [line.split() for line in pathlib.Path(keys["train_dataset"]).read_text().splitlines()]
-see(keys={k: v for k, v in keys.items() if k != "train_dataset"}, train=rows)
-f = int(keys["nfactors"])
-for file, column, value in ((keys["user_factors"], 0, .5), (keys["item_factors"], 1, .25)):
-    with open(file, "w") as out:
-        for row in sorted({int(row[column]) for row in rows}):
-            print(row, *([value + row / 100] * f), file=out)
-""",
 }
 
 RATINGS = [(1, 1, 4), (1, 2, 3), (2, 1, 5), (2, 3, 1), (3, 2, 2), (3, 3, 4), (4, 1, 3), (4, 2, 5), (4, 3, 2), (5, 1, 1)]
@@ -250,20 +240,6 @@ def test_cu2rec(mfbench, places, kind):
         assert len(got["test"]) == 6
 
 
-def test_qmf_leaves_factors_which_mfbench_evaluates(mfbench, places):
-    put(places, "wals", PROGRAMS["qmf"])
-    header, trace, footer = run(mfbench, places, {"library": "qmf", "program": "wals", "factors": 2, "alpha": 3,
-                                                  "reg": 0.1, "threads": 1}, save_model=True)
-    assert footer["status"] == "completed" and header["facts"]["evaluated_by"] == "mfbench"
-    assert "evaluated_by" not in trace[1] and trace[1]["objective"] > 0 and trace[1]["train_s"] > 0
-    got = seen(places)
-    assert float(got["keys"]["confidence_weight"]) == 3 and got["keys"]["nepochs"] == "2"
-    p = numpy.load(next((places / "out" / "models").glob("*/P.npy")))
-    users = {int(row[0]) for row in got["train"]}
-    for row in range(5):
-        assert p[row] == pytest.approx([0.5 + row / 100] * 2 if row in users else [0, 0])
-
-
 def test_no_bytecode_is_left_beside_the_adapters(mfbench, places, monkeypatch):
     """Adapters of programs may write there: no kernel confines them."""
     scripts = places / "scripts"
@@ -273,17 +249,6 @@ def test_no_bytecode_is_left_beside_the_adapters(mfbench, places, monkeypatch):
     _, _, footer = run(mfbench, places, {"library": "cumf_sgd", "program": "sgd", "factors": 2})
     assert footer["status"] == "completed"
     assert not list(scripts.rglob("__pycache__"))
-
-
-@pytest.mark.parametrize("row", [-1, 5])
-def test_an_id_that_was_not_given_is_an_error(mfbench, places, row):
-    put(places, "wals", PROGRAMS["qmf"] + f"""
-here = pathlib.Path("users.txt")
-here.write_text(here.read_text() + "{row} 1 2\\n")
-""")
-    *_, footer = run(mfbench, places, {"library": "qmf", "program": "wals", "factors": 2}, code=1)
-    assert footer["status"] == "error"
-    assert re.search(rf"users.txt:\d+: found the id {row}, expected one of 0 to 4", footer["stop_reason"])
 
 
 def test_what_does_not_fit_the_integers_of_a_program_is_an_error(mfprogram, tmp_path):

@@ -1,9 +1,9 @@
 """What adapters of programs share: a program of one's own, which the parameter `program` names (docs/peers.md).
 
 The program runs from its start for each point that is evaluated, in a folder of its own, on files that `convert` wrote.
-Its output is a text of lines; `progress` makes of it the seconds and, where the program measures itself, the error after
-each iteration. A program that leaves its factors is evaluated by mfbench like every peer. One that does not is given the
-test part as well, as its command line wants it, and its own RMSE is what the result has, marked `"evaluated_by": "program"`.
+Its output is a text of lines; `progress` makes of it the seconds and the error after each iteration. It leaves no factors:
+it is given the test part as well, as its command line wants it, and its own RMSE is what the result has, marked
+`"evaluated_by": "program"`.
 """
 
 import hashlib
@@ -28,11 +28,11 @@ class Progress:
     """After an iteration: seconds of training from the first on, and the program's RMSE of the test part or None."""
 
     def __init__(self):
-        self.seconds, self.rmse, self.total = {}, {}, None
+        self.seconds, self.rmse = {}, {}
 
     def after(self, epoch):
         """(seconds, rmse) after `epoch`, the last that was asked for."""
-        return self.seconds.get(epoch, self.total), self.rmse.get(epoch)
+        return self.seconds.get(epoch), self.rmse.get(epoch)
 
 
 def iterations(text):
@@ -99,12 +99,9 @@ class Program:
         seconds, self.reported = self.progress(text).after(epoch * self.iterations_of_epoch)
         if seconds is None:
             raise RuntimeError(f"{self.path.name} printed no time of iteration {epoch * self.iterations_of_epoch}")
-        if self.task.evaluated_by == "program" and self.reported is None:
+        if self.reported is None:
             raise RuntimeError(f"{self.path.name} printed no RMSE of iteration {epoch * self.iterations_of_epoch}")
         return seconds
 
     def progress(self, text):
         return iterations(text)
-
-    def model(self):
-        raise RuntimeError(f"{self.path.name} leaves no factors")

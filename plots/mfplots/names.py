@@ -15,8 +15,8 @@ SHORT = {SIZE_FACET: "f", "learning_rate": "lr", "cg_steps": "steps"}  # keys in
 OURS = "mfbench"  # the paper of what has none
 # Of the field, though no paper is named for them.
 OF_THE_FIELD = ("popular", "sgd_serial")
-ACRONYMS = ("als", "bpmf", "bpr", "lmf", "mf", "nmf", "sgd", "svd", "wals")
-WORDS = {"svdpp": "SVD++", "knn": "kNN", "gibbs": "Gibbs"}
+ACRONYMS = ("als", "bpmf", "bpr", "lmf", "mf", "sgd", "svd")
+WORDS = {"gibbs": "Gibbs"}
 
 
 def kind_of(algorithm: str, paper: object) -> str:

@@ -39,13 +39,9 @@ ALGORITHMS = {
     "peer:cumf_sgd:sgd": (GREEN, "d"), "peer:implicit:als": (VERMILLION, "8"),
     "peer:implicit:bpr": (ORANGE, "8"), "peer:implicit:lmf": (SKY, "8"), "peer:libmf:bpr": (GREEN, "h"),
     "peer:lenskit:biased_mf": (VERMILLION, ">"), "peer:lenskit:implicit_mf": (INDIGO, ">"),
-    "peer:libmf:sgd": (OLIVE, "d"), "peer:myfm:gibbs": (WINE, "*"), "peer:qmf:wals": (PURPLE, "p"),
-    "peer:smurff:bpmf": (WINE, "p"),
+    "peer:libmf:sgd": (OLIVE, "d"), "peer:myfm:gibbs": (WINE, "*"),
     "peer:spark:als": (GREEN, "8"), "peer:spark:implicit_als": (GREEN, "*"),
-    "peer:surprise:baseline_als": (INDIGO, "d"), "peer:surprise:baseline_sgd": (INDIGO, "*"),
-    "peer:surprise:knn_baseline": (OLIVE, ">"), "peer:surprise:nmf": (INDIGO, "H"),
-    "peer:surprise:slope_one": (OLIVE, "8"), "peer:surprise:svd": (INDIGO, "p"),
-    "peer:surprise:svdpp": (INDIGO, "h"), "peer:torch:sgd": (SKY, "*"),
+    "peer:surprise:svd": (INDIGO, "p"), "peer:torch:sgd": (SKY, "*"),
 }
 # On a dark page those that would drown in it, a shade of the same hue instead.
 ON_DARK = {BLACK: "#F2F2F2", BLUE: "#2486CC", INDIGO: "#9A8CF0", WINE: "#D65A92", GREY: "#A6A6A6"}
