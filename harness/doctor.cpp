@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "algorithms/core/registry.hpp"
-#include "algorithms/peer/confinement.hpp"
+#include "algorithms/peer/channel.hpp"
 #include "algorithms/peer/libraries.hpp"
 #include "algorithms/peer/places.hpp"
 #include "base/host/memory_limit.hpp"

@@ -19,34 +19,29 @@ ProcessNeed process_need(const PeerAlgorithm& algorithm, const Params& params,
   constexpr double kGiB = 1 << 30;
   ProcessNeed need;
   need.limit_bytes = params.number("memory_gb") * kGiB;
-  if (!algorithm.memory) {
+  if (algorithm.memory.empty()) {
     need.unknown = params.has("program") ? "a program of one's own takes what it takes"
                                          : "its peer.json says nothing of its memory";
     return need;
   }
-  const PeerMemory& measured = *algorithm.memory;
-  const auto nnz = static_cast<double>(shape.nnz);
-  const double rows = shape.rows();
-  const auto items = static_cast<double>(shape.n_items);
-  const auto factors = static_cast<double>(params.integer("factors"));
+  const auto nnz = static_cast<double>(shape.nnz), rows = static_cast<double>(shape.rows()),
+             factors = static_cast<double>(params.integer("factors"));
   const auto batch = params.has("batch") ? std::min(params.integer("batch"), shape.nnz) : 0;
-  need.bytes = measured.base + measured.of_rating * nnz +
-               rows * (measured.of_number * factors + measured.of_row +
-                       measured.of_row_square * factors * factors) +
-               measured.of_item_pair * items * items +
-               measured.of_batch_number * factors * static_cast<double>(batch);
-  need.of_further_point = measured.kept_of_rating * nnz + measured.kept_of_number * rows * factors;
+  const auto of = [&](const char* key) { return algorithm.memory.at(key); };
+  need.bytes = of("base_bytes") + of("of_rating") * nnz + of("of_row") * rows +
+               of("of_number") * rows * factors +
+               of("of_batch_number") * factors * static_cast<double>(batch);
+  need.of_further_point = of("kept_of_rating") * nnz + of("kept_of_number") * rows * factors;
   need.unknown = uses_device(params) ? "the GPU's memory, and what CUDA takes of the host"
-                                     : measured.not_counted;
+                                     : algorithm.not_counted;
   return need;
 }
 
 // A model to read and one to keep; the process has the rest.
 MemoryNeed memory(const Params& params, const ProblemShape& shape) {
-  const double rows = shape.rows();
-  const auto width = static_cast<double>(params.integer("factors") + 1);
   MemoryNeed need;
-  need.host_bytes = 2 * rows * width * sizeof(float);
+  need.host_bytes = 2 * shape.rows() * static_cast<double>(params.integer("factors") + 1) *
+                    sizeof(float);
   return need;
 }
 

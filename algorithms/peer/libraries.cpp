@@ -156,28 +156,20 @@ std::vector<ParamSpec> read_params(JsonReader& reader) {
 
 // ---- an algorithm, a library --------------------------------------------------------------------
 
-std::optional<PeerMemory> read_memory(JsonReader& of) {
-  if (of.find("memory") == nullptr) return std::nullopt;
+void read_memory(JsonReader& of, PeerAlgorithm& algorithm) {
+  if (of.find("memory") == nullptr) return;
   JsonReader reader(of.require("memory"), of.path("memory"));
-  PeerMemory memory;
   reader.require("base_bytes");
-  for (const auto& [key, member] :
-       {std::pair("base_bytes", &PeerMemory::base), std::pair("of_rating", &PeerMemory::of_rating),
-        std::pair("of_number", &PeerMemory::of_number), std::pair("of_row", &PeerMemory::of_row),
-        std::pair("of_row_square", &PeerMemory::of_row_square),
-        std::pair("of_item_pair", &PeerMemory::of_item_pair),
-        std::pair("of_batch_number", &PeerMemory::of_batch_number),
-        std::pair("kept_of_rating", &PeerMemory::kept_of_rating),
-        std::pair("kept_of_number", &PeerMemory::kept_of_number)}) {
-    memory.*member = reader.number(key, 0, 0, kMost);
+  for (const char* key : {"base_bytes", "of_rating", "of_number", "of_row", "of_batch_number",
+                          "kept_of_rating", "kept_of_number"}) {
+    algorithm.memory[key] = reader.number(key, 0, 0, kMost);
   }
-  memory.limits_addresses = reader.boolean("limits_addresses", false);
-  memory.not_counted = reader.string("not_counted", "");
+  algorithm.limits_addresses = reader.boolean("limits_addresses", false);
+  algorithm.not_counted = reader.string("not_counted", "");
   reader.finish();
-  return memory;
 }
 
-// Which parameters are those of our loss, and how its L2 grows with a row.
+// The parameters of our loss, and how its L2 grows with a row.
 std::function<ImplicitLoss(const Params&)> read_implicit(JsonReader& of,
                                                          const std::vector<ParamSpec>& params) {
   if (of.find("implicit") == nullptr) return nullptr;
@@ -194,9 +186,9 @@ std::function<ImplicitLoss(const Params&)> read_implicit(JsonReader& of,
   };
 }
 
-PeerAlgorithm read_algorithm(const PeerLibrary& library, const std::string& name,
-                             JsonReader& reader) {
-  PeerAlgorithm algorithm{name, {}, {}};
+PeerAlgorithm read_algorithm(const PeerLibrary& library, PeerAlgorithm algorithm,
+                             const std::string& name, JsonReader& reader) {
+  algorithm.name = name;
   AlgorithmInfo& info = algorithm.info;
   info.name = fmt::format("peer:{}:{}", library.name, name);
   info.family = "peer";
@@ -212,7 +204,7 @@ PeerAlgorithm read_algorithm(const PeerLibrary& library, const std::string& name
   info.params = read_params(reader);
   info.implicit = read_implicit(reader, info.params);
   algorithm.changes_rate = reader.boolean("changes_rate", false);
-  algorithm.memory = read_memory(reader);
+  read_memory(reader, algorithm);
   return algorithm;
 }
 
@@ -261,10 +253,10 @@ PeerLibrary read_peer_library(const std::string& folder) {
   reader.choice("hardware", "cpu", {"cpu", "cuda", "cpu or cuda"});  // the figures ask for it
   std::vector<ParamSpec> common = common_params();
   if (!reader.boolean("threads", true)) common.erase(common.begin());
-  const auto memory = read_memory(reader);
+  PeerAlgorithm usual;
+  read_memory(reader, usual);
   read_each(reader, "algorithms", [&](const std::string& name, JsonReader& one) {
-    PeerAlgorithm algorithm = read_algorithm(library, name, one);
-    if (!algorithm.memory) algorithm.memory = memory;
+    PeerAlgorithm algorithm = read_algorithm(library, usual, name, one);
     auto& params = algorithm.info.params;
     if (library.is_program) params.insert(params.begin(), program_param());
     params.insert(params.end(), common.begin(), common.end());

@@ -1,7 +1,8 @@
-// The libraries that mfbench races against, each as the peer.json in its folder says. What a
-// parameter means to the library, and what its adapter makes of it: docs/peers.md.
+// The libraries that mfbench races against, each as the peer.json in its folder says. The meaning of
+// a parameter to the library, and to its adapter: docs/peers.md.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,36 +11,21 @@
 
 namespace mf {
 
-// Bytes at the peak of its process, as measured.
-struct PeerMemory {
-  double base = 0;             // the interpreter and what it loads
-  double of_rating = 0;        // the library's format, its copies, and the 12 that are handed over
-  double of_number = 0;        // of each of (users + items) x factors
-  double of_row = 0;           // of each user and item, beside that
-  double of_row_square = 0;    // of each of (users + items) x factors x factors
-  double of_item_pair = 0;     // of each of items x items
-  double of_batch_number = 0;  // of each of the ratings of a batch x factors
-  double kept_of_rating = 0;   // after each training call but the last
-  double kept_of_number = 0;
-  // A limit of its address space refuses nothing but memory: it does not reserve far more than it
-  // uses, as CUDA and Java do.
-  bool limits_addresses = false;
-  std::string not_counted;  // what is not in these numbers
-};
-
 struct PeerAlgorithm {
   std::string name;    // "als"
   AlgorithmInfo info;  // as mfbench has it: "peer:implicit:als"
   ForeignInfo foreign;
-  bool changes_rate = false;                        // between epochs, as a schedule may ask
-  std::optional<PeerMemory> memory = std::nullopt;  // nothing: it is unknown
-
-  // Else the library is run from the start for each point that is evaluated.
-  bool each_epoch() const { return !foreign.repeats_epochs; }
+  bool changes_rate = false;  // between epochs, as a schedule may ask
+  // Bytes at the peak of its process, as measured, by the keys of docs/peers.md; empty: unknown.
+  std::map<std::string, double> memory;
+  std::string not_counted;  // what is not in these numbers
+  // A limit of its address space refuses nothing but memory: it does not reserve far more than it
+  // uses, as CUDA and Java do.
+  bool limits_addresses = false;
 };
 
 struct PeerLibrary {
-  std::string name;                   // "implicit": that of its folder
+  std::string name;                   // "implicit": its folder's
   std::string folder;                 // has adapter.py
   std::string environment;            // whose Python runs the adapter: ./dev peers NAME
   std::vector<std::string> packages;  // that the environment must have

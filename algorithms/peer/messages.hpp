@@ -1,11 +1,14 @@
-// What a peer says: the keys of its messages beside "type", which are not trusted. Each function
-// throws an Error that names the place; its caller calls finish(), which refuses other keys.
+// What a peer says: the keys of its messages beside "type", and the model that it wrote, npy files in
+// its folder. None of it is trusted. Each function throws an Error that names the place; its caller
+// calls finish(), which refuses other keys.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 
+#include "algorithms/core/model.hpp"
 #include "base/json/json.hpp"
 
 namespace mf::peer {
@@ -28,7 +31,7 @@ double read_converted(JsonReader& reader);  // the seconds that it took to make 
 // What it says after training.
 struct Trained {
   double seconds = 0;  // from its initial model to the end of the epoch, over all calls
-  // Its own RMSE of the test part, where it has been given one; perhaps not finite.
+  // Its own RMSE of the test part, if it has been given one; perhaps not finite.
   std::optional<double> rmse;
 };
 Trained read_trained(JsonReader& reader, std::int64_t until);
@@ -41,5 +44,15 @@ struct Complaint {
   std::string text;
 };
 Complaint read_complaint(JsonReader& reader);
+
+struct ModelFiles {
+  std::map<std::string, std::string> names;  // by part: "p", "q", "user_bias", "item_bias"
+  double mean = 0;
+};
+ModelFiles read_model_files(JsonReader& reader);
+
+// Float32 in C order, of the shape's sizes; a part without a file is zero. Throws Error(data) for
+// what is not so, and CaseOver if numbers are not finite.
+Model read_model(const std::string& folder, const ModelFiles& files, const ModelShape& shape);
 
 }  // namespace mf::peer

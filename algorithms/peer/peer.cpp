@@ -3,18 +3,18 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
 #include <memory>
 #include <optional>
 
 #include "algorithms/core/foreign.hpp"
 #include "algorithms/core/registry.hpp"
-#include "algorithms/peer/confinement.hpp"
+#include "algorithms/peer/channel.hpp"
 #include "algorithms/peer/libraries.hpp"
+#include "algorithms/peer/messages.hpp"
 #include "algorithms/peer/places.hpp"
-#include "algorithms/peer/session.hpp"
 #include "algorithms/peer/training_files.hpp"
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/files/atomic_file.hpp"
 #include "base/files/npy.hpp"
@@ -25,9 +25,8 @@
 namespace mf {
 namespace {
 
-using peer::Session;
-
-constexpr double kShareOfMemory = 0.9;  // of what is available, where no limit is asked for
+constexpr double kShareOfMemory = 0.9;  // of the available, if no limit is asked for
+constexpr double kClockSlack_s = 0.005;  // two clocks of one machine, read one after the other
 
 class Peer : public Algorithm, public Foreign {
  public:
@@ -38,7 +37,7 @@ class Peer : public Algorithm, public Foreign {
     try {
       start(train, initial, context);
     } catch (...) {
-      if (context.foreign->account && session_) context.foreign->account(finish());
+      if (context.foreign->account) context.foreign->account(finish());
       throw;
     }
   }
@@ -49,15 +48,20 @@ class Peer : public Algorithm, public Foreign {
 
   std::int64_t run_epochs(const EpochArgs& first, std::int64_t count, Context&) override {
     check_rate(first.learning_rate);
-    const auto start = Clock::now();
-    const auto trained = session_->train(first.epoch + count - 1, first.learning_rate);
-    wall_s_ += seconds_since(start);
+    const std::int64_t until = first.epoch + count - 1;
+    const auto asked = Clock::now();
+    channel_->ask({{"type", "train"}, {"until", until}, {"learning_rate", first.learning_rate}});
+    peer::Trained trained;
+    const bool answered = channel_->await(
+        "epoch", [&](JsonReader& reader) { trained = peer::read_trained(reader, until); });
+    const double wall_s = seconds_since(asked);
+    wall_s_ += wall_s;
     ++calls_;
-    if (!trained) return 0;  // given up: the harness asks the same question
-    take_reported(*trained);
-    const double total = trained->seconds;
-    worked_s_ += hello_.each_epoch ? total - train_s_ : total;
-    train_s_ = total;
+    if (!answered) {  // given up: the harness asks the same question
+      channel_->end();
+      return 0;
+    }
+    take(trained, wall_s);
     fetched_ = false;
     return count * updates();
   }
@@ -69,8 +73,7 @@ class Peer : public Algorithm, public Foreign {
            library_.name);
     }
     if (!fetched_) {
-      model_ = session_->model(model_);
-      fetched_ = true;
+      fetch_model();
     }
     return model_.view();
   }
@@ -90,9 +93,9 @@ class Peer : public Algorithm, public Foreign {
             {"starts_from", hello_.starts_from},
             {"restarts", !hello_.each_epoch},
             {"evaluated_by", algorithm_.foreign.takes_test ? "program" : "mfbench"},
-            {"network", session_->process().network()},
-            {"network_why", session_->process().network_why()},
-            {"confined", confined()},
+            {"network", channel_->said().at("network")},
+            {"network_why", channel_->said().at("why")},
+            {"confined", channel_->said().at("confined")},
             {"data_in_memory", files_->in_memory()},
             {"data_bytes", files_->bytes()},
             {"warm_up_s", or_null(hello_.warm_up_s)},
@@ -104,21 +107,23 @@ class Peer : public Algorithm, public Foreign {
 
   double own_train_s() const override { return train_s_; }
 
-  double cpu_s() const override { return session_ ? session_->process().cpu_s() : 0; }
+  double cpu_s() const override {
+    return channel_ ? number_at(channel_->said(), {"cpu_s"}).value_or(0) : 0;
+  }
 
   Json finish() override {
-    if (!session_) return nullptr;
-    Json account = Json::object();
+    if (!started_) return nullptr;
+    Json account;
     try {
-      account = session_->end();
+      account = channel_->finish();
     } catch (const Error& error) {  // what it has trained stands
       account["ended"] = error.what();
     }
     account["calls"] = calls_;
     account["worked_s"] = worked_s_;
     account["exchange_s"] = std::max(0.0, wall_s_ - worked_s_);
-    account["cpu_s"] = session_->process().cpu_s();
-    account["peak_bytes"] = session_->process().peak_bytes();
+    account["cpu_s"] = cpu_s();
+    account["peak_bytes"] = integer_at(channel_->said(), {"peak_bytes"}).value_or(0);
     account["planned_bytes"] = or_null(
         find_algorithm(algorithm_.info.name).foreign->process(params_, shape_).bytes_of(calls_));
     return account;
@@ -132,18 +137,58 @@ class Peer : public Algorithm, public Foreign {
     model_ = initial;
     memory_limit_bytes_ = memory_for_it();
     shape_ = {train.n_users(), train.n_items(), nnz_};
-    hand_over(train, context, !observed);
+    const std::string python = peer::python_of(library_.environment);
     {
       const PhaseScope phase(context.phases, "start");
-      session_ = std::make_unique<Session>(library_.name, order(context), context.stop_requested);
-      hello_ = session_->hello();
-      if (hello_.each_epoch != algorithm_.each_epoch()) {
-        fail(ErrorKind::io, "the adapter of {} and the table of its algorithms do not agree: {}",
-             library_.name, "each_epoch");
+      channel_.emplace(python, library_.name, bytes_in_folder(context), context.foreign->log_file);
+    }
+    hand_over(python, train, context, !observed);
+    {
+      const PhaseScope phase(context.phases, "start");
+      started_ = true;
+      channel_->start(order(context), context.stop_requested);
+      channel_->must("hello",
+                     [&](JsonReader& r) { hello_ = peer::read_hello(r, library_.name); });
+      if (hello_.each_epoch == algorithm_.foreign.repeats_epochs) {
+        channel_->broken("its adapter and its peer.json do not agree: each_epoch");
       }
     }
     const PhaseScope phase(context.phases, "convert");
-    converted_s_ = session_->converted();
+    channel_->must("converted", [&](JsonReader& r) { converted_s_ = peer::read_converted(r); });
+  }
+
+  void fetch_model() {
+    channel_->ask({{"type", "model"}});
+    peer::ModelFiles files;
+    channel_->must("model", [&](JsonReader& r) { files = peer::read_model_files(r); });
+    try {
+      model_ = peer::read_model(channel_->folder(), files, model_);
+    } catch (const CaseOver&) {
+      channel_->end();
+      throw;
+    } catch (const Error& error) {
+      channel_->broken(error.what());
+    }
+    fetched_ = true;
+  }
+
+  // Libraries that begin again report the whole of the new run.
+  void take(const peer::Trained& trained, double wall_s) {
+    const double total = trained.seconds, before = hello_.each_epoch ? train_s_ : 0;
+    if (total < before) {
+      channel_->broken(
+          fmt::format("it had trained {} s, and {} s after another epoch", before, total));
+    }
+    if (total - before > wall_s + kClockSlack_s) {
+      channel_->broken(
+          fmt::format("it says that it has trained {} s in {} s", total - before, wall_s));
+    }
+    if (trained.rmse.has_value() != algorithm_.foreign.takes_test) {
+      channel_->broken(trained.rmse ? "it gave an RMSE of its own" : "it gave no RMSE of its own");
+    }
+    worked_s_ += total - before;
+    train_s_ = total;
+    reported_ = trained.rmse;
   }
 
   // For implicit feedback, a pair of 0 was not observed (docs/spec.md), but a library would take it
@@ -156,29 +201,23 @@ class Peer : public Algorithm, public Foreign {
     return select(train, keep, 1, team.size());
   }
 
-  void take_reported(const peer::Trained& trained) {
-    if (trained.rmse.has_value() != algorithm_.foreign.takes_test) {
-      fail(ErrorKind::io, "the adapter of {} {} an RMSE of its own", library_.name,
-           algorithm_.foreign.takes_test ? "gave no" : "gave");
-    }
-    reported_ = trained.rmse;
-  }
-
   std::int64_t updates() const { return visits_of_rating(algorithm_.info.method) * nnz_; }
 
+  double bytes_in_folder(const Context& context) const {
+    const auto rows = static_cast<double>(model_.n_users + model_.n_items);
+    const double test_bytes =
+        algorithm_.foreign.takes_test ? static_cast<double>(context.foreign->test->bytes()) : 0;
+    return test_bytes + 2 * rows * (model_.factors + 1) * sizeof(float);
+  }
+
   // Once for all epochs, and the training part once for all peers that are lent it.
-  void hand_over(const Ratings& train, Context& context, bool as_others) {
+  void hand_over(const std::string& python, const Ratings& train, Context& context,
+                 bool as_others) {
     const PhaseScope phase(context.phases, "hand_over");
     files_ = as_others && context.foreign->training_files
-                 ? context.foreign->training_files()
-                 : std::make_shared<const peer::TrainingFiles>(train);
-    const auto rows = static_cast<double>(train.n_users() + train.n_items());
-    const std::int64_t test_bytes =
-        algorithm_.foreign.takes_test ? context.foreign->test->bytes() : 0;
-    scratch_.emplace(static_cast<double>(test_bytes) +
-                     2 * rows * (model_.factors + 1) * sizeof(float));
-    files_->link_into(scratch_->path());
-    const std::string folder = scratch_->path() + "/";
+                 ? context.foreign->training_files(python)
+                 : std::make_shared<const peer::TrainingFiles>(python, train);
+    const std::string folder = channel_->folder() + "/";
     write_npy(folder + "initial_p.npy", model_.p.data(), model_.n_users, model_.factors,
               model_.factors);
     write_npy(folder + "initial_q.npy", model_.q.data(), model_.n_items, model_.factors,
@@ -222,49 +261,19 @@ class Peer : public Algorithm, public Foreign {
     return static_cast<std::int64_t>(available > 0 ? std::min(asked, available) : asked);
   }
 
-  // The limit of its address space, 0: no limit. Beyond the memory, what an interpreter,
-  // its libraries and the stacks and heaps of threads reserve and do not use.
-  std::int64_t addresses_for_it(const Context& context) const {
-    constexpr std::int64_t kReserved = std::int64_t{2} << 30;
-    constexpr std::int64_t kReservedByThread = std::int64_t{160} << 20;
-    const bool on_device = params_.has("device") && params_.text("device") == "cuda";
-    const bool plain = algorithm_.memory && algorithm_.memory->limits_addresses && !on_device;
-    if (memory_limit_bytes_ == 0 || !plain) return 0;
-    return memory_limit_bytes_ + kReserved + kReservedByThread * context.team->size();
-  }
-
-  // What libraries need of ours; proxies and credentials are not among it.
-  static std::vector<std::string> variables(const Context& context) {
-    std::vector<std::string> all = {fmt::format("OMP_NUM_THREADS={}", context.team->size()),
-                                    // Threads of BLAS within threads of a library slow both.
-                                    "OPENBLAS_NUM_THREADS=1", "MKL_NUM_THREADS=1"};
-    for (const char* name : {"PATH", "LD_LIBRARY_PATH", "JAVA_HOME", "CUDA_VISIBLE_DEVICES",
-                             "CUDA_HOME", "CUDA_PATH", "MFBENCH_SPARK_MASTER"}) {
-      if (const char* value = std::getenv(name)) all.push_back(fmt::format("{}={}", name, value));
-    }
-    return all;
-  }
-
   // A program that the user has named may write wherever the user can.
-  std::vector<std::string> confined() const {
-    return library_.is_program ? std::vector<std::string>{} : peer::confinements();
-  }
-
-  peer::Order order(const Context& context) const {
-    peer::Order order;
-    order.python = peer::python_of(library_.environment);
-    order.adapter = library_.folder + "/adapter.py";
-    order.folder = scratch_->path();
-    order.variables = variables(context);
-    order.log = context.foreign->log_file;
-    order.answers = 2;  // "hello" and "converted"
-    order.timeout_s = params_.number("timeout_s");
-    order.memory_bytes = memory_limit_bytes_;
-    order.address_bytes = addresses_for_it(context);
-    order.scratch_gb = params_.number("scratch_gb");
-    order.keeps_network = params_.has("cluster") && params_.boolean("cluster");
-    order.confined = confined();
-    return order;
+  Json order(const Context& context) const {
+    const bool on_device = params_.has("device") && params_.text("device") == "cuda";
+    return {{"adapter", library_.folder + "/adapter.py"},
+            {"data", files_->folder()},
+            {"answers", 2},  // "hello" and "converted"
+            {"timeout_s", params_.number("timeout_s")},
+            {"memory_bytes", memory_limit_bytes_},
+            {"limits_addresses", algorithm_.limits_addresses && !on_device},
+            {"threads", context.team->size()},
+            {"scratch_gb", params_.number("scratch_gb")},
+            {"network", params_.has("cluster") && params_.boolean("cluster")},
+            {"confined", !library_.is_program}};
   }
 
   void check_rate(double rate) {
@@ -285,8 +294,8 @@ class Peer : public Algorithm, public Foreign {
   std::optional<double> reported_;  // of a program without a model
   bool fetched_ = true;             // the initial one is ours
   std::shared_ptr<const peer::TrainingFiles> files_;
-  std::optional<peer::Scratch> scratch_;
-  std::unique_ptr<Session> session_;  // ends before its folder goes
+  std::optional<peer::Channel> channel_;
+  bool started_ = false;
   peer::Hello hello_;
   std::optional<double> rate_;
   double converted_s_ = 0;

@@ -3,12 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <ctime>
-#include <memory>
 #include <string>
-#include <vector>
 
-#include "algorithms/peer/places.hpp"
+#include "algorithms/peer/channel.hpp"
 #include "datasets/ratings/ratings.hpp"
 
 namespace mf::peer {
@@ -16,30 +13,21 @@ namespace mf::peer {
 class TrainingFiles {
  public:
   // Writes them, users' rows in order with their offsets, so that neither a sort nor a text is
-  // between a library and its own format. Throws Error(io).
-  explicit TrainingFiles(const Ratings& train);
+  // between a library and its own format. A supervisor in that Python keeps them. Throws Error(io).
+  TrainingFiles(const std::string& python, const Ratings& train);
 
-  // Their names in `folder`, as links: what they are is not copied.
-  void link_into(const std::string& folder) const;
-
+  const std::string& folder() const { return keeper_.folder(); }
   // They have not been written to since, as far as the system says.
-  bool untouched() const;
-
+  bool untouched() const { return stamp() == stamp_; }
   double seconds() const { return seconds_; }  // that writing them took
   std::int64_t bytes() const { return bytes_; }
-  bool in_memory() const { return scratch_.in_memory(); }
+  bool in_memory() const { return keeper_.said().at("in_memory").get<bool>(); }
 
  private:
-  struct Stamp {
-    timespec changed{}, modified{};
-    std::int64_t bytes = 0;
-    bool operator==(const Stamp& other) const;
-  };
-  static Stamp stamp_of(const std::string& path);
+  std::string stamp() const;
 
-  Scratch scratch_;
-  std::vector<std::string> names_;
-  std::vector<Stamp> stamps_;
+  Channel keeper_;
+  std::string stamp_;
   double seconds_ = 0;
   std::int64_t bytes_ = 0;
 };

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/peer/places.hpp"
 #include "base/error.hpp"
 #include "base/files/atomic_file.hpp"
 #include "base/files/claim.hpp"
@@ -169,7 +168,6 @@ SessionSummary run_session(const Spec& given, const RunOptions& asked, Progress&
   summary.began_ns = options.began_ns;
   probe_model_folder(options);
   warn_of_unsaved(given, options);
-  peer::remove_left_over_folders();
   DataStore store;
   const RunContext context{options, claims, summary.neighbour, store, progress};
   const RunOptions of_trials = options_of_trials(options);

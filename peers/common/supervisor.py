@@ -1,133 +1,122 @@
-"""Starts, watches and ends one adapter for mfbench: python3 -I supervisor.py
+"""Has a folder, in which it starts, watches and ends one adapter for mfbench: python3 -I -B supervisor.py
 
-mfbench writes lines of JSON to descriptor 3: first the order (the adapter, its folder, what it may take), then what is
-for the peer. Back come lines of
+mfbench writes lines of JSON to descriptor 3. The first is {"library": "libmf", "bytes": what is to fit into the folder,
+"log": a file or "", "environments": the folder of all}. Back comes
 
-    {"network": "none" or "host", "why": "..."}        it has started
+    {"folder": "...", "in_memory": true, "confined": [...]}   what this kernel can keep the adapter from
+
+mfbench puts its files there. The second line is the order: the adapter, a folder of `data` to link, what it may take.
+All others are for the peer. Back come
+
+    {"network": "none" or "host", "why": "...", "confined": [...]}    it has started
     {"said": "a line of the peer", ...}                an answer; the peer's next line is not read before it is asked
-    {"over": "timeout", "text": "...", ...}            and nothing of it is left
+    {"note": "..."}                                    for the user: the answer takes long
+    {"over": "timeout", "text": "...", "whole": "...", "words": "...", ...}
+                                                       nothing of it is left: why, in a sentence, its last words
 
-the last two with the CPU seconds and the peak of the memory of all that it has started. Limits are looked at by the
-clock, whatever comes meanwhile. What the peer says is not understood here: mfbench does that. Nothing of its folder is
-read, so it may do there what it likes.
+{"said"} and {"over"} with the CPU seconds and the peak of the memory of all that it has started. {"type": "stop"} ends
+it. Without a second line there is the folder until mfbench closes the channel. Limits are looked at by the clock,
+whatever comes meanwhile. What the peer says is not understood here: mfbench does that. Nothing of its folder is read,
+so it may do there what it likes.
 
 Python's standard library is enough for it: it runs in the environment of each library.
 """
 
-import ctypes
+import contextlib
 import fcntl
 import glob
 import json
 import os
-import pathlib
 import resource
 import runpy
 import select
 import signal
 import socket
 import stat
-import struct
 import sys
 import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # for the adapter, too: mfpeer, mfprogram
+
+from confinement import confine, confinements, leave_network, libc  # noqa: E402
 
 LOOK_S = 0.1  # and the folder of the peer once a second
 END_S = 3  # from "end" to its end, and from a closed channel to its status
 LONGEST_LINE = 1 << 16
 LONGEST_LOG, KEPT_OF_LOG = 64 << 20, 1 << 20
+PATIENCE_S = 60  # of the user, or half of timeout_s
+MEMORY, PREFIX = "/dev/shm", "mfbench-peer-"
+# Beyond its memory, what an interpreter, its libraries, and stacks and heaps of threads reserve and do not use.
+RESERVED, RESERVED_BY_THREAD = 2 << 30, 160 << 20
 MOST_FILES = 100_000  # in its folder: more take too long to look at
 
+# An order has at least `adapter` and `timeout_s`.
+USUAL_ORDER = {"data": "", "answers": 0, "threads": 1, "memory_bytes": 0, "limits_addresses": False, "network": False,
+               "confined": True, "scratch_gb": None}
+
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
-CLONE_NEWUSER, CLONE_NEWNET = 0x10000000, 0x40000000
-SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 1
 
-# As linux/landlock.h has them; the numbers of the calls are the same on every architecture.
-PR_SET_NO_NEW_PRIVS = 38
-LANDLOCK_CREATE, LANDLOCK_ADD, LANDLOCK_RESTRICT = 444, 445, 446
-LANDLOCK_BELOW, SCOPE_SIGNALS = 1, 1 << 1
-TO_FILES, TRUNCATES = 1 << 1, 1 << 14
-IN_FILES = TO_FILES | TRUNCATES
-IN_FOLDERS = sum(1 << bit for bit in range(4, 14))  # removing, making and moving what is in them
-# What libraries write beside files: memory that processes share, GPUs. No terminals, no disks.
-DEVICES = ["null", "zero", "full", "random", "urandom", "shm", "dri", "kfd", "nvidia*"]
 
-libc = ctypes.CDLL(None, use_errno=True)
+# ---- its folder and its log ----------------------------------------------------------------------
+
+def lock_of(folder, flags=0):
+    """Held by the supervisor of the folder as long as it runs. None if another holds it."""
+    try:
+        file = os.open(f"{folder}/lock", os.O_RDWR | os.O_NOFOLLOW | flags, 0o600)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(file)
+        return None
+    return file
+
+
+def remove_tree(folder):
+    import shutil  # late: loading it takes long
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def remove_left_over(parent):
+    """The folders of supervisors that were killed."""
+    for folder in glob.glob(f"{glob.escape(parent)}/{PREFIX}*"):
+        try:
+            info = os.lstat(folder)
+        except OSError:
+            continue
+        if stat.S_ISDIR(info.st_mode) and info.st_uid == os.geteuid() and (file := lock_of(folder)) is not None:
+            remove_tree(folder)
+            os.close(file)
+
+
+class Folder:
+    """In memory if the bytes fit there twice, else below TMPDIR."""
+
+    def __init__(self, bytes_):
+        disk = os.path.abspath(os.environ.get("TMPDIR") or "/tmp")
+        for parent in (MEMORY, disk):
+            remove_left_over(parent)
+        self.in_memory = os.access(MEMORY, os.W_OK) and 2 * bytes_ < free_below(MEMORY)
+        parent, name = MEMORY if self.in_memory else disk, os.urandom(6).hex()
+        # It gets its name when it is locked, so it is not taken for one that was left over.
+        made, self.path = f"{parent}/mfbench-new-{name}", f"{parent}/{PREFIX}{name}"
+        os.mkdir(made, 0o700)
+        self.lock = lock_of(made, os.O_CREAT)
+        os.rename(made, self.path)
+
+
+def print_to(log):
+    """A new file, never one that stood there; of a link, only the link is removed. "": what is printed is dropped."""
+    if log and os.path.lexists(log):
+        os.unlink(log)
+    file = os.open(log or "/dev/null", os.O_RDWR | os.O_APPEND | (os.O_CREAT | os.O_EXCL if log else 0), 0o666)
+    for standard in (1, 2):
+        os.dup2(file, standard)
+    os.close(file)
 
 
 # ---- the peer, before its own code runs ----------------------------------------------------------
-
-def unshare(flags):
-    """None, or why it cannot be."""
-    if libc.unshare(flags) == 0:
-        return None
-    return os.strerror(ctypes.get_errno())
-
-
-def keep_ids(user, group):
-    """Who we are in a user namespace of our own: the same."""
-    try:
-        pathlib.Path("/proc/self/setgroups").write_text("deny")
-        pathlib.Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
-        pathlib.Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
-    except OSError as error:
-        print(f"supervisor.py: ids are not mapped: {error}", file=sys.stderr)
-
-
-def loopback_up():
-    """Libraries talk to themselves over it (Spark)."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
-        request = struct.pack("16sh22x", b"lo", 0)
-        name, flags = struct.unpack("16sh22x", fcntl.ioctl(any_socket, SIOCGIFFLAGS, request))
-        fcntl.ioctl(any_socket, SIOCSIFFLAGS, struct.pack("16sh22x", name, flags | IFF_UP))
-
-
-def leave_network():
-    """("none", "") without a network but the machine's own loopback, or ("host", why)."""
-    user, group = os.getuid(), os.getgid()
-    why = unshare(CLONE_NEWNET)
-    if why:
-        why = unshare(CLONE_NEWUSER | CLONE_NEWNET)
-        if why:
-            return "host", f"the kernel gives no network namespace: {why}"
-        keep_ids(user, group)
-    try:
-        loopback_up()
-    except OSError as error:
-        return "none", f"its loopback stays down: {error}"
-    return "none", ""
-
-
-def landlock(call, *arguments):
-    """A system call; a process that cannot be confined must not go on."""
-    done = libc.syscall(call, *arguments)
-    if done < 0:
-        raise OSError(ctypes.get_errno(), f"the peer is not confined: {os.strerror(ctypes.get_errno())}")
-    return done
-
-
-def allow(rules, path, writes):
-    place = os.open(path, os.O_PATH)
-    if not os.path.isdir(path):
-        writes &= IN_FILES
-    landlock(LANDLOCK_ADD, rules, LANDLOCK_BELOW, struct.pack("=Qi", writes, place), 0)
-    os.close(place)
-
-
-def confine(order):
-    """Files are written and made in its folder only, and on devices; only its own processes are signalled. CUDA does
-    not start where it cannot write the names of its threads."""
-    writes = TO_FILES | IN_FOLDERS | (TRUNCATES if "truncation" in order["confined"] else 0)
-    signals = "signals" in order["confined"]
-    # Older kernels know the first of the three numbers.
-    attributes = struct.pack("QQQ", writes, 0, SCOPE_SIGNALS) if signals else struct.pack("Q", writes)
-    rules = landlock(LANDLOCK_CREATE, attributes, ctypes.c_size_t(len(attributes)), 0)
-    for path in [order["folder"], *(path for name in DEVICES for path in glob.glob(f"/dev/{name}"))]:
-        allow(rules, path, writes)
-    allow(rules, "/proc/self/task", writes & IN_FILES)
-    os.open("/proc/self/task", os.O_PATH)  # stays open: /proc forgets what is not in use, and its rule with it
-    libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    landlock(LANDLOCK_RESTRICT, rules, 0)
-    os.close(rules)
-
 
 def limit(kind, bytes_):
     most = resource.getrlimit(kind)[1]
@@ -135,25 +124,30 @@ def limit(kind, bytes_):
         resource.setrlimit(kind, (bytes_, bytes_))
 
 
-def become_peer(order, channel, facts, parent):
+def become_peer(order, folder, channel, facts, parent):
     """In a process of its own: a group of its own, no network, and an end with the supervisor."""
     os.setpgid(0, 0)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    os.close(folder.lock)
     os.dup2(channel.fileno(), 3)
     channel.close()
-    os.chdir(order["folder"])
+    os.chdir(folder.path)
+    # Threads of BLAS within threads of a library slow both.
+    os.environ.update(HOME=folder.path, TMPDIR=folder.path, OMP_NUM_THREADS=str(order["threads"]),
+                      OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")
     limit(resource.RLIMIT_CORE, 0)
     network = ("host", "the parameter `cluster` asks for it") if order["network"] else leave_network()
-    if order["confined"]:
-        confine(order)
-    if order["address_bytes"]:
-        limit(resource.RLIMIT_AS, order["address_bytes"])
+    confined = confinements() if order["confined"] else []
+    if confined:
+        confine(folder.path, confined)
+    if order["limits_addresses"] and order["memory_bytes"]:
+        limit(resource.RLIMIT_AS, order["memory_bytes"] + RESERVED + RESERVED_BY_THREAD * order["threads"])
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(1)
-    os.write(facts, json.dumps(dict(zip(("network", "why"), network))).encode())
+    os.write(facts, json.dumps({"network": network[0], "why": network[1], "confined": confined}).encode())
     os.close(facts)
-    sys.argv = [order["adapter"], order["folder"]]
-    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # mfpeer, mfprogram
+    sys.argv = [order["adapter"], folder.path]
     runpy.run_path(order["adapter"], run_name="__main__")
 
 
@@ -243,19 +237,26 @@ class Over(Exception):
         super().__init__(text)
         self.why, self.text = why, text
 
+    def whole(self, library):
+        if self.why == "broken":
+            return f"the peer {library} cannot be used: {self.text}"
+        return f"the peer {library} {self.text}" + (" before it had answered" if self.why == "ended" else "")
+
 
 class Supervisor:
-    def __init__(self, mfbench, peer, child, order):
+    def __init__(self, mfbench, peer, child, order, folder):
         self.mfbench, self.peer, self.child, self.order = mfbench, peer, child, order
+        self.library, self.log, self.folder = order["library"], order["log"], folder.path
         self.questions, self.answers = b"", b""  # that are not whole, or not asked for
         self.owed, self.timeout_s = order["answers"], order["timeout_s"]
         self.asked = self.next_look = self.next_weighing = time.monotonic()
         self.status = self.closed_at = self.end_by = None
+        self.noted = False
         self.cpu_s, self.peak_bytes = 0.0, 0
         self.scratch_bytes = None
         if order["scratch_gb"] is not None:
-            more = order["scratch_gb"] * 2**30 or 0.9 * free_below(order["folder"])
-            self.scratch_bytes = bytes_below(order["folder"]) + more
+            more = order["scratch_gb"] * 2**30 or 0.9 * free_below(self.folder)
+            self.scratch_bytes = bytes_below(self.folder) + more
 
     def run(self):
         try:
@@ -275,7 +276,8 @@ class Supervisor:
             self.kill()
             if os.fstat(1).st_size > LONGEST_LOG:
                 os.ftruncate(1, KEPT_OF_LOG)
-            self.tell(over=over.why, text=over.text)
+            words = self.last_words()
+            self.tell(over=over.why, text=over.text, words=words, whole=over.whole(self.library) + words)
         except (BrokenPipeError, ConnectionResetError):
             pass  # mfbench is gone
         finally:
@@ -295,7 +297,10 @@ class Supervisor:
         for line in lines:
             self.owed += 1
             self.asked = time.monotonic()
-            if json.loads(line).get("type") == "end":
+            asked = json.loads(line)["type"]
+            if asked == "stop":
+                raise Over("ended", "was ended")
+            if asked == "end":
                 self.timeout_s, self.end_by = END_S, float("inf")
             try:
                 self.peer.send(line + b"\n", socket.MSG_DONTWAIT)
@@ -330,7 +335,35 @@ class Supervisor:
             self.asked = time.monotonic()
             if self.end_by is not None:
                 self.end_by = self.asked + END_S
-            self.tell(said=line.decode("utf-8", "replace"))
+            self.tell(said=self.without_places(line.decode("utf-8", "replace")))
+
+    def without_places(self, text):
+        """For a result file: variables in place of this machine's folders of environments and of adapters."""
+        scripts = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+        for folder, name in ((self.order["environments"], "$MFBENCH_PEERS"), (scripts, "$MFBENCH_PEER_SCRIPTS"),
+                             (os.path.dirname(os.path.dirname(self.order["adapter"])), "$MFBENCH_PEERS_PATH")):
+            if folder:
+                text = text.replace(folder + "/", name + "/")
+        return text
+
+    def last_words(self):
+        """The last line of the log that is not blank, for a message."""
+        if not self.log:
+            return ""
+        end = os.pread(1, 4096, max(0, os.fstat(1).st_size - 4096))
+        lines = [line for line in end.split(b"\n") if line.strip(b" \t\r")]
+        if not lines:
+            return "; it printed nothing"
+        last = self.without_places(lines[-1].decode("utf-8", "backslashreplace"))[:300]
+        return f"; it printed last: {last} ({os.path.basename(self.log)})"
+
+    def note(self, now):
+        """Once: a library that hangs cannot be told from one that takes long."""
+        waited = now - self.asked
+        if self.owed and not self.noted and waited >= min(PATIENCE_S, 0.5 * self.timeout_s):
+            self.noted = True
+            self.tell(note=f"the peer {self.library} has not answered for {waited:.0f} s; timeout_s ends the wait after "
+                           f"{self.timeout_s:g} s{self.last_words()}")
 
     # ---- limits ----
 
@@ -346,6 +379,7 @@ class Supervisor:
             raise Over("broken", "it closed its channel and went on running")
         if self.end_by is not None and now > self.end_by:
             raise Over("ended", "was still running, and was killed")
+        self.note(now)
         if self.owed and now > self.asked + self.timeout_s:
             raise Over("timeout", f"gave no answer within {self.timeout_s:.1f} s (timeout_s)")
         most = self.order["memory_bytes"]
@@ -354,7 +388,7 @@ class Supervisor:
         if os.fstat(1).st_size > LONGEST_LOG:
             raise Over("broken", f"it printed more than {mib(LONGEST_LOG)}")
         if self.scratch_bytes is not None and now >= self.next_weighing:
-            if bytes_below(self.order["folder"]) > self.scratch_bytes:
+            if bytes_below(self.folder) > self.scratch_bytes:
                 raise Over("broken", f"it has more than {mib(self.scratch_bytes)} in its folder (scratch_gb)")
             self.next_weighing = now + max(1, 20 * (time.monotonic() - now))
 
@@ -406,15 +440,25 @@ class Supervisor:
             time.sleep(0.001)
 
 
-def main():
-    mfbench = socket.socket(fileno=3)
+def next_line(channel):
+    """None if mfbench is gone."""
     line = b""
     while not line.endswith(b"\n"):
-        byte = mfbench.recv(1)
+        byte = channel.recv(1)
         if not byte:
-            return
+            return None
         line += byte
-    order = json.loads(line)
+    return json.loads(line)
+
+
+def send(channel, **keys):
+    channel.sendall(json.dumps(keys).encode() + b"\n")
+
+
+def supervise(mfbench, order, folder):
+    for name in os.listdir(order["data"]) if order["data"] else []:
+        if name.endswith(".npy"):
+            os.symlink(f"{order['data']}/{name}", f"{folder.path}/{name}")
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     own, theirs = socket.socketpair()
     facts, to_facts = os.pipe()
@@ -423,15 +467,41 @@ def main():
         mfbench.close()
         own.close()
         os.close(facts)
-        become_peer(order, theirs, to_facts, here)
+        become_peer(order, folder, theirs, to_facts, here)
         return
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # by way of `finally`
     theirs.close()
     os.close(to_facts)
     with open(facts, "rb") as pipe:
-        network = json.loads(pipe.read() or b"{}")
-    mfbench.sendall(json.dumps({"network": "", "why": "", **network}).encode() + b"\n")
-    Supervisor(mfbench, own, child, order).run()
+        send(mfbench, **json.loads(pipe.read() or b"{}"))
+    Supervisor(mfbench, own, child, order, folder).run()
+
+
+def main():
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # by way of `finally`
+    mfbench, here, folder, log = socket.socket(fileno=3), os.getpid(), None, ""
+    try:
+        first = next_line(mfbench)
+        if first is None:
+            return
+        folder = Folder(first["bytes"])
+        print_to(first["log"])
+        log = first["log"]
+        send(mfbench, folder=folder.path, in_memory=folder.in_memory, confined=confinements())
+        order = next_line(mfbench)
+        if order is not None:
+            supervise(mfbench, {**USUAL_ORDER, **first, **order}, folder)
+    except OSError as error:
+        if os.getpid() != here:
+            raise
+        with contextlib.suppress(OSError):  # mfbench may be gone
+            send(mfbench, over="broken", text=f"{error.filename}: {error.strerror}")
+    finally:
+        if os.getpid() == here:
+            if folder:
+                remove_tree(folder.path)
+            if log and os.fstat(1).st_size == 0:
+                os.unlink(log)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ OURS = "mfbench"  # the paper of what has none
 # Of the field, though no paper is named for them.
 OF_THE_FIELD = ("popular", "sgd_serial")
 ACRONYMS = ("als", "bpmf", "bpr", "lmf", "mf", "sgd", "svd")
-WORDS = {"gibbs": "Gibbs"}
+WORDS = {"knn": "kNN", "gibbs": "Gibbs"}
 
 
 def kind_of(algorithm: str, paper: object) -> str:

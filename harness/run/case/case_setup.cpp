@@ -123,7 +123,9 @@ ForeignLoan CaseSetup::foreign_loan(CaseMeasures& measures) {
   if (!has_own_process(item_)) {
     if (!task_.keep_training_files) store_.drop_training_files();
   } else if (task_.keep_training_files || store_.holds_training_files()) {
-    loan.training_files = [this] { return store_.training_files(); };
+    loan.training_files = [this](const std::string& python) {
+      return store_.training_files(python);
+    };
   }
   return loan;
 }

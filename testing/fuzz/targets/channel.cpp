@@ -6,7 +6,6 @@
 
 #include "algorithms/peer/libraries.hpp"
 #include "algorithms/peer/messages.hpp"
-#include "algorithms/peer/model_files.hpp"
 #include "base/error.hpp"
 #include "testing/fuzz/scratch.hpp"
 #include "testing/fuzz/target.hpp"

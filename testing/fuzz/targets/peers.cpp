@@ -3,7 +3,7 @@
 #include <cmath>
 #include <string>
 
-#include "algorithms/peer/model_files.hpp"
+#include "algorithms/peer/messages.hpp"
 #include "testing/fuzz/mutate.hpp"
 #include "testing/fuzz/scratch.hpp"
 #include "testing/fuzz/target.hpp"

@@ -1,0 +1,266 @@
+#include "algorithms/peer/channel.hpp"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <thread>
+
+#include "algorithms/core/foreign.hpp"
+#include "algorithms/peer/messages.hpp"
+#include "algorithms/peer/places.hpp"
+#include "base/clock.hpp"
+#include "base/error.hpp"
+#include "base/json/json_values.hpp"
+#include "base/log.hpp"
+#include "base/text.hpp"
+
+namespace mf::peer {
+namespace {
+
+constexpr int kFile = 3;                       // of the channel, in the new process
+constexpr std::size_t kLongestLine = 1 << 20;  // of the supervisor; a peer's is a sixteenth
+constexpr double kGrace_s = 60;  // a supervisor that says nothing so much after its time is lost
+constexpr double kEnd_s = 60;    // it kills what it has started, and removes its folder
+
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> all;
+  for (const auto& text : texts) all.push_back(const_cast<char*>(text.c_str()));
+  all.push_back(nullptr);
+  return all;
+}
+
+// What libraries need of ours; proxies and credentials are not among it.
+std::vector<std::string> variables() {
+  std::vector<std::string> all = {"LC_ALL=C.UTF-8"};
+  for (const char* name : {"PATH", "LD_LIBRARY_PATH", "TMPDIR", "JAVA_HOME", "CUDA_VISIBLE_DEVICES",
+                           "CUDA_HOME", "CUDA_PATH", "MFBENCH_SPARK_MASTER"}) {
+    if (const char* value = std::getenv(name)) all.push_back(fmt::format("{}={}", name, value));
+  }
+  return all;
+}
+
+void check(int error) {
+  if (error != 0) fail(ErrorKind::io, "no process can be started: {}", cause_of(error));
+}
+
+// Isolated: neither the folder that it runs in nor PYTHON* of the user's decide what is imported.
+// That hides PYTHONDONTWRITEBYTECODE, too, which -B stands for: bytecode stays out of the sources.
+pid_t start_supervisor(const std::string& python, int channel) {
+  const std::vector<std::string> words = {python, "-I", "-B", supervisor_script()};
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  check(posix_spawn_file_actions_adddup2(&actions, channel, kFile));
+  for (const int file : {0, 1}) {
+    check(posix_spawn_file_actions_addopen(&actions, file, "/dev/null", O_RDWR, 0));
+  }
+  check(posix_spawn_file_actions_addclosefrom_np(&actions, kFile + 1));
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  check(posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP));
+  pid_t pid = -1;
+  const int error = posix_spawn(&pid, words[0].c_str(), &actions, &attributes,
+                                pointers(words).data(), pointers(variables()).data());
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  if (error == 0) return pid;
+  fail(ErrorKind::io, "{}: cannot be started: {}", python, cause_of(error));
+}
+
+}  // namespace
+
+Channel::Channel(const std::string& python, std::string library, double bytes,
+                 const std::string& log)
+    : library_(std::move(library)) {
+  std::array<int, 2> ends{};
+  if (::access(supervisor_script().c_str(), R_OK) != 0 ||
+      socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    fail(ErrorKind::io, "no process for a peer, by {}: {}", supervisor_script(), last_cause());
+  }
+  file_ = FileHandle(ends[0]);
+  const FileHandle theirs(ends[1]);
+  pid_ = start_supervisor(python, theirs.fd());
+  const std::string places = environments_folder();
+  ask({{"library", library_}, {"bytes", bytes}, {"log", log}, {"environments", places}});
+  const auto asked = Clock::now();
+  while (!over() && folder_.empty() && seconds_since(asked) < kGrace_s) {
+    if (const auto line = take_line()) take(*line);
+    folder_ = text("folder");
+  }
+  if (!folder_.empty()) return;
+  end();
+  fail(ErrorKind::io, "no folder for a peer: {}", text("text"));
+}
+
+void Channel::start(const Json& order, std::function<bool()> stop) {
+  timeout_s_ = order.at("timeout_s").get<double>();
+  stop_ = std::move(stop);
+  ask(order);
+}
+
+// The pipe holds many lines of some hundred bytes. One that does not fit means that the supervisor
+// has stopped reading, which answer() finds.
+void Channel::ask(const Json& message) {
+  const std::string line = message.dump() + "\n";
+  ::send(file_.fd(), line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+void Channel::set_over(const char* why, const char* text) {
+  if (!over()) said_.update({{"over", why}, {"text", text}});
+}
+
+std::string Channel::text(const char* key) const {
+  return one_line(text_at(said_, {key}).value_or(""));
+}
+
+// The next whole line of the supervisor, which has 0.1 s for it.
+std::optional<std::string> Channel::take_line() {
+  pollfd one{file_.fd(), POLLIN, 0};
+  if (pending_.find('\n') == std::string::npos && poll(&one, 1, 100) > 0) {
+    std::array<char, 1 << 14> buffer{};
+    const auto count = recv(file_.fd(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+    if (count > 0) pending_.append(buffer.data(), static_cast<std::size_t>(count));
+    const bool open = count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR));
+    if (!open) set_over("broken", "its supervisor ended early");
+  }
+  const std::size_t end = pending_.find('\n');
+  if (end == std::string::npos) {
+    if (pending_.size() > kLongestLine) set_over("broken", "its supervisor sends no whole line");
+    return std::nullopt;
+  }
+  std::string line = pending_.substr(0, end);
+  pending_.erase(0, end + 1);
+  return line;
+}
+
+std::optional<std::string> Channel::take(const std::string& line) {
+  const Json message = parse_json(line, "a message of supervisor.py");
+  if (const auto text = text_at(message, {"note"})) note("{}", one_line(*text));
+  said_.update(message);
+  return text_at(message, {"said"});
+}
+
+std::optional<std::string> Channel::answer() {
+  const auto asked = Clock::now();
+  while (!over()) {
+    if (const auto line = take_line()) {
+      if (auto said = take(*line)) return said;
+    } else if (stop_ && stop_()) {
+      set_over("stop", "was given up");
+    } else if (seconds_since(asked) > timeout_s_ + kGrace_s) {
+      set_over("broken", "its supervisor says nothing");
+    }
+  }
+  return std::nullopt;
+}
+
+bool Channel::await(const std::string& type, const Read& read) {
+  const auto line = answer();
+  if (!line && text("over") == "stop") return false;
+  if (!line) gone();
+  const std::string expected = fmt::format("expected a message \"{}\", found {}", type,
+                                           in_quotes(*line));
+  Json message;
+  std::string found;
+  try {
+    message = parse_json(*line, "its message");
+    found = JsonReader(message, "$").string("type", "");
+  } catch (const Error& error) {
+    broken(expected + ": " + one_line(error.what()));
+  }
+  if (found == "error") complain(message);
+  if (found != type) broken(expected);
+  check(message, read);
+  return true;
+}
+
+void Channel::must(const std::string& type, const Read& read) {
+  if (!await(type, read)) fail(ErrorKind::io, "the peer {} was given up", library_);
+}
+
+void Channel::check(const Json& message, const Read& read) {
+  try {
+    JsonReader reader(message, "$");
+    reader.string("type", "");
+    read(reader);
+    reader.finish();
+  } catch (const Error& error) {
+    broken(fmt::format("its message {}: {}", in_quotes(message.dump()), one_line(error.what())));
+  }
+}
+
+// "; it printed last: ..."; it is over then.
+std::string Channel::last_words() {
+  if (!over()) ask({{"type", "stop"}});
+  while (!over()) answer();
+  end();
+  return text("words");
+}
+
+void Channel::broken(std::string why) {
+  if (const auto at = why.find(folder_ + "/"); at != std::string::npos) {
+    why.erase(at, folder_.size() + 1);
+  }
+  const std::string words = last_words();
+  fail(ErrorKind::io, "the peer {} cannot be used: {}{}", library_, why, words);
+}
+
+// The adapter's own account of its failure.
+void Channel::complain(const Json& message) {
+  Complaint complaint;
+  check(message, [&](JsonReader& reader) { complaint = read_complaint(reader); });
+  const std::string words = last_words();
+  const std::string whole = fmt::format("the peer {}: {}", library_, complaint.text);
+  if (complaint.kind == "unsupported") throw CaseOver(CaseOver::Why::skipped, whole);
+  throw Error(complaint.kind == "memory" ? ErrorKind::memory : ErrorKind::io, whole + words);
+}
+
+// Nothing came.
+void Channel::gone() {
+  if (!said_.contains("whole")) broken(text("text"));
+  end();
+  if (text("over") == "timeout") throw CaseOver(CaseOver::Why::timeout, text("whole"));
+  throw Error(text("over") == "memory" ? ErrorKind::memory : ErrorKind::io, text("whole"));
+}
+
+Json Channel::finish() {
+  Json account = Json::object();
+  if (over()) return account;
+  stop_ = nullptr;
+  ask({{"type", "end"}});
+  must("done", [&](JsonReader& reader) { account = read_done(reader); });
+  account["ended"] = answer() ? "said more than was asked" : text("text");
+  end();
+  return account;
+}
+
+void Channel::end() {
+  if (pid_ < 0) return;
+  file_ = FileHandle();  // which ends the supervisor
+  const auto start = Clock::now();
+  while (waitpid(pid_, nullptr, WNOHANG) == 0) {
+    if (seconds_since(start) > kEnd_s) ::kill(-pid_, SIGKILL);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  pid_ = -1;
+  set_over("ended", "was ended");
+}
+
+std::vector<std::string> confinements() {
+  try {
+    const Channel channel(python_of(kCallersPython), "", 0);
+    return channel.said().at("confined").get<std::vector<std::string>>();
+  } catch (const Error&) {  // without a Python there is no peer
+    return {};
+  }
+}
+
+}  // namespace mf::peer
