@@ -34,6 +34,10 @@ struct PeerLibrary {
   std::vector<PeerAlgorithm> algorithms;
 };
 
+inline bool on_device(const Params& params) {
+  return params.has("device") && params.text("device") == "cuda";
+}
+
 // For all folders of peers (places.hpp), in the order of their names. Read once; throws
 // Error(usage) that names the file and the place in it.
 const std::vector<PeerLibrary>& peer_libraries();

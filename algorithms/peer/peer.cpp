@@ -263,13 +263,12 @@ class Peer : public Algorithm, public Foreign {
 
   // A program that the user has named may write wherever the user can.
   Json order(const Context& context) const {
-    const bool on_device = params_.has("device") && params_.text("device") == "cuda";
     return {{"adapter", library_.folder + "/adapter.py"},
             {"data", files_->folder()},
             {"answers", 2},  // "hello" and "converted"
             {"timeout_s", params_.number("timeout_s")},
             {"memory_bytes", memory_limit_bytes_},
-            {"limits_addresses", algorithm_.limits_addresses && !on_device},
+            {"limits_addresses", algorithm_.limits_addresses && !on_device(params_)},
             {"threads", context.team->size()},
             {"scratch_gb", params_.number("scratch_gb")},
             {"network", params_.has("cluster") && params_.boolean("cluster")},
