@@ -166,8 +166,8 @@ bool Channel::await(const std::string& type, const Read& read) {
   const auto line = answer();
   if (!line && text("over") == "stop") return false;
   if (!line) gone();
-  const std::string expected = fmt::format("expected a message \"{}\", found {}", type,
-                                           in_quotes(*line));
+  const std::string expected =
+      fmt::format("expected a message \"{}\", found {}", type, in_quotes(*line));
   Json message;
   std::string found;
   try {

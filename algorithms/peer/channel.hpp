@@ -1,7 +1,7 @@
-// A process that mfbench does not trust, by way of peers/common/supervisor.py: that has a folder for
-// it, starts it there, limits what it takes and ends it with all that descends from it.
-// peers/common/mfpeer.py has the conversation. Whatever comes from the other side is checked; what is
-// wrong with it ends the process and is thrown: Error(memory), CaseOver, or Error(io), which say
+// A process that mfbench does not trust, by way of peers/common/supervisor.py: that has a folder
+// for it, starts it there, limits what it takes and ends it with all that descends from it.
+// peers/common/mfpeer.py has the conversation. Whatever comes from the other side is checked; what
+// is wrong with it ends the process and is thrown: Error(memory), CaseOver, or Error(io), which say
 // what it printed last.
 #pragma once
 

@@ -47,20 +47,20 @@ void read_each(JsonReader& reader, const std::string& key, const Read& read) {
 
 // What ends a peer that does not behave.
 std::vector<ParamSpec> limits() {
-  return {ParamSpec::number("scratch_gb", 0, 0, 1e6,
-                            "the most that it may write; 0: nine tenths of what is free there",
-                            "GiB")
-              .silent(),
-          ParamSpec::number("timeout_s", 3600, 0.1, 1e7, "the longest wait for an answer", "s"),
-          ParamSpec::number("memory_gb", 0, 0, 1e6,
-                            "the most memory of its processes; 0: nine tenths of what is available",
-                            "GiB")};
+  return {
+      ParamSpec::number("scratch_gb", 0, 0, 1e6,
+                        "the most that it may write; 0: nine tenths of what is free there", "GiB")
+          .silent(),
+      ParamSpec::number("timeout_s", 3600, 0.1, 1e7, "the longest wait for an answer", "s"),
+      ParamSpec::number("memory_gb", 0, 0, 1e6,
+                        "the most memory of its processes; 0: nine tenths of what is available",
+                        "GiB")};
 }
 
 std::vector<ParamSpec> read_params(JsonReader& reader) {
   const std::vector<std::string> taken = {
-      "name",    "library", "algorithm",  "schedule",  "learning_rate", "init", "stop", "tune",
-      "threads", "program", "scratch_gb", "timeout_s", "memory_gb"};
+      "name", "library", "algorithm", "schedule",   "learning_rate", "init",     "stop",
+      "tune", "threads", "program",   "scratch_gb", "timeout_s",     "memory_gb"};
   std::vector<ParamSpec> params;
   read_each(reader, "params", [&](const std::string& name, JsonReader& one) {
     if (std::find(taken.begin(), taken.end(), name) != taken.end()) {
@@ -171,7 +171,7 @@ ProcessNeed process_need(const PeerAlgorithm& algorithm, const Params& params,
                of("of_batch_number") * factors * static_cast<double>(batch);
   need.of_further_point = of("kept_of_rating") * nnz + of("kept_of_number") * rows * factors;
   need.unknown = on_device(params) ? "the GPU's memory, and what CUDA takes of the host"
-                                         : algorithm.not_counted;
+                                   : algorithm.not_counted;
   return need;
 }
 

@@ -1,5 +1,5 @@
-// The libraries that mfbench races against, each as the peer.json in its folder says. The meaning of
-// a parameter to the library, and to its adapter: docs/peers.md.
+// The libraries that mfbench races against, each as the peer.json in its folder says. The meaning
+// of a parameter to the library, and to its adapter: docs/peers.md.
 #pragma once
 
 #include <map>

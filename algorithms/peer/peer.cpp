@@ -16,7 +16,6 @@
 #include "algorithms/peer/training_files.hpp"
 #include "base/clock.hpp"
 #include "base/error.hpp"
-#include "base/files/atomic_file.hpp"
 #include "base/files/npy.hpp"
 #include "base/host/memory_limit.hpp"
 #include "base/json/json.hpp"
@@ -25,7 +24,7 @@
 namespace mf {
 namespace {
 
-constexpr double kShareOfMemory = 0.9;  // of the available, if no limit is asked for
+constexpr double kShareOfMemory = 0.9;   // of the available, if no limit is asked for
 constexpr double kClockSlack_s = 0.005;  // two clocks of one machine, read one after the other
 
 class Peer : public Algorithm, public Foreign {
@@ -72,9 +71,7 @@ class Peer : public Algorithm, public Foreign {
            "{} leaves no factors, so there are no groups of users, no ranking and no model to save",
            library_.name);
     }
-    if (!fetched_) {
-      fetch_model();
-    }
+    if (!fetched_) fetch_model();
     return model_.view();
   }
 
@@ -133,10 +130,9 @@ class Peer : public Algorithm, public Foreign {
   void start(const Ratings& given, const Model& initial, Context& context) {
     const auto observed = only_observed(given, *context.team);
     const Ratings& train = observed ? *observed : given;
-    nnz_ = train.nnz();
     model_ = initial;
     memory_limit_bytes_ = memory_for_it();
-    shape_ = {train.n_users(), train.n_items(), nnz_};
+    shape_ = {train.n_users(), train.n_items(), train.nnz()};
     const std::string python = peer::python_of(library_.environment);
     {
       const PhaseScope phase(context.phases, "start");
@@ -147,8 +143,7 @@ class Peer : public Algorithm, public Foreign {
       const PhaseScope phase(context.phases, "start");
       started_ = true;
       channel_->start(order(context), context.stop_requested);
-      channel_->must("hello",
-                     [&](JsonReader& r) { hello_ = peer::read_hello(r, library_.name); });
+      channel_->must("hello", [&](JsonReader& r) { hello_ = peer::read_hello(r, library_.name); });
       if (hello_.each_epoch == algorithm_.foreign.repeats_epochs) {
         channel_->broken("its adapter and its peer.json do not agree: each_epoch");
       }
@@ -201,13 +196,12 @@ class Peer : public Algorithm, public Foreign {
     return select(train, keep, 1, team.size());
   }
 
-  std::int64_t updates() const { return visits_of_rating(algorithm_.info.method) * nnz_; }
+  std::int64_t updates() const { return visits_of_rating(algorithm_.info.method) * shape_.nnz; }
 
   double bytes_in_folder(const Context& context) const {
-    const auto rows = static_cast<double>(model_.n_users + model_.n_items);
-    const double test_bytes =
-        algorithm_.foreign.takes_test ? static_cast<double>(context.foreign->test->bytes()) : 0;
-    return test_bytes + 2 * rows * (model_.factors + 1) * sizeof(float);
+    const std::int64_t test = algorithm_.foreign.takes_test ? context.foreign->test->bytes() : 0;
+    return static_cast<double>(test) +
+           2 * sizeof(float) * static_cast<double>(shape_.rows()) * (model_.factors + 1);
   }
 
   // Once for all epochs, and the training part once for all peers that are lent it.
@@ -222,18 +216,13 @@ class Peer : public Algorithm, public Foreign {
               model_.factors);
     write_npy(folder + "initial_q.npy", model_.q.data(), model_.n_items, model_.factors,
               model_.factors);
-    if (algorithm_.foreign.takes_test) write_test(folder, *context.foreign->test);
-    write_atomically(folder + "request.json", request(train, context).dump(1) + "\n");
+    if (!algorithm_.foreign.takes_test) return;
+    write_npy(folder + "test_user.npy", context.foreign->test->users());
+    write_npy(folder + "test_item.npy", context.foreign->test->items());
+    write_npy(folder + "test_value.npy", context.foreign->test->values());
   }
 
-  // For a program that evaluates itself.
-  static void write_test(const std::string& folder, const Ratings& test) {
-    write_npy(folder + "test_user.npy", test.users());
-    write_npy(folder + "test_item.npy", test.items());
-    write_npy(folder + "test_value.npy", test.values());
-  }
-
-  Json request(const Ratings& train, const Context& context) const {
+  Json request(const Context& context) const {
     Json request = {{"protocol", peer::kProtocol},
                     {"library", library_.name},
                     {"algorithm", algorithm_.name},
@@ -241,9 +230,9 @@ class Peer : public Algorithm, public Foreign {
                     {"seed", context.seed},
                     {"threads", context.team->size()},
                     {"memory_bytes", memory_limit_bytes_},
-                    {"n_users", train.n_users()},
-                    {"n_items", train.n_items()},
-                    {"nnz", train.nnz()},
+                    {"n_users", shape_.n_users},
+                    {"n_items", shape_.n_items},
+                    {"nnz", shape_.nnz},
                     {"factors", model_.factors},
                     {"model", kModelKinds.of(model_.kind)},
                     {"mean", model_.mean},
@@ -254,22 +243,21 @@ class Peer : public Algorithm, public Foreign {
 
   // Never more than there is, whatever is asked for.
   std::int64_t memory_for_it() const {
-    constexpr double kGiB = 1 << 30;
     const auto available = static_cast<double>(memory_limit().available.bytes);
-    const double asked = params_.number("memory_gb") * kGiB;
-    if (asked <= 0) return static_cast<std::int64_t>(kShareOfMemory * available);
-    return static_cast<std::int64_t>(available > 0 ? std::min(asked, available) : asked);
+    const double asked = params_.number("memory_gb") * (1 << 30);
+    const double given = asked <= 0 ? kShareOfMemory * available
+                                    : (available > 0 ? std::min(asked, available) : asked);
+    return static_cast<std::int64_t>(given);
   }
 
   // A program that the user has named may write wherever the user can.
   Json order(const Context& context) const {
-    return {{"adapter", library_.folder + "/adapter.py"},
+    return {{"request", request(context)},
+            {"adapter", library_.folder + "/adapter.py"},
             {"data", files_->folder()},
             {"answers", 2},  // "hello" and "converted"
             {"timeout_s", params_.number("timeout_s")},
-            {"memory_bytes", memory_limit_bytes_},
             {"limits_addresses", algorithm_.limits_addresses && !on_device(params_)},
-            {"threads", context.team->size()},
             {"scratch_gb", params_.number("scratch_gb")},
             {"network", params_.has("cluster") && params_.boolean("cluster")},
             {"confined", !library_.is_program}};
@@ -287,7 +275,6 @@ class Peer : public Algorithm, public Foreign {
   const PeerLibrary& library_;
   const PeerAlgorithm& algorithm_;
   const Params params_;
-  std::int64_t nnz_ = 0;
   ProblemShape shape_;
   Model model_;
   std::optional<double> reported_;  // of a program without a model

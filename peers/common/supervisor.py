@@ -5,8 +5,8 @@ mfbench writes lines of JSON to descriptor 3. The first is {"library": "libmf", 
 
     {"folder": "...", "in_memory": true, "confined": [...]}   what this kernel can keep the adapter from
 
-mfbench puts its files there. The second line is the order: the adapter, a folder of `data` to link, what it may take.
-All others are for the peer. Back come
+mfbench puts its files there. The second line is the order: the adapter, its `request` (mfpeer.py), a folder of `data` to
+link, what it may take. All others are for the peer. Back come
 
     {"network": "none" or "host", "why": "...", "confined": [...]}    it has started
     {"said": "a line of the peer", ...}                an answer; the peer's next line is not read before it is asked
@@ -51,8 +51,8 @@ RESERVED, RESERVED_BY_THREAD = 2 << 30, 160 << 20
 MOST_FILES = 100_000  # in its folder: more take too long to look at
 
 # An order has at least `adapter` and `timeout_s`.
-USUAL_ORDER = {"data": "", "answers": 0, "threads": 1, "memory_bytes": 0, "limits_addresses": False, "network": False,
-               "confined": True, "scratch_gb": None}
+USUAL_ORDER = {"data": "", "answers": 0, "request": {"threads": 1, "memory_bytes": 0}, "limits_addresses": False,
+               "network": False, "confined": True, "scratch_gb": None}
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 
@@ -126,6 +126,7 @@ def limit(kind, bytes_):
 
 def become_peer(order, folder, channel, facts, parent):
     """In a process of its own: a group of its own, no network, and an end with the supervisor."""
+    threads, memory_bytes = order["request"]["threads"], order["request"]["memory_bytes"]
     os.setpgid(0, 0)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     os.close(folder.lock)
@@ -133,15 +134,15 @@ def become_peer(order, folder, channel, facts, parent):
     channel.close()
     os.chdir(folder.path)
     # Threads of BLAS within threads of a library slow both.
-    os.environ.update(HOME=folder.path, TMPDIR=folder.path, OMP_NUM_THREADS=str(order["threads"]),
-                      OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")
+    os.environ.update(HOME=folder.path, TMPDIR=folder.path, OMP_NUM_THREADS=str(threads), OPENBLAS_NUM_THREADS="1",
+                      MKL_NUM_THREADS="1")
     limit(resource.RLIMIT_CORE, 0)
     network = ("host", "the parameter `cluster` asks for it") if order["network"] else leave_network()
     confined = confinements() if order["confined"] else []
     if confined:
         confine(folder.path, confined)
-    if order["limits_addresses"] and order["memory_bytes"]:
-        limit(resource.RLIMIT_AS, order["memory_bytes"] + RESERVED + RESERVED_BY_THREAD * order["threads"])
+    if order["limits_addresses"] and memory_bytes:
+        limit(resource.RLIMIT_AS, memory_bytes + RESERVED + RESERVED_BY_THREAD * threads)
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(1)
@@ -382,7 +383,7 @@ class Supervisor:
         self.note(now)
         if self.owed and now > self.asked + self.timeout_s:
             raise Over("timeout", f"gave no answer within {self.timeout_s:.1f} s (timeout_s)")
-        most = self.order["memory_bytes"]
+        most = self.order["request"]["memory_bytes"]
         if most and resident > most:
             raise Over("memory", f"took {mib(resident)} of memory, {mib(most)} are for it (memory_gb)")
         if os.fstat(1).st_size > LONGEST_LOG:
@@ -459,6 +460,8 @@ def supervise(mfbench, order, folder):
     for name in os.listdir(order["data"]) if order["data"] else []:
         if name.endswith(".npy"):
             os.symlink(f"{order['data']}/{name}", f"{folder.path}/{name}")
+    with open(f"{folder.path}/request.json", "w", encoding="utf-8") as file:
+        json.dump(order["request"], file, indent=1)
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     own, theirs = socket.socketpair()
     facts, to_facts = os.pipe()

@@ -8,11 +8,11 @@
 #include <string>
 
 #include "algorithms/peer/training_files.hpp"
+#include "harness/experiment/spec.hpp"
 #include "harness/results/files/case_data.hpp"
 #include "harness/run/data/shared_ledger.hpp"
 #include "harness/run/data/shared_ratings.hpp"
 #include "harness/run/plan/host_need.hpp"
-#include "harness/experiment/spec.hpp"
 
 namespace mf {
 
