@@ -162,7 +162,7 @@ ProcessNeed process_need(const PeerAlgorithm& algorithm, const Params& params,
                                          : "its peer.json says nothing of its memory";
     return need;
   }
-  const auto nnz = static_cast<double>(shape.nnz), rows = static_cast<double>(shape.rows()),
+  const auto nnz = static_cast<double>(shape.nnz), rows = shape.rows(),
              factors = static_cast<double>(params.integer("factors"));
   const auto batch = params.has("batch") ? std::min(params.integer("batch"), shape.nnz) : 0;
   const auto of = [&](const char* key) { return algorithm.memory.at(key); };
@@ -178,8 +178,8 @@ ProcessNeed process_need(const PeerAlgorithm& algorithm, const Params& params,
 // A model to read and one to keep; the process has the rest.
 MemoryNeed memory(const Params& params, const ProblemShape& shape) {
   MemoryNeed need;
-  need.host_bytes = 2 * static_cast<double>(shape.rows()) *
-                    static_cast<double>(params.integer("factors") + 1) * sizeof(float);
+  need.host_bytes =
+      2 * shape.rows() * static_cast<double>(params.integer("factors") + 1) * sizeof(float);
   return need;
 }
 

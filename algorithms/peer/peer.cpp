@@ -200,8 +200,7 @@ class Peer : public Algorithm, public Foreign {
 
   double bytes_in_folder(const Context& context) const {
     const std::int64_t test = algorithm_.foreign.takes_test ? context.foreign->test->bytes() : 0;
-    return static_cast<double>(test) +
-           2 * sizeof(float) * static_cast<double>(shape_.rows()) * (model_.factors + 1);
+    return static_cast<double>(test) + 2 * sizeof(float) * shape_.rows() * (model_.factors + 1);
   }
 
   // Once for all epochs, and the training part once for all peers that are lent it.
