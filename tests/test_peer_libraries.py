@@ -415,5 +415,5 @@ def test_bpr_of_implicit_draws_by_popularity(mfbench, tmp_path, real):
                                             ("libmf", {"name": "peer:libmf:bpr", "learning_rate": 0.1})])
 def test_other_pairwise_losses_rank(mfbench, tmp_path, real, library, entry):
     needs(library)
-    theirs, ours = ranked(mfbench, tmp_path, real, [entry, {"name": "lmf_cpu"}])
+    theirs, ours = ranked(mfbench, tmp_path, real, [entry, {"name": "bpr_cpu", "loss": "logistic"}])
     assert 0.75 * ours < theirs < 1.05 * ours

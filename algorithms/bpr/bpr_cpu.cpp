@@ -1,4 +1,4 @@
-// bpr_cpu and lmf_cpu: random triples of an epoch (draws.hpp), cut among threads that share the
+// bpr_cpu: random triples of an epoch (draws.hpp), cut among threads that share the
 // rows without locks (Niu et al., Hogwild, NIPS 2011). One thread is the serial method.
 //
 // A triple reads and writes three rows, 24 f bytes, at random; 18 f + 10 FLOPs. What it waits for
@@ -239,12 +239,9 @@ class BprCpu : public Algorithm {
   AlignedVector<float> p_, q_;
 };
 
-RegisterFactory factory(const char* name) {
-  return {name,
-          [](const Params& params) { return std::make_unique<BprCpu>(read_settings(params)); }};
-}
-const RegisterFactory kBpr = factory("bpr_cpu");
-const RegisterFactory kLmf = factory("lmf_cpu");
+const RegisterFactory kBpr("bpr_cpu", [](const Params& params) {
+  return std::make_unique<BprCpu>(read_settings(params));
+});
 
 }  // namespace
 }  // namespace mf::bpr

@@ -1,4 +1,4 @@
-// bpr_cpu, lmf_cpu, bpr and bpr_tiled: names, parameters, memory, work.
+// bpr_cpu, bpr and bpr_tiled: names, parameters, memory, work.
 #include "algorithms/bpr/settings.hpp"
 #include "algorithms/core/device_need.hpp"
 #include "algorithms/core/registry.hpp"
@@ -78,17 +78,6 @@ AlgorithmInfo cpu_info() {
   return info;
 }
 
-AlgorithmInfo lmf_info() {
-  AlgorithmInfo info =
-      shared_info("lmf_cpu", "logistic matrix factorization: bpr_cpu with the loss logistic");
-  info.paper =
-      "C. C. Johnson, \"Logistic Matrix Factorization for Implicit Feedback Data\", NIPS 2014 "
-      "workshop";
-  info.params = join_params(shared_params(kMaxFactorsCpu), {threads_param()});
-  info.memory = cpu_memory;
-  return info;
-}
-
 AlgorithmInfo device_info(const std::string& name, const std::string& summary,
                           const std::vector<ParamSpec>& own) {
   AlgorithmInfo info = shared_info(name, summary);
@@ -118,7 +107,6 @@ const RegisterInfo kBpr(device_info(
     "bpr", "implicit feedback by pairs of items: a random triple a group of lanes", {}));
 const RegisterInfo kTiled(tiled_info());
 const RegisterInfo kBprCpu(cpu_info());
-const RegisterInfo kLmfCpu(lmf_info());
 
 }  // namespace
 
@@ -127,11 +115,11 @@ Settings read_settings(const Params& params) {
     return params.has(name) ? params.integer(name) : std::int64_t{0};
   };
   return {.factors = static_cast<std::int32_t>(params.integer("factors")),
-          .loss = params.has("loss") ? params.choice("loss", kLosses) : Loss::logistic,
+          .loss = params.choice("loss", kLosses),
           .negatives = params.choice("negatives", kNegatives),
           .item_bias = params.boolean("item_bias"),
           .alpha = params.number("alpha"),
-          .max_tries = whole("max_tries"),
+          .max_tries = params.integer("max_tries"),
           .reg = read_regularizers(params),
           .storage = params.has("storage") ? read_storage(params) : Storage::fp32,
           .stochastic = params.has("rounding") && read_stochastic(params),

@@ -18,7 +18,7 @@ TEST(RatingRanges, EveryAlgorithmOfTheHostBeatsTheMean) {
 
 TEST(RatingRanges, ImplicitFeedbackRefusesNegativeValues) {
   EXPECT_EQ(testing::expect_negative_values_are_refused(Hardware::cpu),
-            (std::set<std::string>{"bpr_cpu", "ials_cpu", "ials_pp_cpu", "lmf_cpu"}));
+            (std::set<std::string>{"bpr_cpu", "ials_cpu", "ials_pp_cpu"}));
 }
 
 // The part of the device's algorithms that runs here: they are given a model that predicts about

@@ -28,7 +28,7 @@ ALGORITHMS = {
     "ccd++": (GREEN, "s"), "ccd++_cpu": (SKY, "^"),
     "ials": (BLUE, "s"), "ials_cpu": (GREY, "o"), "ials_fused": (WINE, "P"),
     "ials_pp": (ORANGE, "v"), "ials_pp_cpu": (SKY, "D"),
-    "bpr_cpu": (GREEN, "o"), "lmf_cpu": (PURPLE, "o"), "bpr": (VERMILLION, "D"), "bpr_tiled": (BLUE, "D"),
+    "bpr_cpu": (GREEN, "o"), "bpr": (VERMILLION, "D"), "bpr_tiled": (BLUE, "D"),
     "bpmf": (WINE, "D"), "bpmf_cpu": (WINE, "X"),
     "popular": (OLIVE, "X"), "bias": (OLIVE, "v"),
     "item_knn": (OLIVE, "<"), "ease": (BLACK, "^"), "ease_cpu": (BLACK, "d"),

@@ -132,7 +132,7 @@ TEST(BprCpu, OneThreadIsTheSerialMethod) {
   }
   expect_reference("bpr_cpu", {{"factors", 5}, {"negatives", "popular"}, {"item_bias", false}});
   expect_reference("bpr_cpu", {{"factors", 5}, {"loss", "warp"}, {"max_tries", 2}});
-  expect_reference("lmf_cpu", {{"factors", 5}, {"alpha", 2.5}});
+  expect_reference("bpr_cpu", {{"factors", 5}, {"loss", "logistic"}, {"alpha", 2.5}});
 }
 
 TEST(BprCpu, ThreadsDrawTheSameAndLearnTheSame) {
@@ -163,8 +163,8 @@ TEST(BprCpu, ZerosAreNotObserved) {
   }
   const Ratings zeros = mf::test::ratings_of(40, 30, with_zeros);
   ASSERT_GT(zeros.nnz(), train.nnz());
-  Trainer a("lmf_cpu", {{"factors", 4}}, train, start);
-  Trainer b("lmf_cpu", {{"factors", 4}}, zeros, start);
+  Trainer a("bpr_cpu", {{"factors", 4}, {"loss", "logistic"}}, train, start);
+  Trainer b("bpr_cpu", {{"factors", 4}, {"loss", "logistic"}}, zeros, start);
   a.run(2, 0.05);
   b.run(2, 0.05);
   EXPECT_EQ(a.updates, b.updates);
