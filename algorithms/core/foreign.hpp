@@ -46,7 +46,7 @@ struct ForeignLoan {
   const Ratings* test = nullptr;  // what the case is judged by, for takes_test. Outlives it
   // The training part as files, for all cases whose processes train on it, in the keeping of a
   // process of that Python; empty: it writes its own.
-  std::function<std::shared_ptr<const peer::TrainingFiles>(const std::string& python)>
+  std::function<std::shared_ptr<const peer::TrainingFiles>(const std::string& python, PhaseSink*)>
       training_files;
   // Takes what finish() would have said, where prepare() fails. May be empty.
   std::function<void(const Json&)> account;

@@ -208,8 +208,8 @@ class Peer : public Algorithm, public Foreign {
                  bool as_others) {
     const PhaseScope phase(context.phases, "hand_over");
     files_ = as_others && context.foreign->training_files
-                 ? context.foreign->training_files(python)
-                 : std::make_shared<const peer::TrainingFiles>(python, train);
+                 ? context.foreign->training_files(python, context.phases)
+                 : std::make_shared<const peer::TrainingFiles>(python, train, context.phases);
     const std::string folder = channel_->folder() + "/";
     write_npy(folder + "initial_p.npy", model_.p.data(), model_.n_users, model_.factors,
               model_.factors);

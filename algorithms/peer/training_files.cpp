@@ -8,8 +8,11 @@
 
 namespace mf::peer {
 
-TrainingFiles::TrainingFiles(const std::string& python, const Ratings& train)
-    : keeper_(python, "", static_cast<double>(train.bytes())) {
+TrainingFiles::TrainingFiles(const std::string& python, const Ratings& train, PhaseSink* phases) {
+  {
+    const PhaseScope phase(phases, "start");
+    keeper_.emplace(python, "", static_cast<double>(train.bytes()));
+  }
   const auto start = Clock::now();
   const auto write = [&](const char* name, const auto& values) {
     const std::string path = folder() + "/" + name;

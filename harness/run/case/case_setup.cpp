@@ -123,8 +123,8 @@ ForeignLoan CaseSetup::foreign_loan(CaseMeasures& measures) {
   if (!has_own_process(item_)) {
     if (!task_.keep_training_files) store_.drop_training_files();
   } else if (task_.keep_training_files || store_.holds_training_files()) {
-    loan.training_files = [this](const std::string& python) {
-      return store_.training_files(python);
+    loan.training_files = [this](const std::string& python, PhaseSink* phases) {
+      return store_.training_files(python, phases);
     };
   }
   return loan;

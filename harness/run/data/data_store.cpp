@@ -194,10 +194,11 @@ HostData DataStore::host_data() const {
   return data;
 }
 
-std::shared_ptr<const peer::TrainingFiles> DataStore::training_files(const std::string& python) {
+std::shared_ptr<const peer::TrainingFiles> DataStore::training_files(const std::string& python,
+                                                                     PhaseSink* phases) {
   if (training_files_ && !training_files_->untouched()) drop_training_files();
   if (!training_files_) {
-    training_files_ = std::make_shared<const peer::TrainingFiles>(python, split_->train);
+    training_files_ = std::make_shared<const peer::TrainingFiles>(python, split_->train, phases);
     ledger_.made({kTrainingFiles, training_files_->seconds(), SharedClock::prepare},
                  SharedScope::split);
   }

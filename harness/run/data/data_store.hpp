@@ -46,7 +46,8 @@ class DataStore {
 
   // The training part of the split at hand as files for other processes, written for the first case
   // that asks, and again where a process has written to them. Throws Error(io).
-  std::shared_ptr<const peer::TrainingFiles> training_files(const std::string& python);
+  std::shared_ptr<const peer::TrainingFiles> training_files(const std::string& python,
+                                                            PhaseSink* phases);
   bool holds_training_files() const { return training_files_ != nullptr; }
   // For the memory; 0 where they lie on a disk.
   double training_files_bytes() const;
