@@ -93,7 +93,7 @@ Channel::Channel(const std::string& python, std::string library, double bytes,
   const auto asked = Clock::now();
   while (!over() && folder_.empty() && seconds_since(asked) < kGrace_s) {
     if (const auto line = take_line()) take(*line);
-    folder_ = text("folder");
+    folder_ = text_at(said_, {"folder"}).value_or("");
   }
   if (!folder_.empty()) return;
   end();
