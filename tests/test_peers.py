@@ -398,16 +398,34 @@ def peers_of(pid):
     return [one for child in children for one in [child, *peers_of(child)]]
 
 
-def test_a_peer_ends_with_a_killed_mfbench_and_its_folder_with_the_next(mfbench, fakes):
-    process, peers = start(mfbench, fakes, "hangs")
+def folders_of(peers):
+    """Of a peer, and of what it was handed."""
     folder = os.readlink(f"/proc/{peers[1]}/cwd")
     data = os.path.dirname(os.path.realpath(os.path.join(folder, "item.npy")))
     assert os.path.isdir(folder) and os.path.isdir(data) and data != folder
+    return folder, data
+
+
+def test_a_peer_and_its_folders_end_with_a_killed_mfbench(mfbench, fakes):
+    process, peers = start(mfbench, fakes, "hangs")
+    folders = folders_of(peers)
     process.kill()
     process.wait()
     assert all(gone(peer) for peer in peers)
-    run(mfbench, fakes, spec([{"name": "sgd_serial", "factors": 2}]), code=0)  # any run
-    assert not os.path.exists(folder) and not os.path.exists(data)
+    assert not any(map(os.path.exists, folders))
+
+
+def test_what_killed_supervisors_leave_goes_with_the_next(mfbench, fakes):
+    process, peers = start(mfbench, fakes, "hangs")
+    folders = folders_of(peers)
+    process.send_signal(signal.SIGSTOP)
+    for peer in peers:
+        os.kill(peer, signal.SIGKILL)
+    process.kill()
+    process.wait()
+    assert all(map(os.path.exists, folders))
+    run(mfbench, fakes, spec([fake("well")]), "--rerun", code=0)
+    assert not any(map(os.path.exists, folders))
 
 
 @pytest.mark.parametrize("number, mode", [(signal.SIGINT, "hangs"), (signal.SIGTERM, "hangs_in_training")])
