@@ -594,8 +594,6 @@ WRONG_PARAMS = {
                           ".damping.default: found the number 3, expected a number from 0 to 2"),
     "no factors": ({"damping": {"type": "boolean", "default": True, "help": "x"}}, ": expected 'factors' among"),
     "a key of every entry": ({"stop": {"type": "boolean", "default": True, "help": "x"}}, ".stop: an entry of a spec"),
-    "a condition on nothing": ({"factors": {"type": "integer", "default": 1, "min": 1, "max": 2, "help": "x",
-                                            "where": {"model": ["plain"]}}}, ".factors.where: expected 'model'"),
 }
 
 

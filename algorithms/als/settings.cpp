@@ -22,22 +22,21 @@ double solver_flops(const Common& common, Solver solver) {
 }  // namespace
 
 std::vector<ParamSpec> common_params(std::int64_t max_factors) {
-  return {ParamSpec::integer("factors", 100, 1, max_factors, "length f of the rows of X and Theta"),
-          ParamSpec::number("reg", 0.05, 0, 1e6,
-                            "lambda: a row of n ratings is shrunk by lambda n^reg_power"),
-          ParamSpec::number("reg_power", 1, 0, 2,
-                            "1: weighted lambda (the paper's); 0: the same for every row")
-              .silent(),
-          ParamSpec::choice("first", FirstSide::users, kFirstSides,
-                            "whose rows an epoch solves first; the others' come last")
-              .silent(),
-          ParamSpec::choice("center", CenterKind::none, kCenterKinds,
-                            "removed before: nothing (p.q, the paper's), mu, or mu + b_u + c_i"),
-          ParamSpec::integer("cg_steps", 6, 1, 1000, "steps of the solver cg at most, f_s", "steps")
-              .where("solver", {"cg"}),
-          ParamSpec::number("cg_tolerance", 1e-4, 0, 1e6,
-                            "cg ends when the norm of the residual b - A x is below it")
-              .where("solver", {"cg"})};
+  return {
+      ParamSpec::integer("factors", 100, 1, max_factors, "length f of the rows of X and Theta"),
+      ParamSpec::number("reg", 0.05, 0, 1e6,
+                        "lambda: a row of n ratings is shrunk by lambda n^reg_power"),
+      ParamSpec::number("reg_power", 1, 0, 2,
+                        "1: weighted lambda (the paper's); 0: the same for every row")
+          .silent(),
+      ParamSpec::choice("first", FirstSide::users, kFirstSides,
+                        "whose rows an epoch solves first; the others' come last")
+          .silent(),
+      ParamSpec::choice("center", CenterKind::none, kCenterKinds,
+                        "removed before: nothing (p.q, the paper's), mu, or mu + b_u + c_i"),
+      ParamSpec::integer("cg_steps", 6, 1, 1000, "steps of the solver cg at most, f_s", "steps"),
+      ParamSpec::number("cg_tolerance", 1e-4, 0, 1e6,
+                        "cg ends when the norm of the residual b - A x is below it")};
 }
 
 Common read_common(const Params& params) {

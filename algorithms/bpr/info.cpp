@@ -29,15 +29,14 @@ std::vector<ParamSpec> shared_params(std::int64_t most_factors) {
                          "they are"),
        ParamSpec::boolean("item_bias", true,
                           "the first factor is the bias of the item: that of users is 1"),
-       ParamSpec::number("alpha", 1, 1e-6, 1e6, "weight of an observed pair of value r: alpha r")
-           .where("loss", {"logistic"})});
+       ParamSpec::number("alpha", 1, 1e-6, 1e6,
+                         "loss logistic: weight of an observed pair of value r: alpha r")});
 }
 
 ParamSpec max_tries_param() {
-  return ParamSpec::integer("max_tries", 32, 1, 1 << 20,
-                            "items drawn for one that comes too close; without one no update",
-                            "items")
-      .where("loss", {"warp"});
+  return ParamSpec::integer(
+      "max_tries", 32, 1, 1 << 20,
+      "loss warp: items drawn for one that comes too close; without one no update", "items");
 }
 
 // Rows of both sides.

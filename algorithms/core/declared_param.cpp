@@ -56,12 +56,6 @@ ParamSpec read_declared_param(const std::string& name, JsonReader& reader) {
   spec.unit = reader.string("unit", "");
   spec.help = reader.name("help");
   spec.silent_default = reader.boolean("silent", false);
-  if (const Json* where = reader.find("where")) {
-    const JsonReader conditions(*where, reader.path("where"));
-    for (const auto& [other, values] : where->items()) {
-      spec.conditions.emplace_back(other, read_words(values, conditions.path(other)));
-    }
-  }
   return spec;
 }
 

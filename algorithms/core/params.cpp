@@ -138,17 +138,6 @@ Params read_params(const std::vector<ParamSpec>& specs, JsonReader& reader) {
   return params;
 }
 
-std::string why_idle(const ParamSpec& spec, const Params& params) {
-  for (const auto& [other, values] : spec.conditions) {
-    if (!params.has(other)) continue;
-    const std::string& found = params.choice(other);
-    if (std::find(values.begin(), values.end(), found) != values.end()) continue;
-    return fmt::format("counts where {} is {}, here it is {}", other, fmt::join(values, " or "),
-                       found);
-  }
-  return {};
-}
-
 Params default_params(const std::vector<ParamSpec>& specs) {
   return default_params(specs, Json::object());
 }

@@ -31,9 +31,6 @@ struct ParamSpec {
   // No spec sets it and `describe` does not list it: a former parameter, whose value stays in the
   // hash of a case. Tests and benchmarks set others.
   bool fixed = false;
-  // It says something only where each of these parameters, all of them choices, has one of its
-  // values. Those that the algorithm does not have are no condition.
-  std::vector<std::pair<std::string, std::vector<std::string>>> conditions = {};
 
   static ParamSpec boolean(std::string name, bool fallback, std::string help);
   static ParamSpec integer(std::string name, std::int64_t fallback, std::int64_t min,
@@ -51,11 +48,6 @@ struct ParamSpec {
   // The same, with a silent default.
   ParamSpec silent() && {
     silent_default = true;
-    return std::move(*this);
-  }
-  // The same, with one more condition.
-  ParamSpec where(std::string other, std::vector<std::string> values) && {
-    conditions.emplace_back(std::move(other), std::move(values));
     return std::move(*this);
   }
   // One of an enum's values, by the table of its names.
@@ -98,10 +90,6 @@ class Params {
 // Reads every declared parameter but the fixed ones from a JSON object (scalars: sweeps are already
 // expanded). The caller calls reader.finish().
 Params read_params(const std::vector<ParamSpec>& specs, JsonReader& reader);
-
-// The first condition of `spec` that does not hold, as "counts where storage is fp16 or bf16, here
-// it is fp32"; empty where all do.
-std::string why_idle(const ParamSpec& spec, const Params& params);
 
 // All at their defaults, some changed, fixed ones as well: for tests and benchmarks.
 Params default_params(const std::vector<ParamSpec>& specs);

@@ -8,8 +8,7 @@ ParamSpec storage_param() {
 }
 
 ParamSpec rounding_param(Rounding fallback) {
-  return ParamSpec::choice("rounding", fallback, kRoundings, "to fp16 and bf16")
-      .where("storage", {"fp16", "bf16"});
+  return ParamSpec::choice("rounding", fallback, kRoundings, "to fp16 and bf16");
 }
 
 Storage read_storage(const Params& params) { return params.choice("storage", kStorages); }

@@ -69,13 +69,7 @@ std::vector<ParamSpec> read_params(JsonReader& reader) {
     }
     params.push_back(read_declared_param(name, one));
   });
-  const std::string place = reader.path("params");
-  expect_param(params, "factors", ParamSpec::Type::integer, place);
-  for (const auto& spec : params) {
-    for (const auto& [other, values] : spec.conditions) {
-      expect_param(params, other, ParamSpec::Type::choice, place + "." + spec.name + ".where");
-    }
-  }
+  expect_param(params, "factors", ParamSpec::Type::integer, reader.path("params"));
   return params;
 }
 

@@ -8,8 +8,6 @@
 #include <set>
 #include <string_view>
 
-#include "harness/experiment/differences.hpp"
-
 namespace mf {
 namespace {
 
@@ -17,38 +15,109 @@ constexpr std::size_t kLongestId = kLongestFileName - std::string_view(".jsonl")
 constexpr std::size_t kLongestAlgorithm = 30;
 constexpr std::size_t kLongestWord = 30;
 
-// Shorter where the field has a usual letter for it.
-std::string abbreviated(const std::string& key) {
-  static const std::map<std::string, std::string> kShort = {{"learning_rate", "lr"}};
-  const auto found = kShort.find(key);
-  return found == kShort.end() ? key : found->second;
+// Keys of one section joined by dots ("plateau.patience"), in the order of the resolved case.
+struct Setting {
+  std::string section;  // params, schedule, init, stop, evaluate or split
+  std::string key;
+  Json value;
+};
+using Settings = std::vector<Setting>;
+
+void flatten(const Json& json, const std::string& section, const std::string& prefix,
+             Settings& out) {
+  for (const auto& [key, value] : json.items()) {
+    if (value.is_object()) {
+      flatten(value, section, prefix + key + ".", out);
+    } else {
+      out.push_back({section, prefix + key, value});
+    }
+  }
 }
 
-// 250 for 250.0
-std::string number_text(const Json& value) {
-  return value.is_number_float() ? fmt::format("{}", value.get<double>()) : value.dump();
+Settings settings_of(const Case& item) {
+  Settings all;
+  for (const char* section : {"params", "schedule", "init", "stop"}) {
+    flatten(item.resolved.at(section), section, "", all);
+  }
+  all.push_back({"evaluate", "every", item.resolved.at("evaluate").at("every")});
+  return all;
+}
+
+// Without its seed and its fold, which are a repeat's.
+Settings split_of(const Case& item) {
+  Json split = item.resolved.at("split");
+  split.erase("seed");
+  split.erase("fold");
+  Settings all;
+  flatten(split, "split", "", all);
+  return all;
+}
+
+// The values that each setting has in the cases of a group.
+class Values {
+ public:
+  void add(const Settings& settings) {
+    ++cases_;
+    for (const auto& one : settings) {
+      Seen& seen = seen_[{one.section, one.key}];
+      ++seen.cases;
+      seen.values.insert(one.value.dump());
+    }
+  }
+
+  // A setting that only some of the cases have differs too, but not in a section of several kinds,
+  // whose kind differs.
+  Settings differing(Settings settings) const {
+    std::erase_if(settings, [&](const Setting& one) {
+      const Seen& seen = seen_.at({one.section, one.key});
+      const bool has_kinds = one.section == "schedule" || one.section == "init";
+      return seen.values.size() == 1 && (seen.cases == cases_ || has_kinds);
+    });
+    return settings;
+  }
+
+ private:
+  struct Seen {
+    int cases = 0;
+    std::set<std::string> values;
+  };
+  int cases_ = 0;
+  std::map<std::pair<std::string, std::string>, Seen> seen_;
+};
+
+// "learning_rate" if no other of `all` ends like it, else "schedule.learning_rate"; a kind is
+// always "schedule.kind".
+std::string short_key(const Setting& setting, const Settings& all) {
+  const std::string last = leaf(setting.key);
+  const auto alike = std::count_if(all.begin(), all.end(),
+                                   [&](const Setting& other) { return leaf(other.key) == last; });
+  return alike > 1 || last == "kind" ? setting.section + "." + setting.key : last;
+}
+
+// " factors=50 threads=2"
+std::string text_of(const Settings& settings) {
+  std::string text;
+  for (const auto& one : settings) {
+    text += fmt::format(" {}={}", short_key(one, settings), setting_text(one.value));
+  }
+  return text;
 }
 
 // "stride250", "reg_item_bias_-1", "order_random", "graph_false"
-std::string word_of(const Setting& setting, const std::vector<Setting>& all) {
-  std::string key = short_key(setting, all);
-  if (setting.key == "kind") key = setting.section;
-  key = abbreviated(key);
+std::string word_of(const Setting& setting, const Settings& all) {
+  std::string key = setting.key == "kind" ? setting.section : short_key(setting, all);
+  if (key == "learning_rate") key = "lr";
   std::replace(key.begin(), key.end(), '.', '_');
   const Json& value = setting.value;
-  if (value.is_number()) {
-    const std::string number = number_text(value);
-    const bool apart =
-        number[0] == '-' || std::isdigit(static_cast<unsigned char>(key.back())) != 0;
-    return key + (apart ? "_" : "") + number;
-  }
-  return key + "_" + slug(setting_text(value));
+  if (!value.is_number()) return key + "_" + slug(setting_text(value));
+  const std::string number =  // 250 for 250.0
+      value.is_number_float() ? fmt::format("{}", value.get<double>()) : value.dump();
+  const bool apart = number[0] == '-' || std::isdigit(static_cast<unsigned char>(key.back())) != 0;
+  return key + (apart ? "_" : "") + number;
 }
 
 // "-stride250-lr0.02": whole words, the first ones, in at most `room` bytes.
-std::string words_of(const Differences& differing, std::size_t room) {
-  std::vector<Setting> all = differing.settings;
-  all.insert(all.end(), differing.split.begin(), differing.split.end());
+std::string words_of(const Settings& all, std::size_t room) {
   std::string text;
   for (const auto& setting : all) {
     if (setting.section == "params" && setting.key == "factors") continue;  // always shown
@@ -66,7 +135,7 @@ std::string repeat_of(const Case& item, const char* between) {
   return fmt::format("{}{}fold{}", seed, between, item.split.fold);
 }
 
-std::string id_of(const Case& item, const Differences& differing) {
+std::string id_of(const Case& item, const Settings& differing) {
   std::string start = item.algorithm.substr(0, kLongestAlgorithm);
   std::replace(start.begin(), start.end(), ':', '-');  // of a peer
   if (item.params.has("factors")) start += fmt::format("-f{}", item.params.integer("factors"));
@@ -75,20 +144,6 @@ std::string id_of(const Case& item, const Differences& differing) {
   if (!label.empty()) label = "-" + label;
   const std::size_t room = kLongestId - start.size() - label.size() - end.size();
   return start + words_of(differing, room) + label + end;
-}
-
-// "als_cpu s2 factors=16 lr=0.01 holdout=0.2 on ml-1m": the repeat and the data set where others of
-// the spec have another. What is cut off first stands last.
-std::string title_of(const Case& item, const Differences& differing, bool repeats, bool data) {
-  std::string title = item.algorithm + (repeats ? " " + repeat_of(item, " ") : "");
-  for (const auto* settings : {&differing.settings, &differing.split}) {
-    for (const auto& one : *settings) {
-      const std::string value =
-          one.value.is_string() ? one.value.get<std::string>() : number_text(one.value);
-      title += fmt::format(" {}={}", abbreviated(short_key(one, *settings)), value);
-    }
-  }
-  return data ? title + " on " + item.data.label() : title;
 }
 
 }  // namespace
@@ -106,17 +161,31 @@ std::string slug(const std::string& text) {
   return out.substr(0, 60);
 }
 
+std::string leaf(const std::string& key) { return key.substr(key.rfind('.') + 1); }
+
+std::string setting_text(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
 void name_cases(std::vector<Case>& cases) {
-  const auto differing = differences(cases);
+  std::map<std::string, Values> of_algorithm, of_data;
   std::set<std::string> repeats;
-  std::set<std::string> data;
   for (const auto& item : cases) {
+    of_algorithm[item.algorithm].add(settings_of(item));
+    of_data[item.data.label()].add(split_of(item));
     repeats.insert(repeat_of(item, " "));
-    data.insert(item.data.label());
   }
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    cases[i].id = id_of(cases[i], differing[i]);
-    cases[i].title = title_of(cases[i], differing[i], repeats.size() > 1, data.size() > 1);
+  for (auto& item : cases) {
+    Settings all = of_algorithm[item.algorithm].differing(settings_of(item));
+    const Settings split = of_data[item.data.label()].differing(split_of(item));
+    const std::string settings = text_of(all), splits = text_of(split);
+    item.name = item.algorithm + settings;
+    item.data_name = item.data.label() + splits;
+    // What is cut off first stands last.
+    item.title = item.algorithm + (repeats.size() > 1 ? " " + repeat_of(item, " ") : "") +
+                 settings + splits + (of_data.size() > 1 ? " on " + item.data.label() : "");
+    all.insert(all.end(), split.begin(), split.end());
+    item.id = id_of(item, all);
   }
 }
 

@@ -22,8 +22,6 @@
 #include "datasets/dataset_entry.hpp"
 #include "datasets/load.hpp"
 #include "harness/experiment/case_names.hpp"
-#include "harness/experiment/differences.hpp"
-#include "harness/experiment/idle_keys.hpp"
 #include "harness/experiment/metric_keys.hpp"
 #include "harness/experiment/spec_forms.hpp"
 
@@ -476,19 +474,6 @@ void cut_validation(Spec& spec, std::vector<DataEntry>& data,
   }
 }
 
-void warn_of_test(Spec& spec) {
-  std::set<std::string> known;
-  for (const Case& item : spec.cases) {
-    for (const auto& rule : rules_on_test(item)) {
-      if (!known.insert(item.path + rule).second) continue;
-      spec.warnings.push_back(fmt::format(
-          "{}: {} watches the test part, so that the test part chooses what is measured on it; "
-          "tables mark it. Without \"monitor\" the validation part is watched",
-          item.path, rule));
-    }
-  }
-}
-
 void check_baseline(const std::string& baseline, const std::vector<GivenAlgorithm>& algorithms) {
   if (baseline.empty()) return;
   std::vector<std::string> names;
@@ -589,18 +574,12 @@ void add_study(Spec& spec, Study study) {
 void label_studies(Spec& spec) {
   std::vector<Case> bases;
   for (const auto& study : spec.studies) bases.push_back(study.base);
-  const auto differing = differences(bases);
+  name_cases(bases);
   for (std::size_t i = 0; i < bases.size(); ++i) {
-    std::string label = bases[i].algorithm;
-    std::vector<Setting> settings = differing[i].settings;
-    settings.insert(settings.end(), differing[i].split.begin(), differing[i].split.end());
-    for (const auto& one : settings) {
-      if (one.value == "tuned") continue;
-      label += fmt::format(" {}={}", short_key(one, settings), one.value.dump());
-    }
     const SplitSpec& split = bases[i].split;
-    if (split.kind == SplitSpec::Kind::folds) label += fmt::format(" fold {}", split.fold);
-    spec.studies[i].label = label + " on " + bases[i].data.label();
+    const bool folds = split.kind == SplitSpec::Kind::folds;
+    spec.studies[i].label = bases[i].name + " on " + bases[i].data_name +
+                            (folds ? fmt::format(" fold {}", split.fold) : "");
   }
 }
 
@@ -618,28 +597,6 @@ void warn_of_unequal(Spec& spec, const std::vector<GivenAlgorithm>& algorithms) 
     if (mine == others) continue;
     spec.warnings.push_back(fmt::format("{}.tune has {} and {}.tune {}: they are not tuned alike",
                                         given.entry.path, mine, first->entry.path, others));
-  }
-}
-
-void warn_of_idle(Spec& spec, const std::vector<GivenAlgorithm>& algorithms) {
-  std::vector<GivenParams> cases;
-  for (const auto& given : algorithms) {
-    std::set<std::string> searched;
-    if (given.entry.tune) {
-      for (const auto& range : given.entry.tune->over) searched.insert(range.name);
-    }
-    cases.push_back({given.entry.path, given.entry.name, given.json, std::move(searched),
-                     &given.entry.params, given.inherited});
-  }
-  for (auto& warning : idle_keys(cases)) spec.warnings.push_back(std::move(warning));
-}
-
-void warn_of_rules(Spec& spec) {
-  std::set<std::string> known;
-  for (const Case& item : spec.cases) {
-    const auto why = why_never_stops(item.stop, item.evaluate.every);
-    if (!why || !known.insert(item.path + *why).second) continue;
-    spec.warnings.push_back(fmt::format("{}.stop.{}", item.path, *why));
   }
 }
 
@@ -930,9 +887,6 @@ Spec parse_spec(const Json& json, const std::string& file) {
   check_cases(spec, keys);
   warn_of_unequal(spec, parts.algorithms);
   warn_of_splits(spec, keys, parts.data);
-  warn_of_test(spec);
-  warn_of_idle(spec, parts.algorithms);
-  warn_of_rules(spec);
   for (const auto& entries : repeated) {
     spec.warnings.push_back(entries + ": some of its cases stand there twice; each runs once");
   }

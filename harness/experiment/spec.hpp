@@ -46,6 +46,8 @@ struct Unresolved {
 struct Case {
   std::string id;         // that of its file: readable, ends in the first 10 digits of hash
   std::string title;      // what tells it from the others, for people: "als_cpu s2 factors=16"
+  std::string name;       // "als_cpu factors=16": with what differs among cases of the algorithm
+  std::string data_name;  // "ml-100k holdout=0.2": with what differs among splits of the data set
   std::string hash;       // SHA-256 of `resolved`
   Json resolved;          // everything that decides the result
   std::string path;       // JSON path of its algorithm entry, for messages

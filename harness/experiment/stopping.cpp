@@ -72,21 +72,6 @@ Json StopSpec::to_json() const {
   return json;
 }
 
-std::optional<std::string> why_never_stops(const StopSpec& stop, std::int64_t every) {
-  const std::int64_t evaluations = (stop.epochs + every - 1) / every;  // without epoch 0
-  const auto needs = [&](const char* rule, std::int64_t least) {
-    return fmt::format(
-        "{} can never stop a case: it needs {} evaluations, and {} epochs with one every {} have "
-        "{}",
-        rule, least, stop.epochs, every, evaluations);
-  };
-  // The first is the best so far.
-  const std::int64_t of_plateau = std::int64_t{stop.plateau_patience} + 1;
-  if (stop.plateau_patience > 0 && evaluations < of_plateau) return needs("plateau", of_plateau);
-  if (stop.overfitting_factor > 0 && evaluations < 2) return needs("overfitting", 2);
-  return std::nullopt;
-}
-
 std::optional<StopDecision> Stopping::check_divergence(const StopInput& input) const {
   const double error = input.metrics.to_minimize(error_);
   if (!std::isfinite(error)) {

@@ -32,10 +32,6 @@ struct StopSpec {
 const Form<StopSpec>& stop_form();
 StopSpec parse_stop(const Json& json, const std::string& path);
 
-// "plateau can never stop a case: ...", of a rule that counts evaluations, for a case that is
-// evaluated `every` so many epochs; nothing where each rule may.
-std::optional<std::string> why_never_stops(const StopSpec& stop, std::int64_t every);
-
 struct StopInput {
   std::int64_t epoch = 0;
   double train_s = 0;

@@ -13,7 +13,6 @@
 #include "harness/results/files/result_file.hpp"
 #include "harness/results/files/standing_names.hpp"
 #include "harness/results/meaning/stats.hpp"
-#include "harness/experiment/differences.hpp"
 
 namespace mf {
 namespace {
@@ -44,15 +43,13 @@ Race& race_in(std::vector<Race>& races, const std::string& data) {
 }
 
 std::vector<Race> races_of(const std::string& folder, const Spec& spec, const TargetSpec& target) {
-  const auto differing = differences(spec.cases);
   std::vector<Race> races;
-  for (std::size_t i = 0; i < spec.cases.size(); ++i) {
-    const Case& item = spec.cases[i];
+  for (const Case& item : spec.cases) {
     const auto file = read_result_file(folder + "/" + item.id + ".jsonl");
     if (!file || !file->status() || !has_run(*file->status())) continue;
-    Race& race = race_in(races, with_settings(item.data.label(), differing[i].split));
+    Race& race = race_in(races, item.data_name);
     const auto reached = answer_at(*file, target);
-    Racer& racer = racer_in(race, with_settings(item.algorithm, differing[i].settings));
+    Racer& racer = racer_in(race, item.name);
     racer.answers.push_back(reached ? reached->answer_s.value_or(kNever) : kNever);
     racer.contended = racer.contended || !contention_text(contention_in(file->footer)).empty();
   }

@@ -15,7 +15,6 @@
 #include "harness/results/meaning/shared_cost.hpp"
 #include "harness/results/meaning/stats.hpp"
 #include "harness/results/text_table.hpp"
-#include "harness/experiment/differences.hpp"
 
 namespace mf {
 namespace {
@@ -33,12 +32,13 @@ struct Scaled {
   Counts counts;
 };
 
-std::vector<Setting> without_count(const std::vector<Setting>& settings) {
-  std::vector<Setting> others;
-  for (const Setting& one : settings) {
-    if (one.key != ranks_param().name && one.key != devices_param().name) others.push_back(one);
+// "als factors=8" of "als ranks=2 factors=8".
+std::string without_count(std::string name) {
+  for (const auto& param : {ranks_param(), devices_param()}) {
+    const std::size_t at = name.find(" " + param.name + "=");
+    if (at != name.npos) name.erase(at, name.find(' ', at + 1) - at);
   }
-  return others;
+  return name;
 }
 
 void add(Times& times, const ResultFile& file) {
@@ -53,15 +53,12 @@ void add(Times& times, const ResultFile& file) {
 }
 
 std::vector<Scaled> scaled_of(const std::string& folder, const Spec& spec) {
-  const auto differing = differences(spec.cases);
   std::vector<Scaled> all;
   std::map<std::pair<std::string, std::string>, std::size_t> places;
-  for (std::size_t i = 0; i < spec.cases.size(); ++i) {
-    const Case& item = spec.cases[i];
+  for (const Case& item : spec.cases) {
     const auto file = read_result_file(folder + "/" + item.id + ".jsonl");
     if (!file || !file->header.is_object()) continue;
-    const std::pair key = {with_settings(item.data.label(), differing[i].split),
-                           with_settings(item.algorithm, without_count(differing[i].settings))};
+    const std::pair key = {item.data_name, without_count(item.name)};
     const auto [at, added] = places.try_emplace(key, all.size());
     if (added) all.push_back({key.first, key.second, "ranks", {}});
     Scaled& one = all[at->second];

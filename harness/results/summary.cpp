@@ -18,6 +18,7 @@
 #include "base/json/json_values.hpp"
 #include "base/terminal.hpp"
 #include "base/text.hpp"
+#include "harness/experiment/frozen_targets.hpp"
 #include "harness/results/compare/answer.hpp"
 #include "harness/results/compare/headline.hpp"
 #include "harness/results/compare/origins.hpp"
@@ -26,8 +27,6 @@
 #include "harness/results/files/standing_names.hpp"
 #include "harness/results/meaning/stats.hpp"
 #include "harness/results/scaling.hpp"
-#include "harness/experiment/differences.hpp"
-#include "harness/experiment/frozen_targets.hpp"
 
 namespace mf {
 namespace {
@@ -57,15 +56,6 @@ struct Row {
                            [](int sum, const auto& one) { return sum + one.second; });
   }
 };
-
-// {"ml-100k holdout=0.2", "sgd_serial factors=50 threads=2"}: with what differs among the cases of
-// this data set and of this algorithm.
-using RowKey = std::pair<std::string, std::string>;
-
-RowKey row_key(const Case& item, const Differences& differing) {
-  return {with_settings(item.data.label(), differing.split),
-          with_settings(item.algorithm, differing.settings)};
-}
 
 void add_known(std::vector<double>& numbers, const std::optional<double>& value) {
   if (value) numbers.push_back(*value);
@@ -135,19 +125,16 @@ void add_to(Row& row, const ResultFile& file, const std::optional<TargetSpec>& t
 
 std::vector<Row> rows_of(const std::string& folder, const Spec& spec,
                          const std::optional<TargetSpec>& target) {
-  const auto differing = differences(spec.cases);
   std::vector<Row> rows;
-  std::map<RowKey, std::size_t> places;
-  for (std::size_t i = 0; i < spec.cases.size(); ++i) {
-    const Case& item = spec.cases[i];
+  std::map<std::pair<std::string, std::string>, std::size_t> places;
+  for (const Case& item : spec.cases) {
     const auto file = read_result_file(folder + "/" + item.id + ".jsonl");
     if (!file || !file->header.is_object()) continue;
-    const RowKey key = row_key(item, differing[i]);
-    const auto [at, added] = places.try_emplace(key, rows.size());
+    const auto [at, added] = places.try_emplace({item.data_name, item.name}, rows.size());
     if (added) {
       rows.push_back({});
-      rows.back().data = key.first;
-      rows.back().name = key.second;
+      rows.back().data = item.data_name;
+      rows.back().name = item.name;
       rows.back().metric = main_metric(item);
       rows.back().method = find_algorithm(item.algorithm).method;
     }

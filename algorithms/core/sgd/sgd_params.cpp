@@ -41,9 +41,8 @@ std::vector<ParamSpec> regularizer_params(double default_reg, bool of_biases) {
                         "L2 regularizer of everything not given its own"),
       regularizer("reg_p", "the rows of P"), regularizer("reg_q", "the rows of Q")};
   if (!of_biases) return params;
-  return join_params(std::move(params),
-                     {regularizer("reg_user_bias", "the user biases").where("model", {"biased"}),
-                      regularizer("reg_item_bias", "the item biases").where("model", {"biased"})});
+  return join_params(std::move(params), {regularizer("reg_user_bias", "the user biases"),
+                                         regularizer("reg_item_bias", "the item biases")});
 }
 
 Regularizers read_regularizers(const Params& params) {

@@ -42,9 +42,8 @@ AlgorithmInfo cpu_info() {
       "Y. Hu, Y. Koren, C. Volinsky, \"Collaborative Filtering for Implicit Feedback Datasets\", "
       "ICDM 2008; solver cg: G. Takacs, I. Pilaszy, D. Tikk, \"Applications of the Conjugate "
       "Gradient Method for Implicit Feedback Collaborative Filtering\", RecSys 2011";
-  info.params =
-      join_params(common_params(), {reg_exponent_param(), solver_param(Solver::cg),
-                                    cg_steps_param().where("solver", {"cg"}), threads_param()});
+  info.params = join_params(common_params(), {reg_exponent_param(), solver_param(Solver::cg),
+                                              cg_steps_param(), threads_param()});
   info.memory = cpu_memory;
   return info;
 }

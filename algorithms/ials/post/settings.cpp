@@ -17,30 +17,22 @@ std::vector<ParamSpec> ials_params() {
                          "formed, then solved (cuMF_ALS)"),
        ParamSpec::choice("dot", Dot::shuffle, kDots,
                          "solve cg: y.x of a pair is summed over the block by atomicAdd or "
-                         "shuffles, or by the one warp that takes the pair (ours)")
-           .where("solve", {"cg"}),
+                         "shuffles, or by the one warp that takes the pair (ours)"),
        ParamSpec::choice("gram_access", GramAccess::coalesced, kGramAccesses,
                          "solve cg: threads read the Gram matrix by rows or by columns; dot "
-                         "warp has one way")
-           .where("solve", {"cg"})
-           .where("dot", {"atomic", "shuffle"}),
+                         "warp has one way"),
        ParamSpec::boolean("prefetch", true,
                           "solve cg: the next pair is read before the sum of this one; false: "
-                          "the post's loop")
-           .where("solve", {"cg"})
-           .where("dot", {"atomic", "shuffle"}),
+                          "the post's loop"),
        ParamSpec::integer("blocks", 1024, 1, 1 << 20,
-                          "solve cg: thread blocks, which stride over the rows", "blocks")
-           .where("solve", {"cg"}),
+                          "solve cg: thread blocks, which stride over the rows", "blocks"),
        ParamSpec::choice("solver", Solver::cg, kSolvers,
-                         "solve hermitian: cg_steps of CG, or Cholesky")
-           .where("solve", {"hermitian"}),
+                          "solve hermitian: cg_steps of CG, or Cholesky"),
        ParamSpec::constant("batch_rows", std::int64_t{0}),
        ParamSpec::integer("split_rows", 8192, 0, std::int64_t{1} << 31,
                           "solve hermitian: longer rows are cut over several thread blocks; 0: "
                           "never",
-                          "pairs")
-           .where("solve", {"hermitian"})});
+                          "pairs")});
 }
 
 Params als_params_of(const IalsSettings& settings) {

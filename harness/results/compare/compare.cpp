@@ -10,7 +10,7 @@
 
 #include "base/json/json_values.hpp"
 #include "base/text.hpp"
-#include "harness/experiment/differences.hpp"
+#include "harness/experiment/case_names.hpp"
 
 namespace mf {
 namespace {
