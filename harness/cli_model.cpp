@@ -3,18 +3,12 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdint>
 #include <fstream>
 #include <iostream>
 #include <memory>
 #include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/error.hpp"
 #include "base/log.hpp"
@@ -24,37 +18,21 @@
 namespace mf {
 namespace {
 
-// ---- lines of files, by the ids of a model ------------------------------------------------------
+using Words = std::vector<std::string_view>;
 
-bool has_names(const SavedModel& model) {
-  return !model.user_names.empty() || !model.item_names.empty();
-}
-
-std::vector<std::string_view> words_of(std::string_view line, bool names) {
-  const bool tabs = names && line.find('\t') != line.npos;
-  const std::string_view kBlanks = tabs ? "\t\r" : " \t\r";
-  std::vector<std::string_view> words;
-  for (std::size_t at = line.find_first_not_of(kBlanks); at != line.npos;) {
-    const std::size_t end = std::min(line.find_first_of(kBlanks, at), line.size());
+Words words_of(std::string_view line, std::string_view blanks) {
+  Words words;
+  for (std::size_t at = line.find_first_not_of(blanks); at != line.npos;) {
+    const std::size_t end = std::min(line.find_first_of(blanks, at), line.size());
     words.push_back(line.substr(at, end - at));
-    at = line.find_first_not_of(kBlanks, end);
+    at = line.find_first_not_of(blanks, end);
   }
   return words;
 }
 
-// The whole word, within the range of T; nothing else.
-template <class T>
-std::optional<T> number(std::string_view word) {
-  T value{};
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc() || end != word.data() + word.size()) return std::nullopt;
-  return value;
-}
-
-// Calls body(line, its number) for every line of a file or of standard input ("-") that is not
-// blank, without blanks at its ends.
+// Calls body(line without blanks at its ends, "path:number") for the lines that are not blank.
 template <class Body>
-void for_texts(const std::string& path, const Body& body) {
+void for_lines(const std::string& path, const Body& body) {
   constexpr std::string_view kBlanks = " \t\r";
   std::ifstream file;
   if (path != "-") {
@@ -67,153 +45,137 @@ void for_texts(const std::string& path, const Body& body) {
     const std::size_t first = line.find_first_not_of(kBlanks);
     if (first == line.npos) continue;
     const std::size_t last = line.find_last_not_of(kBlanks);
-    body(std::string_view(line).substr(first, last + 1 - first), at);
+    body(std::string_view(line).substr(first, last + 1 - first), fmt::format("{}:{}", path, at));
   }
 }
 
-// Calls body(words) for every line with words; what it expected instead, or null.
+// Calls body(words) for the lines; false: the line is not as expected.
 template <class Body>
-void for_lines(const std::string& path, bool names, const Body& body) {
-  for_texts(path, [&](std::string_view line, std::int64_t at) {
-    const char* expected = body(words_of(line, names));
-    if (expected == nullptr) return;
-    fail(ErrorKind::data, "{}:{}: found {}, expected {}", path, at, in_quotes(line), expected);
+void for_words(const std::string& path, bool names, const std::string& expected, const Body& body) {
+  for_lines(path, [&](std::string_view line, const std::string& where) {
+    const bool tabs = names && line.find('\t') != line.npos;
+    if (body(words_of(line, tabs ? "\t\r" : " \t\r"))) return;
+    fail(ErrorKind::data, "{}: found {}, expected {}{}", where, in_quotes(line), expected,
+         names ? ", with a tab between them if an id has blanks" : "; ids are integers of 32 bits");
   });
 }
 
-// For an option; `key` is what the model makes of it.
-GivenId given_id(const char* option, const char* whose, const std::string& text,
-                 const std::optional<std::int32_t>& key) {
-  if (key) return {text, *key};
-  fail(ErrorKind::usage,
-       "{}: found {}, expected a whole number of 32 bits: the ids of the {} of this model are "
-       "integers",
-       option, in_quotes(text), whose);
-}
-
-GivenId given_user(const SavedModel& model, const std::string& text) {
-  return given_id("--user", "users", text, model.user_key(text));
-}
-
-// `where` begins the message.
-void check_user(const SavedModel& model, const GivenId& user, const std::string& where) {
-  if (model.knows_user(user.key)) return;
-  const bool named = !model.user_names.empty();
-  fail(ErrorKind::data, "{}the model knows no user {}; it has {} users, such as {}", where,
-       named ? in_quotes(user.text) : user.text, model.user_ids.size(),
-       named ? in_quotes(model.user_names[0]) : std::to_string(model.user_ids[0]));
-}
-
-GivenId given_item(const SavedModel& model, const std::string& text) {
-  return given_id("--item", "items", text, model.item_key(text));
+// The whole word.
+std::optional<float> number(std::string_view word) {
+  float value = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  const bool whole = error == std::errc() && end == word.data() + word.size();
+  return whole && std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
 }  // namespace
 
 void for_pairs(const std::string& path, const SavedModel& model,
                const std::function<void(const GivenId& user, const GivenId& item)>& body) {
-  const bool names = has_names(model);
-  const char* expected = names ? "a user id and an item id of the model, with a tab between them "
-                                 "where an id has blanks"
-                               : "a user id and an item id, whole numbers of 32 bits";
-  for_lines(path, names, [&](const std::vector<std::string_view>& words) -> const char* {
-    const auto user = model.user_key(words[0]);
-    const auto item = words.size() == 2 ? model.item_key(words[1]) : std::nullopt;
-    if (!user || !item) return expected;
+  for_words(path, has_names(model), "a user id and an item id", [&](const Words& words) {
+    const auto user = model.users.row(words[0]);
+    const auto item = words.size() == 2 ? model.items.row(words[1]) : std::nullopt;
+    if (!user || !item) return false;
     body({std::string(words[0]), *user}, {std::string(words[1]), *item});
-    return nullptr;
+    return true;
   });
 }
 
-std::vector<HistoryItem> read_history(const std::string& path, const SavedModel& model) {
-  const bool names = !model.item_names.empty();
-  const char* expected = names
-                             ? "an item id and perhaps a value, with a tab between them where the "
-                               "id has blanks"
-                             : "an item id, a whole number of 32 bits, and perhaps a value";
-  std::vector<HistoryItem> history;
-  for_lines(path, names, [&](const std::vector<std::string_view>& words) -> const char* {
-    const auto item = model.item_key(words[0]);
-    const auto value = words.size() == 1 ? std::optional(1.0F) : number<float>(words[1]);
-    if (!item || words.size() > 2 || !value || !std::isfinite(*value)) return expected;
-    if (names && *item < 0) {
-      warn("the model knows no item {}; it is left out of the history", in_quotes(words[0]));
+std::vector<RowRating> read_history(const std::string& path, const SavedModel& model) {
+  const bool names = !model.items.names.empty();
+  std::vector<RowRating> history;
+  for_words(path, names, "an item id and perhaps a value", [&](const Words& words) {
+    const auto item = model.items.row(words[0]);
+    const auto value = words.size() == 1 ? std::optional(1.0F) : number(words[1]);
+    if (!item || words.size() > 2 || !value) return false;
+    if (*item >= 0) {
+      history.push_back({static_cast<std::int32_t>(*item), *value});
     } else {
-      history.push_back({*item, *value});
+      warn("the model knows no item {}; it is left out of the history",
+           names ? in_quotes(words[0]) : std::string(words[0]));
     }
-    return nullptr;
+    return true;
   });
   return history;
 }
 
-void refuse_empty(const FoldedUser& user, const std::string& path) {
-  if (!user.seen.empty()) return;
+ModelUser read_new_user(const std::string& path, const SavedModel& model, bool cold) {
+  ModelUser user = model.fold_in(read_history(path, model));
+  if (cold || !user.seen.empty()) return user;
   fail(ErrorKind::data, "{}: found no item that the model knows, expected at least one", path);
 }
 
-std::int32_t known_user(const SavedModel& model, const std::string& user) {
-  const GivenId given = given_user(model, user);
-  check_user(model, given, "--user: ");
-  return given.key;
-}
-
-std::vector<std::int32_t> read_users(const std::string& path, const SavedModel& model) {
-  std::vector<std::int32_t> users;
-  for_texts(path, [&](std::string_view line, std::int64_t at) {
-    const std::string id(line);
-    const auto key = model.user_key(id);
-    if (!key) {
-      fail(ErrorKind::data, "{}:{}: found {}, expected a user id, a whole number of 32 bits", path,
-           at, in_quotes(id));
+std::vector<std::int64_t> read_users(const std::string& path, const SavedModel& model) {
+  std::vector<std::int64_t> users;
+  for_lines(path, [&](std::string_view line, const std::string& where) {
+    const auto row = model.users.row(line);
+    if (!row) {
+      fail(ErrorKind::data, "{}: found {}, expected a user id, a whole number of 32 bits", where,
+           in_quotes(line));
     }
-    check_user(model, {id, *key}, fmt::format("{}:{}: ", path, at));
-    users.push_back(*key);
+    check_user(model, {std::string(line), *row}, where);
+    users.push_back(*row);
   });
   return users;
 }
 
-CLI::Option* add_history(CLI::App* command, std::string& path) {
-  return command->add_option("--history", path,
-                             "a new user: file of lines \"item value\" or \"item\"");
+GivenId given_id(const char* option, const std::string& text, const ModelIds& ids) {
+  if (const auto row = ids.row(text)) return {text, *row};
+  fail(ErrorKind::usage,
+       "{}: found {}, expected a whole number of 32 bits: such ids of this model are integers",
+       option, in_quotes(text));
 }
 
-// Between the columns of what is printed: text may have blanks in it.
-const char* separator_of(const SavedModel& model) { return has_names(model) ? "\t" : " "; }
+void check_user(const SavedModel& model, const GivenId& user, const std::string& where) {
+  if (user.row >= 0) return;
+  const auto shown = [&](const std::string& id) {
+    return model.users.names.empty() ? id : in_quotes(id);
+  };
+  fail(ErrorKind::data, "{}: the model knows no user {}; it has {} users, such as {}", where,
+       shown(user.text), model.users.ids.size(), shown(model.users.name(0)));
+}
 
 namespace {
 
-// ---- the commands -------------------------------------------------------------------------------
-
-// Ids are refused by one rule: what the model does not know has no prediction of its own. --cold
-// asks for that of the evaluator, by the side that is known.
-void check_known(const SavedModel& model, const GivenId* user, const GivenId& item) {
-  constexpr const char* kAdvice = "--cold predicts by what is known";
-  if (user != nullptr && !model.knows_user(user->key)) {
-    fail(ErrorKind::data, "the model knows no user {}; {}", user->text, kAdvice);
-  }
-  if (!model.knows_item(item.key)) {
-    fail(ErrorKind::data, "the model knows no item {}; {}", item.text, kAdvice);
-  }
-}
-
-void predict_pairs(const SavedModel& model, const std::string& path, bool cold) {
-  const char* between = separator_of(model);
-  for_pairs(path, model, [&](const GivenId& user, const GivenId& item) {
-    if (!cold) check_known(model, &user, item);
-    fmt::print("{}{}{}{}{:.4f}\n", printable(user.text), between, printable(item.text), between,
-               model.predict(user.key, item.key));
-  });
-}
-
 struct PredictOptions {
-  std::string model, user, item, history;
+  std::string model;
   std::string pairs = "-";
+  std::optional<std::string> user, item, history;
   bool cold = false;
 };
 
-using Given = std::shared_ptr<PredictOptions>;
+void predict_command(const PredictOptions& o) {
+  const SavedModel model = load_model(o.model);
+  const auto check_known = [&](const char* what, const GivenId& one) {
+    if (one.row >= 0 || o.cold) return;
+    fail(ErrorKind::data, "the model knows no {} {}; --cold predicts by what is known", what,
+         one.text);
+  };
+  if (!o.item) {
+    const char* between = has_names(model) ? "\t" : " ";
+    for_pairs(o.pairs, model, [&](const GivenId& user, const GivenId& item) {
+      check_known("user", user);
+      check_known("item", item);
+      fmt::print("{}{}{}{}{:.4f}\n", printable(user.text), between, printable(item.text), between,
+                 model.predict(model.user(user.row), item.row));
+    });
+    return;
+  }
+  const GivenId item = given_id("--item", *o.item, model.items);
+  check_known("item", item);
+  if (o.history) {
+    const ModelUser user = read_new_user(*o.history, model, o.cold);
+    return fmt::print("{:.4f}\n", model.predict(user, item.row));
+  }
+  const GivenId user = given_id("--user", *o.user, model.users);
+  check_known("user", user);
+  fmt::print("{:.4f}\n", model.predict(model.user(user.row), item.row));
+}
 
-void add_predict(CLI::App& app, const Given& o) {
+}  // namespace
+
+void add_predict(CLI::App& app) {
+  const auto o = std::make_shared<PredictOptions>();
   auto* predict = app.add_subcommand("predict", "predict ratings with an exported model");
   predict->add_option("model", o->model, "folder of the model")->required();
   auto* user = predict->add_option("--user", o->user, "id of a user");
@@ -222,36 +184,16 @@ void add_predict(CLI::App& app, const Given& o) {
   auto* pairs =
       predict->add_option("--pairs", o->pairs, "file of lines \"user item\"; - for standard input")
           ->excludes(user);
-  auto* history = add_history(predict, o->history)->needs(item)->excludes(user)->excludes(pairs);
+  auto* history = predict->add_option("--history", o->history, kHistoryHelp);
+  history->needs(item)->excludes(user)->excludes(pairs);
   predict->add_flag("--cold", o->cold,
                     "also predict for users and items that the model does not know");
-  predict->callback([o, user, item, history] {
-    if (item->count() > 0 && user->count() + history->count() == 0) {
+  predict->callback([o] {
+    if (o->item && !o->user && !o->history) {
       fail(ErrorKind::usage, "--item: needs --user, or --history for a user of its own");
     }
-    const SavedModel model = load_model(o->model);
-    if (history->count() > 0) {
-      const GivenId one = given_item(model, o->item);
-      if (!o->cold) check_known(model, nullptr, one);
-      const FoldedUser of = model.fold_in(read_history(o->history, model));
-      if (!o->cold) refuse_empty(of, o->history);
-      fmt::print("{:.4f}\n", model.predict(of, one.key));
-    } else if (user->count() > 0) {
-      const GivenId of = given_user(model, o->user);
-      const GivenId one = given_item(model, o->item);
-      if (!o->cold) check_known(model, &of, one);
-      fmt::print("{:.4f}\n", model.predict(of.key, one.key));
-    } else {
-      predict_pairs(model, o->pairs, o->cold);
-    }
+    predict_command(*o);
   });
-}
-
-}  // namespace
-
-void add_model_commands(CLI::App& app) {
-  add_predict(app, std::make_shared<PredictOptions>());
-  add_recommend(app);
 }
 
 }  // namespace mf

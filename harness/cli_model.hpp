@@ -1,46 +1,49 @@
 // What `mfbench predict` and `mfbench recommend` read, by the ids of an exported model.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/evaluate/model_io.hpp"
 
 namespace mf {
 
-// What people call a user or an item, and its key in the model.
+// A user or an item as it is called, and its row in the model; -1 of one that it does not know.
 struct GivenId {
   std::string text;
-  std::int32_t key = 0;
+  std::int64_t row = -1;
 };
 
-// Lines "user item" of a file, or of standard input ("-"), by the ids of the model's files; empty
-// lines are left out. Where ids are text, a line with a tab is cut at tabs only, so that ids may
-// have blanks. Throws Error(data) that names file and line where there is something else.
+// Calls body(user, item) for lines "user item" of a file, or of standard input ("-"). If ids are
+// text, a line with a tab is cut at tabs only, so that ids may have blanks. Blank lines are left
+// out. Throws Error(data) that names file and line of anything else.
 void for_pairs(const std::string& path, const SavedModel& model,
                const std::function<void(const GivenId& user, const GivenId& item)>& body);
 
-// Keys of the users of a file, one id a line. Throws Error(data) that names file and line of an id
-// that is malformed, or that the model does not know.
-std::vector<std::int32_t> read_users(const std::string& path, const SavedModel& model);
-
-// For --user. Throws Error(usage) for a malformed id, Error(data) for an unknown one.
-std::int32_t known_user(const SavedModel& model, const std::string& user);
-
-// Lines "item value", or "item" for the value 1. Names that the model does not know are left out,
+// Lines "item value", or "item" for the value 1. Items that the model does not know are left out,
 // with a warning.
-std::vector<HistoryItem> read_history(const std::string& path, const SavedModel& model);
+std::vector<RowRating> read_history(const std::string& path, const SavedModel& model);
 
-// A history without a known item would give every user the same list. Throws Error(data).
-void refuse_empty(const FoldedUser& user, const std::string& path);
+// Folded in. Unless `cold`, throws Error(data) for a history without an item that the model knows,
+// which would give every user the same list.
+ModelUser read_new_user(const std::string& path, const SavedModel& model, bool cold);
+inline constexpr const char* kHistoryHelp = "a new user: file of lines \"item value\" or \"item\"";
 
-CLI::Option* add_history(CLI::App* command, std::string& path);  // --history
+// The rows of the users of a file, one id a line, all of which the model has to know.
+std::vector<std::int64_t> read_users(const std::string& path, const SavedModel& model);
 
-const char* separator_of(const SavedModel& model);  // of columns: a tab where ids are text
+// Of an option. Throws Error(usage) if ids are integers and the text is none.
+GivenId given_id(const char* option, const std::string& text, const ModelIds& ids);
 
-void add_recommend(CLI::App& app);
+// Throws Error(data) for a user that the model does not know. `where` begins the message.
+void check_user(const SavedModel& model, const GivenId& user, const std::string& where);
+
+// Ids of either side are text, which may have blanks: a tab stands between columns.
+inline bool has_names(const SavedModel& model) {
+  return !model.users.names.empty() || !model.items.names.empty();
+}
 
 }  // namespace mf

@@ -6,11 +6,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
-#include <iterator>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
@@ -28,121 +27,94 @@ namespace {
 enum class ListForm { text, csv, json };
 
 struct RecommendOptions {
-  std::string model, user, users, history, out;
+  std::string model, out;
+  std::optional<std::string> user, users, history;
   bool all = false, json = false, include_seen = false;
   int k = 10;
 };
 
-// Items with their scores, best first.
-using RankedItems = std::vector<std::pair<std::int32_t, float>>;
-
-// In as few digits as give the float back.
-double few_digits(float score) { return std::strtod(fmt::format("{}", score).c_str(), nullptr); }
-
-// Whole numbers where ids are, else text.
-Json id_json(const IdNames& names, std::int32_t key) {
-  return names.empty() ? Json(key) : Json(std::string(names[key]));
+// Whole numbers if ids are, else text.
+Json id_json(const ModelIds& ids, std::int64_t row) {
+  return ids.names.empty() ? Json(ids.ids[row]) : Json(ids.name(row));
 }
 
-// Lists as lines. Without a user, of a history.
-class ListWriter {
- public:
-  ListWriter(const SavedModel& model, ListForm form) : model_(model), form_(form) {}
-
-  std::string head() const { return form_ == ListForm::csv ? "user,item,score\n" : ""; }
-
-  // `named`: in text, the user stands before each item.
-  std::string lines(const std::optional<std::int32_t>& user, const RankedItems& items,
-                    bool named) const {
-    const Json id = user ? id_json(model_.user_names, *user) : Json();
-    if (form_ == ListForm::json) return json_line(id, items);
-    std::string text;
-    for (const auto& [item, score] : items) {
-      text += form_ == ListForm::csv ? csv_line(id, item, score)
-                                     : text_line(named ? user : std::nullopt, item, score);
-    }
-    return text;
+std::string json_line(const SavedModel& model, const Json& user, const ScoredItems& items) {
+  Json list = Json::array();
+  for (const auto& [item, score] : items) {
+    // In as few digits as give the float back.
+    const double few = std::strtod(fmt::format("{}", score).c_str(), nullptr);
+    list.push_back({{"item", id_json(model.items, item)}, {"score", few}});
   }
-
- private:
-  std::string json_line(const Json& user, const RankedItems& items) const {
-    Json list = Json::array();
-    for (const auto& [item, score] : items) {
-      list.push_back({{"item", id_json(model_.item_names, item)}, {"score", few_digits(score)}});
-    }
-    return json_text({{"user", user}, {"items", list}}) + "\n";
-  }
-
-  std::string csv_line(const Json& user, std::int32_t item, float score) const {
-    return csv_cell(user) + "," + csv_cell(id_json(model_.item_names, item)) + "," +
-           fmt::format("{}\n", score);
-  }
-
-  std::string text_line(const std::optional<std::int32_t>& user, std::int32_t item,
-                        float score) const {
-    const char* between = separator_of(model_);
-    const std::string before = user ? printable(model_.user_name(*user)) + between : "";
-    return fmt::format("{}{}{}{:.4f}\n", before, printable(model_.item_name(item)), between, score);
-  }
-
-  const SavedModel& model_;
-  ListForm form_;
-};
-
-using WriteText = std::function<void(const std::string&)>;
-
-// A block at a time, so that lists of many users need no memory.
-void write_lists(const SavedModel& model, const std::vector<std::int32_t>& users,
-                 const RecommendOptions& o, const ListWriter& writer, const WriteText& write) {
-  constexpr std::int64_t kBlock = 1024;
-  ThreadTeam team(hardware_threads());
-  for (std::int64_t first = 0; first < std::ssize(users); first += kBlock) {
-    const std::int64_t count = std::min(kBlock, std::ssize(users) - first);
-    std::vector<std::string> texts(static_cast<std::size_t>(count));
-    team.for_chunks(count, 1, [&](std::int64_t begin, std::int64_t) {
-      const std::int32_t user = users[first + begin];
-      texts[begin] = writer.lines(user, model.recommend(user, o.k, o.include_seen), true);
-    });
-    for (const auto& text : texts) write(text);
-  }
+  return json_text({{"user", user}, {"items", list}}) + "\n";
 }
 
-// For --user, --users or --all-users.
-std::vector<std::int32_t> asked_users(const SavedModel& model, const RecommendOptions& o) {
-  if (!o.user.empty()) return {known_user(model, o.user)};
-  if (o.all) return model.user_ids;
-  return read_users(o.users, model);
+// The list of a user, or, without one, of a history. In text, the user of many stands before each
+// item.
+std::string lines_of(const SavedModel& model, ListForm form, std::optional<std::int64_t> user,
+                     const ScoredItems& items, bool of_many) {
+  const Json id = user ? id_json(model.users, *user) : Json();
+  if (form == ListForm::json) return json_line(model, id, items);
+  const char* between = has_names(model) ? "\t" : " ";
+  const std::string before = of_many ? printable(model.users.name(*user)) + between : "";
+  std::string text;
+  for (const auto& [item, score] : items) {
+    text += form == ListForm::csv ? fmt::format("{},{},{}\n", csv_cell(id),
+                                                csv_cell(id_json(model.items, item)), score)
+                                  : fmt::format("{}{}{}{:.4f}\n", before,
+                                                printable(model.items.name(item)), between, score);
+  }
+  return text;
 }
 
-void warn_of_unknown(const SavedModel& model, const std::vector<std::int32_t>& users) {
-  const auto known = [&](std::int32_t user) { return model.has_history(user); };
+std::vector<std::int64_t> asked_users(const SavedModel& model, const RecommendOptions& o) {
+  if (o.users) return read_users(*o.users, model);
+  if (o.user) {
+    const GivenId user = given_id("--user", *o.user, model.users);
+    check_user(model, user, "--user");
+    return {user.row};
+  }
+  std::vector<std::int64_t> all(model.users.ids.size());
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+void warn_of_unknown(const SavedModel& model, const std::vector<std::int64_t>& users) {
+  const auto known = [&](std::int64_t user) { return model.predictor.known_user()[user] != 0; };
   const auto first = std::find_if_not(users.begin(), users.end(), known);
   if (first == users.end()) return;
   warn(
       "{} of {} users have no rating in training, the first is {}: their lists are not their own "
       "but the same for all such users; --history FILE lists by what a user has seen",
       users.end() - first - std::count_if(first, users.end(), known), users.size(),
-      model.user_name(*first));
+      model.users.name(*first));
 }
 
+using WriteText = std::function<void(const std::string&)>;
+
 // Returns for how many users.
-std::size_t write_asked(const SavedModel& model, const RecommendOptions& o, ListForm form,
-                        const WriteText& write) {
-  const ListWriter writer(model, form);
-  if (!o.history.empty()) {
-    const FoldedUser user = model.fold_in(read_history(o.history, model));
-    refuse_empty(user, o.history);
+std::size_t write_lists(const RecommendOptions& o, ListForm form, const WriteText& write) {
+  const SavedModel model = load_model(o.model);
+  const std::string head = form == ListForm::csv ? "user,item,score\n" : "";
+  if (o.history) {
+    const ModelUser user = read_new_user(*o.history, model, false);
     const auto items = model.recommend(user, o.k, o.include_seen);
-    write(writer.head() + writer.lines({}, items, false));
+    write(head + lines_of(model, form, {}, items, false));
     return 1;
   }
   const auto users = asked_users(model, o);
   warn_of_unknown(model, users);
-  write(writer.head());
-  if (o.user.empty()) {
-    write_lists(model, users, o, writer, write);
-  } else {
-    write(writer.lines(users[0], model.recommend(users[0], o.k, o.include_seen), false));
+  write(head);
+  constexpr std::int64_t kBlock = 1024;  // at a time, so that many lists need no memory
+  ThreadTeam team(hardware_threads());
+  for (std::int64_t first = 0; first < std::ssize(users); first += kBlock) {
+    const std::int64_t count = std::min(kBlock, std::ssize(users) - first);
+    std::vector<std::string> texts(static_cast<std::size_t>(count));
+    team.for_chunks(count, 1, [&](std::int64_t begin, std::int64_t) {
+      const std::int64_t user = users[first + begin];
+      const auto items = model.recommend(model.user(user), o.k, o.include_seen);
+      texts[begin] = lines_of(model, form, user, items, !o.user);
+    });
+    for (const auto& text : texts) write(text);
   }
   return users.size();
 }
@@ -159,14 +131,13 @@ ListForm form_of(const RecommendOptions& o) {
 
 void recommend_command(const RecommendOptions& o) {
   const ListForm form = form_of(o);
-  const SavedModel model = load_model(o.model);
   if (o.out.empty()) {
-    write_asked(model, o, form, [](const std::string& text) { fmt::print("{}", text); });
+    write_lists(o, form, [](const std::string& text) { fmt::print("{}", text); });
     return;
   }
   AtomicFile file(o.out);
   const std::size_t count =
-      write_asked(model, o, form, [&](const std::string& text) { file.write(text); });
+      write_lists(o, form, [&](const std::string& text) { file.write(text); });
   file.commit();
   fmt::print("{}: up to {} items each for {} users\n", one_line(o.out), o.k, count);
 }
@@ -185,16 +156,18 @@ void add_recommend(CLI::App& app) {
   auto* all = recommend->add_flag("--all-users", o->all, "every user of the model")
                   ->excludes(user)
                   ->excludes(users);
-  auto* history =
-      add_history(recommend, o->history)->excludes(user)->excludes(users)->excludes(all);
+  recommend->add_option("--history", o->history, kHistoryHelp)
+      ->excludes(user)
+      ->excludes(users)
+      ->excludes(all);
   recommend->add_option("-k", o->k, "number of items a user")
       ->check(whole_within(1, 1'000'000'000))
       ->capture_default_str();
   recommend->add_flag("--include-seen", o->include_seen, "also recommend items rated in training");
   recommend->add_flag("--json", o->json, "a line of JSON a user");
   recommend->add_option("--out", o->out, "file: .csv, or .jsonl with a line of JSON a user");
-  recommend->callback([o, user, users, all, history] {
-    if (user->count() + users->count() + all->count() + history->count() == 0) {
+  recommend->callback([o] {
+    if (!o->user && !o->users && !o->history && !o->all) {
       fail(ErrorKind::usage, "recommend: needs --user, --users, --all-users or --history");
     }
     recommend_command(*o);

@@ -22,11 +22,6 @@ constexpr int kPlainVersion = 1;
 constexpr int kNamedVersion = 2;
 constexpr std::int32_t kMostFactors = 16384;  // no algorithm has more
 
-std::int64_t row_of(const std::vector<std::int32_t>& ids, std::int32_t id) {
-  const auto it = std::lower_bound(ids.begin(), ids.end(), id);
-  return it != ids.end() && *it == id ? it - ids.begin() : -1;
-}
-
 void expect_size(const std::string& path, std::int64_t found, std::int64_t expected) {
   if (found == expected) return;
   fail(ErrorKind::data, "{}: holds {} values, expected {} by model.json", path, found, expected);
@@ -129,15 +124,13 @@ class ArrayReader {
     return AlignedVector<float>(values.begin(), values.end());
   }
 
+  const std::string& folder() const { return folder_; }
+
  private:
   const std::string& folder_;
 };
 
-// Names of one side, of `count` rows, where model.json says that there are any.
-IdNames read_names(JsonReader& reader, const char* key, const std::string& folder,
-                   const std::vector<std::int32_t>& ids) {
-  if (!reader.boolean(key, false)) return {};
-  const std::string path = folder + "/" + key + ".txt";
+IdNames read_names(const std::string& path, std::int64_t count) {
   const IdNames names = of_whole_files([&] {
     const Bytes file = map_file(path, Origin::found);
     std::vector<std::string_view> lines;
@@ -146,24 +139,32 @@ IdNames read_names(JsonReader& reader, const char* key, const std::string& folde
       lines.push_back(rest.substr(0, end));
       rest.remove_prefix(end == rest.npos ? rest.size() : end + 1);
     }
-    expect_size(path, std::ssize(lines), std::ssize(ids));
+    expect_size(path, std::ssize(lines), count);
     return IdNames(lines);
   });
-  if (const std::string wrong = names.wrong(); !wrong.empty()) {
-    fail(ErrorKind::data, "{}: found {}", path, wrong);
-  }
-  if (!ids.empty() && (ids.front() != 0 || ids.back() != std::ssize(ids) - 1)) {
-    fail(ErrorKind::data, "{}: names {} rows, but the ids beside it are {} to {}", path,
-         names.size(), ids.front(), ids.back());
-  }
+  const std::string wrong = names.wrong();
+  if (!wrong.empty()) fail(ErrorKind::data, "{}: found {}", path, wrong);
   return names;
 }
 
-void check_ascending(const std::vector<std::int32_t>& ids, const std::string& path) {
+// Of the side "user" or "item", with its names if model.json says that there are any.
+ModelIds read_ids(const ArrayReader& arrays, JsonReader& reader, const std::string& side,
+                  std::int64_t count) {
+  const std::string path = arrays.folder() + "/" + side;
+  ModelIds all{arrays.read<std::int32_t>((side + "_ids.npy").c_str(), count), {}};
+  const auto& ids = all.ids;
   const auto at = std::ranges::adjacent_find(ids, std::ranges::greater_equal());
-  if (at == ids.end()) return;
-  fail(ErrorKind::data, "{}: found {} before {} (row {}), expected ascending ids", path, *at,
-       *(at + 1), at - ids.begin());
+  if (at != ids.end()) {
+    fail(ErrorKind::data, "{}_ids.npy: found {} before {} (row {}), expected ascending ids", path,
+         *at, *(at + 1), at - ids.begin());
+  }
+  if (!reader.boolean(side + "_names", false)) return all;
+  all.names = read_names(path + "_names.txt", count);
+  if (ids.front() != 0 || ids.back() != count - 1) {
+    fail(ErrorKind::data, "{}_names.txt: names {} rows, but the ids beside it are {} to {}", path,
+         count, ids.front(), ids.back());
+  }
+  return all;
 }
 
 void check_offsets(const std::vector<std::int64_t>& offsets, const std::string& path) {
@@ -175,7 +176,7 @@ void check_offsets(const std::vector<std::int64_t>& offsets, const std::string& 
            : fmt::format("{} before {} (row {})", *falls, *(falls + 1), falls - offsets.begin()));
 }
 
-// Which users and items the training part knew.
+// Of users and items that the training part knew.
 Predictor predictor_of(const SavedModel& saved, double train_mean, const std::string& folder) {
   auto known = std::make_shared<RatingFacts>();
   known->mean = train_mean;
@@ -204,8 +205,8 @@ SavedModel load_model(const std::string& folder) {
     fail(ErrorKind::data, "{}: is missing; expected a folder that `mfbench run --save-model` wrote",
          header);
   }
-  saved.info = read_json_file(header, Origin::found);
-  JsonReader reader(saved.info, header + ": $");
+  const Json info = read_json_file(header, Origin::found);
+  JsonReader reader(info, header + ": $");
   const std::int64_t version = reader.integer("mfbench_model", 0, 0, 1 << 20);
   if (version != kPlainVersion && version != kNamedVersion) {
     fail(ErrorKind::data, "{}: is no mfbench model of version {} or {}", header, kPlainVersion,
@@ -227,13 +228,9 @@ SavedModel load_model(const std::string& folder) {
     model.user_bias = arrays.floats("user_bias.npy", m);
     model.item_bias = arrays.floats("item_bias.npy", n);
   }
-  saved.user_ids = arrays.read<std::int32_t>("user_ids.npy", m);
-  saved.item_ids = arrays.read<std::int32_t>("item_ids.npy", n);
+  saved.users = read_ids(arrays, reader, "user", m);
+  saved.items = read_ids(arrays, reader, "item", n);
   saved.seen_offsets = arrays.read<std::int64_t>("seen_offsets.npy", m + 1);
-  check_ascending(saved.user_ids, folder + "/user_ids.npy");
-  check_ascending(saved.item_ids, folder + "/item_ids.npy");
-  saved.user_names = read_names(reader, "user_names", folder, saved.user_ids);
-  saved.item_names = read_names(reader, "item_names", folder, saved.item_ids);
   check_offsets(saved.seen_offsets, folder + "/seen_offsets.npy");
   saved.seen_items = arrays.read<std::int32_t>("seen_items.npy", saved.seen_offsets.back());
   saved.predictor = predictor_of(saved, train_mean, folder);
@@ -244,159 +241,97 @@ SavedModel load_model(const std::string& folder) {
   return saved;
 }
 
-namespace {
-
-std::optional<std::int32_t> key_of(const IdNames& names, std::string_view id) {
-  if (!names.empty()) return static_cast<std::int32_t>(names.find(id));
+std::optional<std::int64_t> ModelIds::row(std::string_view id) const {
+  if (!names.empty()) return names.find(id);
   std::int32_t value = 0;
   const auto [end, error] = std::from_chars(id.data(), id.data() + id.size(), value);
   if (error != std::errc() || end != id.data() + id.size()) return std::nullopt;
-  return value;
+  const auto at = std::ranges::lower_bound(ids, value);
+  return at != ids.end() && *at == value ? at - ids.begin() : -1;
 }
 
-}  // namespace
-
-std::optional<std::int32_t> SavedModel::user_key(std::string_view id) const {
-  return key_of(user_names, id);
+std::string ModelIds::name(std::int64_t row) const {
+  return names.empty() ? std::to_string(ids[row]) : std::string(names[row]);
 }
 
-std::optional<std::int32_t> SavedModel::item_key(std::string_view id) const {
-  return key_of(item_names, id);
-}
-
-std::string SavedModel::user_name(std::int32_t user_id) const {
-  return user_names.empty() ? std::to_string(user_id) : std::string(user_names[user_id]);
-}
-
-std::string SavedModel::item_name(std::int32_t item_id) const {
-  return item_names.empty() ? std::to_string(item_id) : std::string(item_names[item_id]);
-}
-
-bool SavedModel::knows_user(std::int32_t user_id) const { return row_of(user_ids, user_id) >= 0; }
-
-bool SavedModel::knows_item(std::int32_t item_id) const { return row_of(item_ids, item_id) >= 0; }
-
-float SavedModel::predict_row(std::int64_t user, std::int64_t item, bool clipped) const {
+ModelUser SavedModel::user(std::int64_t row) const {
+  if (row < 0) return {};
   const FactorView view = model.view();
-  if (loss && loss->implicit) {
-    if (user < 0 || item < 0) return 0;
-    return product_of_rows(view.p + user * view.p_stride, view.q + item * view.q_stride,
-                           view.factors);
-  }
-  return clipped ? predictor.predict(view, user, item) : predictor.score(view, user, item);
+  const float* first = view.p + row * view.p_stride;
+  return {{first, first + view.factors},
+          model.user_bias.empty() ? 0 : model.user_bias[row],
+          {seen_items.begin() + seen_offsets[row], seen_items.begin() + seen_offsets[row + 1]}};
 }
 
-float SavedModel::predict_row(const FoldedUser& user, std::int64_t item, bool clipped) const {
-  const FactorView view = model.view();
-  const float* row = user.row.factors.data();
-  if (loss->implicit) {
-    return item < 0 ? 0 : product_of_rows(row, view.q + item * view.q_stride, view.factors);
-  }
-  PredictionRule how = predictor.rule(view);
-  if (!clipped) how.clip_max = how.clip_min;
-  return predictor.predict_folded(how, view, row, user.row.bias, item);
-}
-
-float SavedModel::predict(std::int32_t user_id, std::int32_t item_id) const {
-  return predict_row(row_of(user_ids, user_id), row_of(item_ids, item_id), true);
-}
-
-float SavedModel::predict(const FoldedUser& user, std::int32_t item_id) const {
-  return predict_row(user, row_of(item_ids, item_id), true);
-}
-
-template <class Score, class Value>
-std::vector<std::pair<std::int32_t, float>> SavedModel::best(int k,
-                                                             View<const std::int32_t> skipped,
-                                                             const Score& score,
-                                                             const Value& value) const {
-  std::vector<std::uint8_t> skip(item_ids.size());
-  for (const auto item : skipped) skip[item] = 1;
-  struct Scored {
-    float score;
-    std::int64_t item;
-  };
-  std::vector<Scored> all;
-  for (std::int64_t i = 0; i < std::ssize(item_ids); ++i) {
-    if (skip[i] != 0) continue;
-    const float found = score(i);  // products of large numbers may be no number, which has no order
-    all.push_back({std::isnan(found) ? -std::numeric_limits<float>::infinity() : found, i});
-  }
-  const auto count = std::min<std::int64_t>(std::ssize(all), k);
-  // Rows are in the order of the ids.
-  std::partial_sort(all.begin(), all.begin() + count, all.end(), [](const auto& a, const auto& b) {
-    return a.score != b.score ? a.score > b.score : a.item < b.item;
-  });
-  std::vector<std::pair<std::int32_t, float>> out;
-  for (std::int64_t r = 0; r < count; ++r) {
-    out.emplace_back(item_ids[all[r].item], value(all[r].item));
-  }
-  return out;
-}
-
-std::vector<std::pair<std::int32_t, float>> SavedModel::recommend(std::int32_t user_id, int k,
-                                                                  bool include_seen) const {
-  const std::int64_t user = row_of(user_ids, user_id);
-  if (user < 0) {
-    fail(ErrorKind::data, "the model knows no user {}; its {} users have ids {} to {}", user_id,
-         user_ids.size(), user_ids.empty() ? 0 : user_ids.front(),
-         user_ids.empty() ? 0 : user_ids.back());
-  }
-  const View<const std::int32_t> seen =
-      View<const std::int32_t>(seen_items).part(seen_offsets[user], seen_offsets[user + 1]);
-  return best(
-      k, include_seen ? View<const std::int32_t>() : seen,
-      [&](std::int64_t item) { return predict_row(user, item, false); },
-      [&](std::int64_t item) { return predict_row(user, item, true); });
-}
-
-bool SavedModel::has_history(std::int32_t user_id) const {
-  const std::int64_t user = row_of(user_ids, user_id);
-  return user >= 0 && predictor.known_user()[user] != 0;
-}
-
-FoldedUser SavedModel::fold_in(const std::vector<HistoryItem>& history) const {
+ModelUser SavedModel::fold_in(std::vector<RowRating> history) const {
   if (!loss) {
     fail(ErrorKind::data,
          "model.json has no \"loss\", by which a history would be folded in: it was written by an "
          "older version; run the case again with --save-model");
   }
-  std::vector<RowRating> rows;
-  for (const HistoryItem& one : history) {
-    const std::int64_t row = row_of(item_ids, one.item_id);
-    if (row < 0) {
-      warn("the model knows no item {}; it is left out of the history", one.item_id);
-    } else if (predictor.known_item()[row] == 0) {
+  const auto text = [&](std::int64_t row) { return id_text(items.names, items.ids, row); };
+  std::erase_if(history, [&](const RowRating& one) {
+    const bool unknown = predictor.known_item()[one.other] == 0;
+    const bool unobserved = !unknown && loss->of_pairs() && one.value == 0;
+    if (unknown) {
       warn("the model was trained on no rating of item {}; it is left out of the history",
-           id_text(item_names, item_ids, row));
-    } else if (loss->of_pairs() && one.value == 0) {
+           text(one.other));
+    } else if (unobserved) {
       warn("the history has item {} with the value 0, which is not observed; it is left out",
-           id_text(item_names, item_ids, row));
-    } else {
-      rows.push_back({static_cast<std::int32_t>(row), one.value});
+           text(one.other));
     }
-  }
-  std::sort(rows.begin(), rows.end(),
-            [](const auto& a, const auto& b) { return a.other < b.other; });
-  FoldedUser user;
-  for (const RowRating& one : rows) {
+    return unknown || unobserved;
+  });
+  std::ranges::sort(history, {}, &RowRating::other);
+  ModelUser user;
+  for (const RowRating& one : history) {
     if (!user.seen.empty() && user.seen.back() == one.other) {
-      fail(ErrorKind::data, "the item {} stands twice in the history",
-           id_text(item_names, item_ids, one.other));
+      fail(ErrorKind::data, "the item {} stands twice in the history", text(one.other));
     }
     user.seen.push_back(one.other);
   }
   ThreadTeam team(hardware_threads());
-  user.row = FoldIn(model.view(), *loss, team).solve(View<const RowRating>(rows));
+  FoldIn::Row row = FoldIn(model.view(), *loss, team).solve(View<const RowRating>(history));
+  user.factors = std::move(row.factors);
+  user.bias = row.bias;
   return user;
 }
 
-std::vector<std::pair<std::int32_t, float>> SavedModel::recommend(const FoldedUser& user, int k,
-                                                                  bool include_seen) const {
-  return best(
-      k, include_seen ? View<const std::int32_t>() : View<const std::int32_t>(user.seen),
-      [&](std::int64_t item) { return predict_row(user, item, false); },
-      [&](std::int64_t item) { return predict_row(user, item, true); });
+float SavedModel::predict(const PredictionRule& how, const ModelUser& user,
+                          std::int64_t item) const {
+  const FactorView view = model.view();
+  const float* row = user.seen.empty() ? nullptr : user.factors.data();
+  if (!loss || !loss->implicit) return predictor.predict_row(how, view, row, user.bias, item);
+  if (row == nullptr || item < 0) return 0;
+  return product_of_rows(row, view.q + item * view.q_stride, view.factors);
+}
+
+float SavedModel::predict(const ModelUser& user, std::int64_t item) const {
+  return predict(predictor.rule(model.view()), user, item);
+}
+
+ScoredItems SavedModel::recommend(const ModelUser& user, int k, bool include_seen) const {
+  std::vector<std::uint8_t> skip(items.ids.size());
+  if (!include_seen) {
+    for (const auto item : user.seen) skip[item] = 1;
+  }
+  const PredictionRule how = predictor.rule(model.view());
+  PredictionRule unclipped = how;
+  unclipped.clip_max = unclipped.clip_min;
+  ScoredItems all;
+  for (std::int64_t i = 0; i < std::ssize(skip); ++i) {
+    if (skip[i] != 0) continue;
+    const float score = predict(unclipped, user, i);
+    // Products of large numbers may be no number, which has no order.
+    all.emplace_back(i, std::isnan(score) ? -std::numeric_limits<float>::infinity() : score);
+  }
+  const auto count = std::min<std::int64_t>(std::ssize(all), k);
+  std::partial_sort(all.begin(), all.begin() + count, all.end(), [](const auto& a, const auto& b) {
+    return a.second != b.second ? a.second > b.second : a.first < b.first;
+  });
+  all.resize(count);
+  for (auto& [item, score] : all) score = predict(how, user, item);
+  return all;
 }
 
 }  // namespace mf

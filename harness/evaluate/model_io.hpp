@@ -32,61 +32,48 @@ namespace mf {
 void save_model(const std::string& folder, const FactorView& factors, const Ratings& train,
                 const Predictor& predictor, const FoldInLoss& loss, const Json& resolved_case);
 
-// An interaction of a user, by the item's key (SavedModel).
-struct HistoryItem {
-  std::int32_t item_id = 0;
-  float value = 1;
+// The ids of the users or of the items, in the order of the rows.
+struct ModelIds {
+  std::vector<std::int32_t> ids;
+  IdNames names;  // of all rows, or none: ids are integers
+
+  // -1 of an id that the model does not know; nothing if ids are integers and this is none of 32
+  // bits.
+  std::optional<std::int64_t> row(std::string_view id) const;
+  std::string name(std::int64_t row) const;  // "7", "B000123"
 };
 
-struct FoldedUser {
-  FoldIn::Row row;
-  std::vector<std::int32_t> seen;  // rows of Q, ascending
+// A user of the model, or one whom training has not seen. By default nothing is known of one.
+struct ModelUser {
+  std::vector<float> factors;
+  float bias = 0;
+  std::vector<std::int32_t> seen;  // rows of Q, ascending; none: the rest says nothing
 };
 
-// Users and items go by keys: their ids, or their rows where ids are text.
+// Rows of Q with their predictions.
+using ScoredItems = std::vector<std::pair<std::int64_t, float>>;
+
 struct SavedModel {
-  Json info;
   Model model;
   Predictor predictor;
-  std::vector<std::int32_t> user_ids, item_ids;
-  IdNames user_names, item_names;  // of all rows, or none: ids are integers
+  ModelIds users, items;
   std::vector<std::int64_t> seen_offsets;
   std::vector<std::int32_t> seen_items;
   std::optional<FoldInLoss> loss;  // nothing in folders of older versions
 
-  // The key of what people call it: -1 of a name that the model does not know; nothing where ids
-  // are integers and this one does not fit 32 bits.
-  std::optional<std::int32_t> user_key(std::string_view id) const;
-  std::optional<std::int32_t> item_key(std::string_view id) const;
-  std::string user_name(std::int32_t user_id) const;  // of a known key: "7", "B000123"
-  std::string item_name(std::int32_t item_id) const;
+  ModelUser user(std::int64_t row) const;  // -1: one of whom nothing is known
+  // By a history in rows of Q. Throws Error(data) for an item that stands there twice, and for a
+  // folder without a loss; items that the model was not trained on are left out, with a warning.
+  ModelUser fold_in(std::vector<RowRating> history) const;
 
-  bool knows_user(std::int32_t user_id) const;
-  bool knows_item(std::int32_t item_id) const;
-  // By keys, as the evaluator predicts; an unknown id is as cold as one without ratings. Of
-  // implicit feedback p . q, and 0 for an unknown id.
-  float predict(std::int32_t user_id, std::int32_t item_id) const;
-  // The k best items for a known user with their predictions, best first, also among those that
-  // clipping makes equal; ties by id.
-  std::vector<std::pair<std::int32_t, float>> recommend(std::int32_t user_id, int k,
-                                                        bool include_seen) const;
-
-  // A user whom training has not seen, by a history in original ids. Throws Error(data) for an item
-  // that stands there twice, and for a folder without a loss; items that the model does not know or
-  // was not trained on are left out, with a warning.
-  FoldedUser fold_in(const std::vector<HistoryItem>& history) const;
-  bool has_history(std::int32_t user_id) const;  // a rating in training
-  float predict(const FoldedUser& user, std::int32_t item_id) const;
-  std::vector<std::pair<std::int32_t, float>> recommend(const FoldedUser& user, int k,
-                                                        bool include_seen) const;
+  // As the evaluator predicts; `item` is a row, or -1. Of implicit feedback p . q, and 0 of what
+  // nothing is known of.
+  float predict(const ModelUser& user, std::int64_t item) const;
+  // The k best, best first, also among those that clipping makes equal; ties by row.
+  ScoredItems recommend(const ModelUser& user, int k, bool include_seen) const;
 
  private:
-  // Ranked by score(row of the item), given out as value(row of the item).
-  template <class Score, class Value>
-  std::vector<std::pair<std::int32_t, float>> best(int k, View<const std::int32_t> skipped,
-                                                   const Score& score, const Value& value) const;
-  float predict_row(std::int64_t user, std::int64_t item, bool clipped) const;
-  float predict_row(const FoldedUser& user, std::int64_t item, bool clipped) const;
+  float predict(const PredictionRule& how, const ModelUser& user, std::int64_t item) const;
 };
 
 // Throws Error(data) naming the file that is missing or damaged: sizes that do not fit, ids or

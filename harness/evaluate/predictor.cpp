@@ -46,42 +46,26 @@ PredictionRule Predictor::rule(const FactorView& model) const {
   return rule;
 }
 
-float Predictor::score(const FactorView& model, std::int64_t user, std::int64_t item) const {
-  PredictionRule how = rule(model);
-  how.clip_max = how.clip_min;
-  return predict(how, model, user, item);
-}
-
-float Predictor::predict_folded(const PredictionRule& how, const FactorView& model,
-                                const float* row, float user_bias, std::int64_t item) const {
+float Predictor::predict_row(const PredictionRule& how, const FactorView& model, const float* row,
+                             float user_bias, std::int64_t item) const {
   RatingSides sides;
-  sides.user_known = true;
+  sides.user_known = row != nullptr;
   sides.user_bias = user_bias;
   sides.item_known = item >= 0 && known_item_[item] != 0;
   if (how.biased && sides.item_known) {
     sides.item_bias = model.item_bias[item * model.item_bias_stride];
   }
-  const float product =
-      sides.item_known ? dot(row, model.q + item * model.q_stride, model.factors) : 0.0F;
+  const bool known = sides.user_known && sides.item_known;
+  const float product = known ? dot(row, model.q + item * model.q_stride, model.factors) : 0.0F;
   return predict_rating(how, sides, product);
 }
 
 float Predictor::predict(const PredictionRule& how, const FactorView& model, std::int64_t user,
                          std::int64_t item) const {
-  RatingSides sides;
-  sides.user_known = user >= 0 && known_user_[user] != 0;
-  sides.item_known = item >= 0 && known_item_[item] != 0;
-  if (how.biased && sides.user_known) {
-    sides.user_bias = model.user_bias[user * model.user_bias_stride];
-  }
-  if (how.biased && sides.item_known) {
-    sides.item_bias = model.item_bias[item * model.item_bias_stride];
-  }
-  const bool known = sides.user_known && sides.item_known;
-  const float product =
-      known ? dot(model.p + user * model.p_stride, model.q + item * model.q_stride, model.factors)
-            : 0.0F;
-  return predict_rating(how, sides, product);
+  const bool known = user >= 0 && known_user_[user] != 0;
+  const float* row = known ? model.p + user * model.p_stride : nullptr;
+  const float bias = how.biased && known ? model.user_bias[user * model.user_bias_stride] : 0.0F;
+  return predict_row(how, model, row, bias, item);
 }
 
 }  // namespace mf

@@ -32,11 +32,9 @@ class Predictor {
   // For many ratings of one model: with its rule at hand.
   float predict(const PredictionRule& how, const FactorView& model, std::int64_t user,
                 std::int64_t item) const;
-  // For a user whose row is not in the model, but folded in.
-  float predict_folded(const PredictionRule& how, const FactorView& model, const float* row,
-                       float user_bias, std::int64_t item) const;
-  // The same before it is clipped: clipped predictions are equal where these differ.
-  float score(const FactorView& model, std::int64_t user, std::int64_t item) const;
+  // For the row of a user, or null for one whom training does not know.
+  float predict_row(const PredictionRule& how, const FactorView& model, const float* row,
+                    float user_bias, std::int64_t item) const;
 
   PredictionRule rule(const FactorView& model) const;
   double train_mean() const { return train_mean_; }

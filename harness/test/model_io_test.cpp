@@ -32,10 +32,14 @@ TEST_P(ModelIo, PredictsInOriginalIdsAsTheEvaluatorDoes) {
   const Evaluator evaluator(train);
   for (std::int32_t u = 0; u < 30; ++u) {
     for (std::int32_t i = 0; i < 20; ++i) {
-      EXPECT_EQ(saved.predict(10 * (u + 1), 10 * (i + 1)), evaluator.predict(model.view(), u, i));
+      EXPECT_EQ(saved.predict(saved.user(u), i), evaluator.predict(model.view(), u, i));
     }
   }
-  EXPECT_NEAR(saved.predict(7, 7), GetParam() == ModelKind::biased ? 3.2 : mean_rating(train), 1e-5)
+  EXPECT_EQ(saved.users.row("40"), 3);
+  EXPECT_EQ(saved.users.row("41"), -1);
+  EXPECT_EQ(saved.items.name(3), "40");
+  EXPECT_NEAR(saved.predict(saved.user(-1), -1),
+              GetParam() == ModelKind::biased ? 3.2 : mean_rating(train), 1e-5)
       << "ids never seen";
 }
 
@@ -45,17 +49,17 @@ TEST_P(ModelIo, RecommendsTheBestUnseenItemsInOrder) {
   const Model model = initial_model(30, 20, 5, GetParam(), 3.2, InitSpec{}, 1);
   save_model(folder / "m", model.view(), train, Predictor(train), {}, {});
   const SavedModel saved = load_model(folder / "m");
-  const auto top = saved.recommend(40, 5, false);
+  const ModelUser user = saved.user(3);
+  const auto top = saved.recommend(user, 5, false);
   ASSERT_EQ(top.size(), 5u);
   for (std::size_t k = 1; k < top.size(); ++k) EXPECT_GE(top[k - 1].second, top[k].second);
   for (const auto& [item, score] : top) {
-    EXPECT_EQ(score, saved.predict(40, item));
+    EXPECT_EQ(score, saved.predict(user, item));
     for (auto at = train.user_offsets()[3]; at < train.user_offsets()[4]; ++at) {
-      EXPECT_NE(item, 10 * (train[at].item + 1)) << "rated in training";
+      EXPECT_NE(item, train[at].item) << "rated in training";
     }
   }
-  EXPECT_EQ(saved.recommend(40, 100, true).size(), 20u);
-  EXPECT_HAS(message_of([&] { saved.recommend(41, 5, false); }), "no user 41");
+  EXPECT_EQ(saved.recommend(user, 100, true).size(), 20u);
 }
 
 // Two users and three items that are called by text.
@@ -81,18 +85,13 @@ TEST_P(ModelIo, IdsThatAreTextComeBack) {
   const Evaluator evaluator(train);
   for (std::int32_t u = 0; u < 2; ++u) {
     for (std::int32_t i = 0; i < 3; ++i) {
-      const auto user = saved.user_key(train.user_names()[u]);
-      const auto item = saved.item_key(train.item_names()[i]);
-      ASSERT_TRUE(user && item);
-      EXPECT_EQ(saved.item_name(*item), train.item_names()[i]);
-      EXPECT_EQ(saved.predict(*user, *item), evaluator.predict(model.view(), u, i));
+      EXPECT_EQ(saved.users.row(train.user_names()[u]), u);
+      EXPECT_EQ(saved.items.row(train.item_names()[i]), i);
+      EXPECT_EQ(saved.items.name(i), train.item_names()[i]);
+      EXPECT_EQ(saved.predict(saved.user(u), i), evaluator.predict(model.view(), u, i));
     }
   }
-  EXPECT_EQ(saved.user_key("bob"), -1);
-  EXPECT_FALSE(saved.knows_user(-1));
-  const auto top = saved.recommend(*saved.user_key("alice"), 5, false);
-  ASSERT_EQ(top.size(), 1u);
-  EXPECT_EQ(saved.item_name(top[0].first), "New York");
+  EXPECT_EQ(saved.users.row("bob"), -1);
 }
 
 TEST_P(ModelIo, NamesThatDoNotFitAreRefused) {
@@ -179,7 +178,7 @@ TEST_P(ModelIo, ClipsAsTheEvaluatorDoesWhereTheCaseClips) {
   int at_ends = 0;
   for (std::int32_t u = 0; u < 30; ++u) {
     for (std::int32_t i = 0; i < 20; ++i) {
-      const float guess = saved.predict(10 * (u + 1), 10 * (i + 1));
+      const float guess = saved.predict(saved.user(u), i);
       EXPECT_EQ(guess, evaluator.predict(model.view(), u, i));
       at_ends += guess == 1 || guess == 4.5F ? 1 : 0;
     }
@@ -197,19 +196,8 @@ TEST_P(ModelIo, RecommendsInTheOrderBeforeClipping) {
   Predictor clipped(train);
   clipped.set_clip(ClipRange{1, 5});
   save_model(folder / "m", model.view(), train, clipped, {}, {});
-  const auto top = load_model(folder / "m").recommend(40, 3, true);
-  EXPECT_EQ(top, (std::vector<std::pair<std::int32_t, float>>{{200, 5}, {190, 5}, {180, 5}}));
-}
-
-TEST(ModelFolder, AFolderWithoutAClipRangePredictsAsItIs) {
-  const TempFolder folder;
-  const Ratings train = random_ratings(3, 3, 1, 3);
-  Model model = initial_model(3, 3, 1, ModelKind::plain, 3, InitSpec{}, 1);
-  for (auto& p : model.p) p = 4;
-  for (auto& q : model.q) q = 4;
-  save_model(folder / "m", model.view(), train, Predictor(train), {}, {});
-  EXPECT_FALSE(read_json_file(folder / "m/model.json").contains("clip"));
-  EXPECT_EQ(load_model(folder / "m").predict(10, 10), 16);
+  const SavedModel saved = load_model(folder / "m");
+  EXPECT_EQ(saved.recommend(saved.user(3), 3, true), (ScoredItems{{19, 5}, {18, 5}, {17, 5}}));
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, ModelIo, ::testing::Values(ModelKind::biased, ModelKind::plain),

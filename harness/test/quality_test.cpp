@@ -371,7 +371,7 @@ TEST(Ranking, OfExplicitModelsIsByTheirPredictions) {
       if (users.is_cold(r)) continue;
       std::vector<float> scores;
       for (std::int32_t i = 0; i < 150; ++i) {
-        scores.push_back(predictor.score(model.view(), users.users[r], i));
+        scores.push_back(predictor.predict(model.view(), users.users[r], i));
       }
       ndcg += testing::reference_ndcg(testing::ranked_list(scores, users.seen[r], users.tie_key(r)),
                                       users.held_out[r], 100);

@@ -144,8 +144,7 @@ TEST(RulerDevice, TheModelThatIsSavedIsTheKnownOne) {
   }
   for (std::int64_t k = 0; k < train.nnz(); ++k) {
     const float known = static_cast<float>(mean_rating(train)) + 1;
-    ASSERT_EQ(saved.model.predict(train.user_ids()[train[k].user], train.item_ids()[train[k].item]),
-              known);
+    ASSERT_EQ(saved.model.predict(saved.model.user(train[k].user), train[k].item), known);
   }
 }
 
@@ -158,8 +157,7 @@ TEST(DeviceFactors, TheModelThatIsSavedHasTheErrorMeasuredOnTheDevice) {
     const Ratings& test = saved.data.split->test;
     double square = 0;
     for (std::int64_t k = 0; k < test.nnz(); ++k) {
-      const double guess =
-          saved.model.predict(test.user_ids()[test[k].user], test.item_ids()[test[k].item]);
+      const double guess = saved.model.predict(saved.model.user(test[k].user), test[k].item);
       square += (test[k].value - guess) * (test[k].value - guess);
     }
     const double rmse = std::sqrt(square / static_cast<double>(test.nnz()));

@@ -1,4 +1,5 @@
 // The folder of a model, with what people ask of it; an input is its files and a history.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <filesystem>
@@ -20,40 +21,36 @@ constexpr std::array<const char*, 11> kFiles = {
     "item_bias.npy",  "user_ids.npy",   "item_ids.npy",  "seen_offsets.npy",
     "seen_items.npy", "user_names.txt", "item_names.txt"};
 
-using Ranking = std::vector<std::pair<std::int32_t, float>>;
-
-void check_ranking(const SavedModel& saved, const Ranking& ranking, std::size_t most) {
+void check_ranking(const SavedModel& saved, const ScoredItems& ranking, std::size_t most) {
   expect(ranking.size() <= most, "no more items than are asked for");
-  std::set<std::int32_t> seen;
+  std::set<std::int64_t> seen;
   for (const auto& [item, score] : ranking) {
-    expect(saved.knows_item(item), "items are those of the model");
+    expect(item >= 0 && item < saved.model.n_items, "items are those of the model");
     expect(seen.insert(item).second, "an item is recommended once");
   }
 }
 
 void use(const SavedModel& saved, const std::string& history_path) {
-  for (std::size_t u = 0; u < saved.user_ids.size() && u < 8; ++u) {
-    const std::int32_t user = saved.user_ids[u];
+  for (std::int64_t u = 0; u < std::min<std::int64_t>(saved.model.n_users, 8); ++u) {
+    const ModelUser user = saved.user(u);
     check_ranking(saved, saved.recommend(user, 3, false), 3);
     check_ranking(saved, saved.recommend(user, 1000, true), 1000);
-    for (std::size_t i = 0; i < saved.item_ids.size() && i < 8; ++i) {
-      saved.predict(user, saved.item_ids[i]);
+    for (std::int64_t i = -1; i < std::min<std::int64_t>(saved.model.n_items, 8); ++i) {
+      saved.predict(user, i);
     }
-    saved.predict(user, -1);
   }
-  for (std::size_t i = 0; i < saved.item_ids.size() && i < 8; ++i) {
-    const std::string name = saved.item_name(saved.item_ids[i]);
-    expect(saved.item_key(name) == saved.item_ids[i], "an item is found by its name");
+  for (std::int64_t i = 0; i < std::min<std::int64_t>(saved.model.n_items, 8); ++i) {
+    expect(saved.items.row(saved.items.name(i)) == i, "an item is found by its name");
   }
-  saved.user_key("alice");
-  saved.predict(2147483647, -2147483647 - 1);
+  saved.users.row("alice");
+  saved.predict(saved.user(-1), -1);
   constexpr std::int32_t kManyFactors = 64;  // the time to fold in grows with their cube
   if (saved.model.factors > kManyFactors) return;
   accepts([&] {
-    const FoldedUser folded = saved.fold_in(read_history(history_path, saved));
+    const ModelUser folded = read_new_user(history_path, saved, true);
     check_ranking(saved, saved.recommend(folded, 3, false), 3);
-    if (!saved.item_ids.empty()) saved.predict(folded, saved.item_ids.front());
-    saved.predict(folded, -5);
+    saved.predict(folded, 0);
+    saved.predict(folded, -1);
   });
 }
 
@@ -70,8 +67,8 @@ void model(std::string_view input) {
 SavedModel known(bool named) {
   SavedModel model;
   constexpr std::array<std::string_view, 3> kNames = {"alice", "bob", "ein Name"};
-  model.user_ids = model.item_ids = {0, 1, 2};
-  if (named) model.user_names = model.item_names = IdNames(kNames);
+  model.users.ids = model.items.ids = {0, 1, 2};
+  if (named) model.users.names = model.items.names = IdNames(kNames);
   return model;
 }
 
