@@ -288,12 +288,13 @@ class Cli {
     });
     auto* schema = app_.add_subcommand("schema",
                                        "print the JSON Schema of specs, the metrics, the frozen "
-                                       "targets, or the fields of results");
-    schema->add_option("what", name_, "specs, metrics, targets, or results")
-        ->check(CLI::IsMember({"specs", "metrics", "targets", "results"}));
+                                       "targets, the formats of ratings, or the fields of results");
+    schema->add_option("what", name_, "specs, metrics, targets, formats, or results")
+        ->check(CLI::IsMember({"specs", "metrics", "targets", "formats", "results"}));
     schema->callback([this] {
       const Json said = name_ == "metrics"   ? metric_table()
                         : name_ == "targets" ? frozen_targets_json()
+                        : name_ == "formats" ? formats_json()
                         : name_ == "results" ? result_fields_json()
                                              : spec_schema();
       fmt::print("{}\n", json_text(said, 2));

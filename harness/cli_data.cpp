@@ -156,6 +156,14 @@ void add_fetch(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
 
 }  // namespace
 
+Json formats_json() {
+  Json all = Json::array();
+  for (const auto& one : reader_formats()) {
+    all.push_back({{"name", one.name}, {"help", one.help}, {"text_ids", one.text_ids}});
+  }
+  return all;
+}
+
 void add_data_commands(CLI::App& app) {
   auto* data = app.add_subcommand("data", "manage data sets: list, stats, import, remove, fetch");
   data->require_subcommand(1);

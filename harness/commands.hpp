@@ -45,6 +45,7 @@ int tell_exception();
 // cli_data.cpp: those below `mfbench data`; cli_model.cpp: `predict`; cli_recommend.cpp:
 // `recommend`; cli_plots.cpp: `plot` and `report`.
 void add_data_commands(CLI::App& app);
+Json formats_json();  // of files of ratings
 void add_predict(CLI::App& app);
 void add_recommend(CLI::App& app);
 void add_plot_commands(CLI::App& app);

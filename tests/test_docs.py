@@ -58,7 +58,8 @@ def test_the_pages_name_every_key_format_and_look_alike_of_the_schema(mfbench, t
     choices = re.findall(r'"enum": \[(.*?)\]', json.dumps([schema["$defs"][name] for name in ("format", "like")]))
     words = {*keys_of(schema), *re.findall(r'"(.*?)"', " ".join(choices))}
     assert {"holdout", "user_groups", "sleep_ms", "netflix", "matrix-market"} <= words
-    pages = "".join((ROOT / "docs" / name).read_text() for name in ("spec.md", "tuning.md", "reference/algorithms.md"))
+    pages = "".join((ROOT / "docs" / name).read_text() for name in
+                    ("spec.md", "tuning.md", "reference/algorithms.md", "reference/formats.md"))
     assert [word for word in sorted(words) if f"`{word}`" not in pages and f'"{word}"' not in pages] == []
 
 

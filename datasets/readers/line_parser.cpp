@@ -80,8 +80,9 @@ ChunkScan scan_chunk(const TextChunk& chunk, char header_mark, bool (*is_header)
   return scan;
 }
 
-void fail_more_lines(const char* p) {
-  throw LineError{p, "more lines than before", "a file that stays as it is while it is read", ""};
+void fail_more_ratings(const char* line) {
+  throw LineError{line, "more ratings than before", "a file that stays as it is while it is read",
+                  ""};
 }
 
 void FirstError::check(const Text& text, const std::vector<TextChunk>& chunks) const {

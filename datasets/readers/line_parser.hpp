@@ -1,14 +1,18 @@
 // Internal: parses the lines of a text in parallel, in file order.
 //
-// The text is cut into chunks at line ends. A first pass counts the lines of each chunk and finds
-// its last group header (a "movie:" line); a serial walk over those counts tells every chunk where
-// its ratings go and in which group it starts. So the second pass parses all chunks at once,
-// straight into their final places, and still sees the first error in file order.
+// The text is cut into chunks at line ends. A first pass counts the lines of each chunk, and with
+// them the most ratings that it can have, and finds its last group header (a "movie:" line); a
+// serial walk over those counts tells every chunk where its ratings go and in which group it
+// starts. So the second pass parses all chunks at once, straight into their final places, and still
+// sees the first error in file order.
 //
 // A format is a class derived from LineFormat:
 //   struct State             what a line needs to know about the lines before it
-//   void line(const char*& p, State&, RatingSink&) const
+//   void line(const char*& p, State&, Sink&) const
 //                            parses one line, '\n' included, or throws LineError
+//   using Sink               RatingSink: a line has at most one rating; ManySink: any number, and
+//   static std::int64_t most_ratings(const TextChunk&, std::int64_t lines)
+//                            says how many the lines of a chunk have at most
 //   void finish(const State&, const char* end) const     called after the last line
 //   State next(State, const ChunkScan&) const            the state after a chunk, from its scan
 //   static constexpr char kHeaderMark                    a byte of every group header; 0: the
@@ -25,6 +29,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -47,6 +52,9 @@ struct ParseOptions {
   bool leave_out_damaged = false;
 };
 
+// Throws LineError: the text has changed since its lines were counted.
+[[noreturn]] void fail_more_ratings(const char* line);
+
 // Where the next rating goes.
 struct RatingSink {
   std::int32_t* user;
@@ -59,6 +67,28 @@ struct RatingSink {
     *user++ = u;
     *item++ = i;
     *value++ = v;
+  }
+};
+
+// For lines with any number of ratings: asks at each whether there is room.
+struct ManySink : RatingSink {
+  const char* line;   // the one that is parsed
+  const float* room;  // the end of what the chunk has
+  void add(std::int32_t u, std::int32_t i, float v) {
+    check_room();
+    RatingSink::add(u, i, v);
+  }
+  // With its time, if times are asked for.
+  void add(std::int32_t u, std::int32_t i, float v, std::int64_t time) {
+    check_room();
+    if (times != nullptr) times->add(time);
+    RatingSink::add(u, i, v);
+  }
+
+ private:
+  void check_room() const {
+    if (value == room) [[unlikely]]
+      fail_more_ratings(line);
   }
 };
 
@@ -98,9 +128,6 @@ class ChunkedText {
 std::int64_t count_lines(const char* begin, const char* end);
 ChunkScan scan_chunk(const TextChunk& chunk, char header_mark, bool (*is_header)(const char*));
 
-// Throws LineError: the text has changed since its lines were counted.
-[[noreturn]] void fail_more_lines(const char* p);
-
 // Moves the ratings of each chunk up to those before it, over the places that header lines left
 // empty. first[c] is where chunk c was written, written[c] how many it has.
 // Those of `times`, too, if there are.
@@ -111,6 +138,8 @@ struct LineFormat {
   static constexpr char kHeaderMark = '\0';
   static constexpr bool kNames = false;
   struct State {};
+  using Sink = RatingSink;
+  static std::int64_t most_ratings(const TextChunk&, std::int64_t lines) { return lines; }
   static bool is_header(const char*) { return true; }
   State next(State state, const ChunkScan&) const { return state; }
   template <class AnyState>
@@ -142,15 +171,17 @@ class FirstError {
 };
 
 // Parses the line at p, or passes over one that does not fit, of which it returns why.
-template <class Format, class State>
+template <class Format, class State, class Sink>
 std::optional<LineError> line_if_it_fits(const Format& format, const char*& p, State& state,
-                                         RatingSink& sink) {
+                                         Sink& sink) {
   const char* const begin = p;
+  const Sink before = sink;
   std::int64_t* const next_time = sink.times == nullptr ? nullptr : sink.times->next;
   try {
     format.line(p, state, sink);
     return std::nullopt;
-  } catch (LineError& error) {  // before it gave a rating, which is the last that a line does
+  } catch (LineError& error) {
+    sink = before;
     if (sink.times != nullptr) sink.times->next = next_time;
     p = begin;
     while (*p != '\n') ++p;
@@ -174,39 +205,43 @@ RawRatings parse_lines(const Text& text, std::size_t begin, const Format& format
   };
 
   std::vector<ChunkScan> scans(n);
+  std::vector<std::int64_t> first(n + 1, 0);
   for_each_chunk([&](std::int64_t c) {
     scans[c] = scan_chunk(chunks[c], Format::kHeaderMark, Format::is_header);
+    first[c + 1] = Format::most_ratings(chunks[c], scans[c].lines);
   });
-  std::vector<std::int64_t> first(n + 1, 0);
   std::vector<typename Format::State> states(n);
   for (std::int64_t c = 0; c < n; ++c) {
-    first[c + 1] = first[c] + scans[c].lines;
+    first[c + 1] += first[c];
     states[c] = state;
     state = format.next(state, scans[c]);
   }
 
   RawRatings raw;
-  const std::int64_t lines = first[n];
-  raw.users.resize(lines);
-  raw.items.resize(lines);
-  raw.values.resize(lines);
-  if (options.times) raw.times.resize(lines);
+  const std::int64_t most = first[n];
+  raw.users.resize(most);
+  raw.items.resize(most);
+  raw.values.resize(most);
+  if (options.times) raw.times.resize(most);
   std::vector<std::int64_t> written(n, 0);
   std::vector<ChunkNames> names(Format::kNames ? static_cast<std::size_t>(n) : 0);
   std::vector<ChunkPadding> padding(n);
   std::vector<ChunkTimes> times(n);
+  constexpr bool kMany = std::is_base_of_v<ManySink, typename Format::Sink>;
   const bool leaves_out = options.leave_out_damaged && Format::kHeaderMark == '\0';
   FirstError errors(n), damaged(n);
   std::vector<std::int64_t> left_out(n, 0);
   for_each_chunk([&](std::int64_t c) {
     if (errors.before(c)) return;
     const std::int64_t at = first[c];
-    RatingSink sink{raw.users.data() + at,
-                    raw.items.data() + at,
-                    raw.values.data() + at,
-                    Format::kNames ? &names[static_cast<std::size_t>(c)] : nullptr,
-                    &padding[static_cast<std::size_t>(c)],
-                    options.times ? &times[static_cast<std::size_t>(c)] : nullptr};
+    typename Format::Sink sink;
+    static_cast<RatingSink&>(sink) = {
+        raw.users.data() + at,
+        raw.items.data() + at,
+        raw.values.data() + at,
+        Format::kNames ? &names[static_cast<std::size_t>(c)] : nullptr,
+        &padding[static_cast<std::size_t>(c)],
+        options.times ? &times[static_cast<std::size_t>(c)] : nullptr};
     if (options.times) sink.times->next = raw.times.data() + at;
     // A copy: neighbours in `states` share a cache line, and some formats write theirs at every
     // line.
@@ -214,9 +249,13 @@ RawRatings parse_lines(const Text& text, std::size_t begin, const Format& format
     try {
       const char* p = chunks[c].begin;
       const float* const room = raw.values.data() + first[c + 1];
+      if constexpr (kMany) sink.room = room;
       while (p < chunks[c].end) {
-        if (sink.value == room) [[unlikely]]
-          fail_more_lines(p);
+        if constexpr (kMany) {
+          sink.line = p;
+        } else if (sink.value == room) [[unlikely]] {
+          fail_more_ratings(p);
+        }
         if (!leaves_out) {
           format.line(p, own, sink);
         } else if (auto error = line_if_it_fits(format, p, own, sink)) {

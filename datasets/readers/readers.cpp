@@ -16,33 +16,55 @@ using ReadText = RawRatings (*)(const Text&, const ScaleCheck&, const ParseOptio
 
 struct Reader {
   ReaderFormat format;
-  ReadText read_text;  // null for the binary formats
-  // Each line stands for itself: ids may be text, and a header may name the columns.
-  bool names = false;
+  ReadText read_text = nullptr;  // none for the binary formats
 };
 
 const std::vector<Reader>& readers() {
   static const std::vector<Reader> all = {
-      {{"movielens-tab", "user<tab>item<tab>rating[<tab>time]"}, read_movielens_tab, true},
-      {{"double-colon", "user::item::rating[::time]"}, read_double_colon, true},
-      {{"csv", "a header that names the columns user, item and rating, then values"},
-       read_csv,
-       true},
-      {{"triples", "user item rating, separated by blanks (also LIBMF's format)"},
-       read_triples,
-       true},
-      {{"pairs", "user item, separated by blanks: an observed pair, of the value 1"},
-       read_pairs,
-       true},
-      {{"netflix", "movie: followed by lines customer,rating,date; a file or a folder"},
+      {{"movielens-tab",
+        "user, item, rating and optionally a time, separated by tabs; the first line decides "
+        "whether all have a time",
+        true},
+       read_movielens_tab},
+      {{"double-colon",
+        "user::item::rating, optionally ::time; the first line decides whether all have a time",
+        true},
+       read_double_colon},
+      {{"csv",
+        "a header that names the columns user, item and rating in any order, others are passed "
+        "over; then values, separated by `,` `;` tab or `|`, quotes as in RFC 4180 but without "
+        "line breaks inside; without a header user, item and perhaps rating and time",
+        true},
+       read_csv},
+      {{"triples", "user item rating, separated by any blanks; also what LIBMF reads", true},
+       read_triples},
+      {{"pairs",
+        "user item, separated by any blanks, or columns of a `csv`: an observed pair, of the value "
+        "1; a rating is passed over",
+        true},
+       read_pairs},
+      {{"netflix",
+        "`movie:` followed by lines customer,rating,date; a file, or a folder of `mv_*.txt` or "
+        "`combined_data_*.txt`"},
        read_netflix},
-      {{"kddcup", "user|count followed by count lines item<tab>score<tab>date<tab>time"},
+      {{"kddcup",
+        "KDD Cup 2011, track 1: user|count, followed by count lines of item, score, date, time"},
        read_kddcup},
       {{"matrix-market",
-        "%%MatrixMarket matrix coordinate real|integer|pattern general|symmetric, users are rows"},
+        "`%%MatrixMarket matrix coordinate`, then `real`, `integer` or `pattern` (observed pairs, "
+        "of the value 1), then `general` or `symmetric` (entries below the diagonal count for both "
+        "sides); users are rows, and the sizes must match"},
        read_matrix_market},
-      {{"npz", "a NumPy archive of the arrays users, items, ratings"}, nullptr},
-      {{"npy", "a folder of users.npy, items.npy, ratings.npy"}, nullptr},
+      {{"npz",
+        "a NumPy archive of the arrays users, items, ratings, and perhaps times: one-dimensional, "
+        "little-endian, `i1`-`i8` and `u1`-`u8`, ratings also `f4`, `f8`, ids also text (`<U7`, "
+        "`|S7`)",
+        true}},
+      {{"npy",
+        "a folder of users.npy, items.npy, ratings.npy, and perhaps times.npy, arrays as those of "
+        "`npz`; with user_names.txt, item_names.txt or both, a name a line, a number is the place "
+        "of a name from 0",
+        true}},
   };
   return all;
 }
@@ -102,7 +124,8 @@ RawRatings read_text(const Text& text, const std::string& wanted, const ScaleChe
                      const ParseOptions& options) {
   const std::string format = text_format(text, wanted, options.columns);
   const Reader& reader = reader_of(format);
-  if (!reader.names) refuse_keys(options, text.path, format);
+  // With text ids, each line stands for itself, and a header may name the columns.
+  if (!reader.format.text_ids) refuse_keys(options, text.path, format);
   if (options.columns.by_place() && format != "csv" && format != "pairs") {
     fail(ErrorKind::usage,
          "{}: columns: found places with the format {}, whose columns stand in its order; expected "
@@ -132,7 +155,7 @@ Text first_lines(Text text) {
 FirstLook look_at_text(const Text& text, const std::string& wanted, const ScaleCheck& scale,
                        const ParseOptions& options) {
   FirstLook look{text_format(text, wanted, options.columns), {}};
-  if (reader_of(look.format).names) {
+  if (reader_of(look.format).format.text_ids) {
     look.ratings = read_text(first_lines(text), look.format, scale, options);
     if (look.ratings.values.empty()) fail_in_file(text.path, "no ratings", "at least one");
   }

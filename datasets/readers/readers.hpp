@@ -32,9 +32,9 @@ struct ReadOptions {
 };
 
 struct ReaderFormat {
-  // movielens-tab, double-colon, csv, triples, pairs, netflix, kddcup, matrix-market, npz, npy
-  std::string name;
-  std::string help;  // one line: what a line looks like
+  std::string name;  // "csv"
+  std::string help;  // what a line looks like, in Markdown
+  bool text_ids = false;
 };
 const std::vector<ReaderFormat>& reader_formats();
 

@@ -26,7 +26,7 @@ CONTENTS = [
     ("Results", ["docs/results.md", "docs/reading-results.md", "docs/report.md",
                  "plots/README.md", "results/README.md", "docs/comparison.md", "docs/gowalla.md",
                  "results/NOTES.md", "docs/methodology.md", "docs/methodology-notes.md"]),
-    ("Reference", ["docs/reference/algorithms.md", "docs/reference/results.md"]),
+    ("Reference", ["docs/reference/algorithms.md", "docs/reference/formats.md", "docs/reference/results.md"]),
     ("Algorithms", ["algorithms/*/README.md", "algorithms/**/*.md"]),
     ("Papers", ["docs/reproduction.md", "docs/reproduction/*.md", "docs/errata.md"]),
     ("Contributing", ["CONTRIBUTING.md", "docs/adding-an-algorithm.md", "**/*.md"]),

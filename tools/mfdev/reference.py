@@ -203,7 +203,21 @@ def results(program):
             yield f"Names that say it: {', '.join(plain)}.\n"
 
 
-PAGES = {"algorithms.md": algorithms, "results.md": results}
+# ---- formats of ratings --------------------------------------------------------------------------
+
+
+def formats(program):
+    yield "# Formats of ratings\n"
+    yield ("What does a line of a file look like in each [`format`](../spec.md#data-sets)? "
+           "[datasets/README.md](../../datasets/README.md#readers) has the names of columns that a header may have, and "
+           "what counts as malformed.\n")
+    yield NOTE.format("`mfbench schema formats`")
+    yield "| format | text ids | a line |\n| --- | --- | --- |"
+    for one in json.loads(said(program, "schema", "formats")):
+        yield f"| {code(one['name'])} | {'yes' if one['text_ids'] else 'no'} | {cell(one['help'])} |"
+
+
+PAGES = {"algorithms.md": algorithms, "formats.md": formats, "results.md": results}
 
 
 def wrapped(text):
