@@ -1,4 +1,5 @@
-// The keys of a spec, as tables: read by spec.cpp, written as a JSON Schema by schema.cpp.
+// The keys of a spec, as tables: read by spec_entries.cpp and spec.cpp, written as a JSON Schema by
+// schema.cpp.
 #pragma once
 
 #include <cstdint>
