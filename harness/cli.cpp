@@ -8,7 +8,6 @@
 #include <csignal>
 #include <cstdio>
 #include <iostream>
-#include <set>
 #include <sstream>
 #include <string>
 #include <system_error>
@@ -19,7 +18,6 @@
 #include "base/files/files.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
-#include "datasets/look.hpp"
 #include "harness/commands.hpp"
 #include "harness/experiment/frozen_targets.hpp"
 #include "harness/experiment/metric_keys.hpp"
@@ -52,45 +50,6 @@ std::string command_line(int argc, char** argv) {
 // With its folder where it was called by that, and would not be found without.
 std::string called_as(std::string_view program) {
   return program.find('/') == std::string_view::npos ? "mfbench" : shell_word(program);
-}
-
-// What is at hand of each data set; at the end throws Error(data) with all that is not.
-void look_at_data(const Spec& spec, bool tell) {
-  std::set<std::string> seen;
-  std::vector<std::string> problems;
-  for (const auto& item : spec.cases) {
-    if (!seen.insert(item.data.label()).second) continue;
-    try {
-      const std::string found = look_at_data(item.data);
-      if (tell) fmt::print("{}: {}\n", printable(item.data.label()), found);
-    } catch (const Error& error) {
-      problems.push_back(item.data_path + ": " + error.what());
-    }
-  }
-  if (!problems.empty()) throw Error(ErrorKind::data, join(problems, "\n"));
-}
-
-// ", and 70 runs of the trials of 2 studies"; nothing without one.
-std::string trials_text(const Spec& spec) {
-  if (spec.studies.empty()) return "";
-  std::int64_t runs = 0;
-  for (const auto& study : spec.studies) runs += study.runs();
-  return fmt::format(", and up to {} of the trials of {} {}", counted(runs, "run"),
-                     spec.studies.size(), spec.studies.size() == 1 ? "study" : "studies");
-}
-
-void validate_command(const std::string& path, bool json, bool data) {
-  const Spec spec = read_and_warn(path);
-  if (data) look_at_data(spec, !json);
-  if (json) {
-    Json cases = Json::array();
-    for (const auto& item : spec.cases) cases.push_back({{"id", item.id}, {"case", item.resolved}});
-    fmt::print("{}\n", json_text(cases, 2));
-    return;
-  }
-  fmt::print("{}: valid, {}{}{}\n", one_line(path), counted(std::ssize(spec.cases), "case"),
-             trials_text(spec),
-             data ? "; its data are at hand" : "; its data were not looked at (--data does)");
 }
 
 // 1 where there is reason for one of the complaints.

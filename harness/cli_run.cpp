@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <new>
 #include <optional>
+#include <set>
 #include <system_error>
 #include <vector>
 
@@ -24,6 +25,7 @@
 #include "base/text.hpp"
 #include "base/timeline.hpp"
 #include "base/wait.hpp"
+#include "datasets/look.hpp"
 #include "harness/results/study/study_report.hpp"
 #include "harness/results/summary.hpp"
 #include "harness/run/apart.hpp"
@@ -248,6 +250,31 @@ std::optional<Spec> gather_ranks(RankWorld& world, const std::string& path) {
   }
 }
 
+// What is at hand of each data set; at the end throws Error(data) with all that is not.
+void look_at_data(const Spec& spec, bool tell) {
+  std::set<std::string> seen;
+  std::vector<std::string> problems;
+  for (const auto& item : spec.cases) {
+    if (!seen.insert(item.data.label()).second) continue;
+    try {
+      const std::string found = look_at_data(item.data);
+      if (tell) fmt::print("{}: {}\n", printable(item.data.label()), found);
+    } catch (const Error& error) {
+      problems.push_back(item.data_path + ": " + error.what());
+    }
+  }
+  if (!problems.empty()) throw Error(ErrorKind::data, join(problems, "\n"));
+}
+
+// ", and 70 runs of the trials of 2 studies"; nothing without one.
+std::string trials_text(const Spec& spec) {
+  if (spec.studies.empty()) return "";
+  std::int64_t runs = 0;
+  for (const auto& study : spec.studies) runs += study.runs();
+  return fmt::format(", and up to {} of the trials of {} {}", counted(runs, "run"),
+                     spec.studies.size(), spec.studies.size() == 1 ? "study" : "studies");
+}
+
 }  // namespace
 
 // The exception being handled, on standard error; returns the exit code that it stands for.
@@ -274,6 +301,20 @@ Spec read_and_warn(const std::string& path) {
   Spec spec = read_spec(path);
   warn_of(spec, path);
   return spec;
+}
+
+void validate_command(const std::string& path, bool json, bool data) {
+  const Spec spec = read_and_warn(path);
+  if (data) look_at_data(spec, !json);
+  if (json) {
+    Json cases = Json::array();
+    for (const auto& item : spec.cases) cases.push_back({{"id", item.id}, {"case", item.resolved}});
+    fmt::print("{}\n", json_text(cases, 2));
+    return;
+  }
+  fmt::print("{}: valid, {}{}{}\n", one_line(path), counted(std::ssize(spec.cases), "case"),
+             trials_text(spec),
+             data ? "; its data are at hand" : "; its data were not looked at (--data does)");
 }
 
 // For a folder of results, what its studies chose; for a spec, the trials first.

@@ -34,6 +34,7 @@ Shard parse_shard(const std::string& text);
 
 // cli_run.cpp. Says what is odd about a spec that is valid.
 Spec read_and_warn(const std::string& path);
+void validate_command(const std::string& path, bool json, bool data);
 void refuse_apart(const RunOptions& options);
 // The exit code, as of all here. `ran` gets what was run.
 int run_command(const std::string& path, RunOptions options, ProgressMode mode,

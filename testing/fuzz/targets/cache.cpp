@@ -18,8 +18,8 @@
 namespace mf::fuzz {
 namespace {
 
-// Where the numbers of the header are (datasets/cache.cpp). Inputs that must be taken show whether
-// they still are.
+// Where the numbers of the header are (datasets/cache_file.hpp). Inputs that must be taken show
+// whether they still are.
 enum Place : std::size_t {
   kHeaderBytes = 16,
   kJsonBytes = 24,
