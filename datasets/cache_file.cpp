@@ -91,7 +91,8 @@ DatasetInfo info_from_json(const Json& json) {
   return info;
 }
 
-[[noreturn]] void fail_cut(const std::string& path, std::size_t found, std::uint64_t expected) {
+[[noreturn]] void fail_cut_cache(const std::string& path, std::size_t found,
+                                 std::uint64_t expected) {
   fail(ErrorKind::data, "{}: the cache is cut short: found {} bytes, expected {}", path, found,
        expected);
 }
@@ -127,7 +128,7 @@ void check_sizes(const std::string& path, const FixedHeader& header, std::size_t
     fail(ErrorKind::data, "{}: the cache is corrupt: {} users, {} items and {} ratings in {} bytes",
          path, header.n_users, header.n_items, header.nnz, header.file_bytes);
   }
-  if (file_bytes < header.file_bytes) fail_cut(path, file_bytes, header.file_bytes);
+  if (file_bytes < header.file_bytes) fail_cut_cache(path, file_bytes, header.file_bytes);
   if (file_bytes > header.file_bytes) {
     fail(ErrorKind::data, "{}: the cache is corrupt: {} bytes follow its end", path,
          file_bytes - header.file_bytes);
@@ -143,14 +144,14 @@ FixedHeader checked_header(const std::string& path, std::span<const std::byte> f
   if (!std::ranges::equal(start, std::as_bytes(std::span(kMagic)).first(start.size()))) {
     fail(ErrorKind::data, "{}: no mfbench cache: the file does not begin with MFBCACHE", path);
   }
-  if (file.size() < sizeof header) fail_cut(path, file.size(), sizeof header);
+  if (file.size() < sizeof header) fail_cut_cache(path, file.size(), sizeof header);
   std::memcpy(&header, file.data(), sizeof header);
   check_identity(path, header);
   if (header.header_bytes < sizeof header || header.header_bytes > (std::uint64_t{1} << 30)) {
     fail(ErrorKind::data, "{}: the cache is corrupt: its header claims {} bytes", path,
          header.header_bytes);
   }
-  if (header.header_bytes > file.size()) fail_cut(path, file.size(), header.header_bytes);
+  if (header.header_bytes > file.size()) fail_cut_cache(path, file.size(), header.header_bytes);
   const auto rest =
       file.subspan(sizeof header, static_cast<std::size_t>(header.header_bytes) - sizeof header);
   if (hash_header(header, rest) != header.header_hash || header.json_bytes > rest.size()) {

@@ -18,10 +18,10 @@
 namespace mf {
 namespace {
 
-using Words = std::vector<std::string_view>;
+using LineWords = std::vector<std::string_view>;
 
-Words words_of(std::string_view line, std::string_view blanks) {
-  Words words;
+LineWords words_of(std::string_view line, std::string_view blanks) {
+  LineWords words;
   for (std::size_t at = line.find_first_not_of(blanks); at != line.npos;) {
     const std::size_t end = std::min(line.find_first_of(blanks, at), line.size());
     words.push_back(line.substr(at, end - at));
@@ -72,7 +72,7 @@ std::optional<float> number(std::string_view word) {
 
 void for_pairs(const std::string& path, const SavedModel& model,
                const std::function<void(const GivenId& user, const GivenId& item)>& body) {
-  for_words(path, has_names(model), "a user id and an item id", [&](const Words& words) {
+  for_words(path, has_names(model), "a user id and an item id", [&](const LineWords& words) {
     const auto user = model.users.row(words[0]);
     const auto item = words.size() == 2 ? model.items.row(words[1]) : std::nullopt;
     if (!user || !item) return false;
@@ -84,7 +84,7 @@ void for_pairs(const std::string& path, const SavedModel& model,
 std::vector<RowRating> read_history(const std::string& path, const SavedModel& model) {
   const bool names = !model.items.names.empty();
   std::vector<RowRating> history;
-  for_words(path, names, "an item id and perhaps a value", [&](const Words& words) {
+  for_words(path, names, "an item id and perhaps a value", [&](const LineWords& words) {
     const auto item = model.items.row(words[0]);
     const auto value = words.size() == 1 ? std::optional(1.0F) : number(words[1]);
     if (!item || words.size() > 2 || !value) return false;

@@ -57,14 +57,14 @@ Ratings ratings_from(Columns3 columns, AlignedVector<std::int64_t> offsets, cons
   return {views, std::move(owner)};
 }
 
-constexpr std::int64_t kChunk = 1024 * kPackedBlock;  // ratings that a thread takes at a time
-constexpr std::int64_t kRankRows = 4096;                  // likewise
+constexpr std::int64_t kPartsChunk = 1024 * kPackedBlock;  // ratings that a thread takes at a time
+constexpr std::int64_t kRankRows = 4096;                   // likewise
 
 // To the begin of so many.
 template <class T>
 AlignedVector<T> copy_of(View<const T> from, std::int64_t size, ThreadTeam& team) {
   AlignedVector<T> to(size);
-  team.for_chunks(from.size(), kChunk, [&](std::int64_t begin, std::int64_t end) {
+  team.for_chunks(from.size(), kPartsChunk, [&](std::int64_t begin, std::int64_t end) {
     std::copy(from.begin() + begin, from.begin() + end, to.begin() + begin);
   });
   return to;
@@ -113,7 +113,7 @@ class Gathering {
   void unpack(const std::vector<PackedRatings>& packed, Columns3& all, ThreadTeam& team) const {
     for (int rank = 1; rank < ranks_.size(); ++rank) {
       const PackedRatings& from = packed[static_cast<std::size_t>(rank)];
-      team.for_chunks(from.count, kChunk, [&](std::int64_t begin, std::int64_t end) {
+      team.for_chunks(from.count, kPartsChunk, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i) {
           const RowRating one = unpacked(from.form, from.table.data(), from.words.data(), i);
           all.items[parts_[rank] + i] = one.other;

@@ -26,12 +26,12 @@ Incoming incoming(int from, AlignedVector<T>& where) {
   return {from, where.data(), bytes_of<T>(std::ssize(where))};
 }
 
-struct Range {
+struct SliceRange {
   std::int64_t begin, end;
   std::int64_t size() const { return std::max<std::int64_t>(0, end - begin); }
 };
 
-Range common(const PartOffsets& a, int rank_a, const PartOffsets& b, int rank_b) {
+SliceRange common(const PartOffsets& a, int rank_a, const PartOffsets& b, int rank_b) {
   return {std::max(a[rank_a], b[rank_b]), std::min(a[rank_a + 1], b[rank_b + 1])};
 }
 
@@ -191,12 +191,13 @@ std::int64_t RowPieces::count() const {
 RowPieces exchange_rows(const RatingSlice& slice, const PartOffsets& wanted, Communicator& ranks) {
   const int size = ranks.size();
   const int rank = ranks.rank();
-  const auto ratings_in = [&](Range rows) {
-    return rows.size() == 0 ? Range{0, 0}
-                            : Range{slice.user_offsets[rows.begin], slice.user_offsets[rows.end]};
+  const auto ratings_in = [&](SliceRange rows) {
+    return rows.size() == 0
+               ? SliceRange{0, 0}
+               : SliceRange{slice.user_offsets[rows.begin], slice.user_offsets[rows.end]};
   };
   const std::int64_t base = slice.user_offsets[slice.users[rank]];
-  const auto own_part = [&](const auto& column, Range ratings) {
+  const auto own_part = [&](const auto& column, SliceRange ratings) {
     return column.part(std::max<std::int64_t>(0, ratings.begin - base),
                        std::max<std::int64_t>(0, ratings.begin - base) + ratings.size());
   };
@@ -207,16 +208,16 @@ RowPieces exchange_rows(const RatingSlice& slice, const PartOffsets& wanted, Com
   std::vector<View<const float>> values_to(size);
   for (int other = 0; other < size; ++other) {
     if (other == rank) continue;
-    const Range out = ratings_in(common(slice.users, rank, wanted, other));
+    const SliceRange out = ratings_in(common(slice.users, rank, wanted, other));
     items_to[other] = own_part(slice.own_items, out);
     values_to[other] = own_part(slice.own_values, out);
-    const Range in = ratings_in(common(slice.users, other, wanted, rank));
+    const SliceRange in = ratings_in(common(slice.users, other, wanted, rank));
     rows.received_items[other].resize(in.size());
     rows.received_values[other].resize(in.size());
   }
   exchange_arrays(ranks, items_to, rows.received_items);
   exchange_arrays(ranks, values_to, rows.received_values);
-  const Range kept = ratings_in(common(slice.users, rank, wanted, rank));
+  const SliceRange kept = ratings_in(common(slice.users, rank, wanted, rank));
   for (int from = 0; from < size; ++from) {
     RowPieces::Piece piece = {rows.received_items[from], rows.received_values[from]};
     if (from == rank) piece = {own_part(slice.own_items, kept), own_part(slice.own_values, kept)};

@@ -12,7 +12,7 @@
 namespace mf {
 namespace {
 
-struct Header {
+struct MatrixHeader {
   std::int32_t rows = 0;
   std::int32_t columns = 0;
   std::int64_t entries = 0;
@@ -37,7 +37,7 @@ std::vector<std::string> lower_case_words(std::string_view line) {
   return words;
 }
 
-void read_banner(const std::string& line, Header& header) {
+void read_banner(const std::string& line, MatrixHeader& header) {
   const auto words = lower_case_words(std::string_view(line).substr(0, line.size() - 1));
   const auto refuse = [&](const std::string& found, const std::string& expected) {
     throw LineError{line.data(), found, expected, fmt::format("write the matrix as '{}'", kBanner)};
@@ -69,7 +69,7 @@ std::uint64_t read_size(const char*& p, const char* what, std::uint64_t max) {
   return size;
 }
 
-void read_sizes(const std::string& line, Header& header) {
+void read_sizes(const std::string& line, MatrixHeader& header) {
   constexpr std::uint64_t kMaxIndex = std::numeric_limits<std::int32_t>::max();
   const char* p = line.data();
   header.rows = static_cast<std::int32_t>(read_size(p, "rows", kMaxIndex));
@@ -84,8 +84,8 @@ void read_sizes(const std::string& line, Header& header) {
   read_line_end(p, "rows columns entries");
 }
 
-Header read_header(const Text& text) {
-  Header header;
+MatrixHeader read_header(const Text& text) {
+  MatrixHeader header;
   const std::string_view view = text.view();
   for (bool banner = true;; banner = false) {
     const std::size_t begin = header.bytes;
@@ -114,7 +114,8 @@ class Coordinates : public LineFormat {
   struct State {
     std::int64_t entry = 0;  // entries before this line
   };
-  Coordinates(const ScaleCheck& scale, const Header& header) : scale_(scale), header_(header) {}
+  Coordinates(const ScaleCheck& scale, const MatrixHeader& header)
+      : scale_(scale), header_(header) {}
 
   State next(State state, const ChunkScan& scan) const { return {state.entry + scan.lines}; }
 
@@ -185,7 +186,7 @@ class Coordinates : public LineFormat {
   }
 
   const ScaleCheck& scale_;
-  Header header_;
+  MatrixHeader header_;
 };
 
 // Entries below the diagonal stand above it, too.
@@ -205,7 +206,7 @@ void add_mirrored(RawRatings& raw) {
 RawRatings read_matrix_market(const Text& text, const ScaleCheck& scale,
                               const ParseOptions& options) {
   if (options.times) fail_without_times(text.path, "a matrix");
-  const Header header = read_header(text);
+  const MatrixHeader header = read_header(text);
   if (header.pattern) check_pairs(text.path, scale);
   RawRatings raw = parse_lines(text, header.bytes, Coordinates(scale, header), options);
   if (raw.values.empty() && header.entries > 0) {

@@ -20,9 +20,9 @@
 namespace mf {
 namespace {
 
-constexpr std::int64_t kChunk = std::int64_t{1} << 18;
+constexpr std::int64_t kDrawChunk = std::int64_t{1} << 18;
 constexpr int kGroupBits = 12;
-constexpr std::int64_t kLookedAt = 128;  // keys, of which few have one near the largest drawn
+constexpr std::int64_t kKeysLookedAt = 128;  // keys, of which few have one near the largest drawn
 
 std::size_t group_of(std::uint64_t key) { return key >> (64 - kGroupBits); }
 
@@ -122,8 +122,8 @@ class Draw {
       for_blocks(begin, end,
                  [&](const std::uint8_t* labels, const KeyBlock& keys, std::int64_t count) {
                    const bool all_train = count_label(labels, count, kTrain) == count;
-                   for (std::int64_t at = 0; at < count; at += kLookedAt) {
-                     const std::int64_t now = std::min(kLookedAt, count - at);
+                   for (std::int64_t at = 0; at < count; at += kKeysLookedAt) {
+                     const std::int64_t now = std::min(kKeysLookedAt, count - at);
                      own.look(labels + at, keys.data() + at, now, window, all_train);
                    }
                  });
@@ -184,7 +184,7 @@ class Draw {
  private:
   template <class Body>
   void for_chunks(const Body& body) {
-    team_.for_chunks(end_ - first_, kChunk, [&](std::int64_t begin, std::int64_t end) {
+    team_.for_chunks(end_ - first_, kDrawChunk, [&](std::int64_t begin, std::int64_t end) {
       body(first_ + begin, first_ + end);
     });
   }

@@ -28,7 +28,7 @@ namespace mf {
 namespace {
 
 constexpr std::int64_t kSplitChunk = std::int64_t{1} << 18;
-constexpr std::int64_t kUserChunk = 4096;
+constexpr std::int64_t kSplitUsers = 4096;
 // Labels beside those of Part, within this file.
 constexpr std::uint8_t kFoldIn = 3;    // a rating of a held-out user's history
 constexpr std::uint8_t kTooShort = 4;  // a user with fewer than two ratings: trains
@@ -72,7 +72,7 @@ class RowLabels {
   template <class Body>
   void for_users(ThreadTeam& team, const Body& body) {
     const auto offsets = scope_.all.user_offsets();
-    team.for_chunks(scope_.end_user - scope_.first_user, kUserChunk,
+    team.for_chunks(scope_.end_user - scope_.first_user, kSplitUsers,
                     [&](std::int64_t first, std::int64_t last) {
                       Scratch scratch;
                       for (std::int64_t u = scope_.first_user + first; u < scope_.first_user + last;
@@ -356,7 +356,7 @@ bool has_row(const Ratings& ratings, std::int64_t user) {
 std::int64_t count_cold_users(const Split& split, const Scope& scope, ThreadTeam& team) {
   std::atomic<std::int64_t> cold{0};
   const std::int64_t first = scope.first_user;
-  team.for_chunks(scope.end_user - first, kUserChunk, [&](std::int64_t begin, std::int64_t end) {
+  team.for_chunks(scope.end_user - first, kSplitUsers, [&](std::int64_t begin, std::int64_t end) {
     std::int64_t count = 0;
     for (std::int64_t u = first + begin; u < first + end; ++u)
       count += has_row(split.test, u) && !has_row(split.train, u) ? 1 : 0;
