@@ -388,12 +388,6 @@ bool is_cacheable(const DatasetRequest& request) {
          look_alike_shape(request.like, request.scale_factor).nnz >= kSmallLookAlike;
 }
 
-double making_bytes(const DatasetRequest& request) {
-  if (request.expand.empty()) return 0;
-  const auto base = expected_shape(base_of(request));
-  return base ? expansion_bytes(*base, expansion_of(request)) : 0;
-}
-
 std::optional<Shape> expected_shape(const DatasetRequest& request) {
   if (!request.like.empty()) return look_alike_shape(request.like, request.scale_factor);
   if (!request.expand.empty()) {

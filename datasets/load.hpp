@@ -37,9 +37,6 @@ std::optional<std::uint64_t> known_content(const DatasetRequest& request);
 // an existing cache). Rules leave these at most.
 std::optional<Shape> expected_shape(const DatasetRequest& request);
 
-// What making it takes beside the result: of enlarged sets.
-double making_bytes(const DatasetRequest& request);
-
 // Whether it is written to the cache when it has been read or made: not small look-alikes.
 bool is_cacheable(const DatasetRequest& request);
 

@@ -1,8 +1,5 @@
 // The baselines: names, parameters and memory.
-#include "algorithms/baseline/ease.hpp"
-#include "algorithms/baseline/inverse.hpp"
-#include "algorithms/baseline/item_products.hpp"
-#include "algorithms/core/device_need.hpp"
+#include "algorithms/baseline/weights.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/core/sgd/sgd_params.hpp"
 #include "algorithms/core/threads_param.hpp"
@@ -32,19 +29,8 @@ AlgorithmInfo popular_info() {
   info.params = {one_factor()};
   // One factor that all users share lowers this loss; what it weighs does not change the order.
   info.implicit = [](const Params&) { return ImplicitLoss{1, 0}; };
-  info.memory = [](const Params&, const ProblemShape& shape) {
-    return MemoryNeed{
-        shape.rows() * sizeof(float) + static_cast<double>(shape.n_items) * sizeof(std::int64_t),
-        {}};
-  };
+  info.memory = [](const Params&) { return MemoryUse{.host = {.row = 12}}; };
   return info;
-}
-
-// The ratings a second time, by item, and P, Q and both biases.
-MemoryNeed bias_memory(const Params&, const ProblemShape& shape) {
-  return {static_cast<double>(shape.nnz) * 8 + static_cast<double>(shape.n_items + 1) * 8 +
-              shape.rows() * 2 * sizeof(float),
-          {}};
 }
 
 AlgorithmInfo bias_info() {
@@ -58,7 +44,7 @@ AlgorithmInfo bias_info() {
                  ParamSpec::number("reg_user", 10, 0, 1e6, "shrinks b_u: ratings at zero"),
                  ParamSpec::number("reg_item", 25, 0, 1e6, "shrinks c_i: ratings at zero"),
                  threads_param()};
-  info.memory = bias_memory;
+  info.memory = [](const Params&) { return MemoryUse{.host = {.rating = 8, .row = 12}}; };
   return info;
 }
 
@@ -83,12 +69,9 @@ AlgorithmInfo item_knn_info() {
       ParamSpec::integer("k", 100, 1, 1'000'000, "similar items that are kept of each item"),
       ParamSpec::number("shrinkage", 10, 0, 1e9, "beside the norms in the denominator of a cosine"),
       weights_param(), threads_param()};
-  info.memory = [](const Params& params, const ProblemShape& shape) {
-    const double kept = static_cast<double>(std::min(params.integer("k"), shape.n_items));
-    const double threads = threads_of(params);
-    return MemoryNeed{ItemProducts::bytes(shape.nnz, shape.n_items) +
-                          static_cast<double>(shape.n_items) * (8 * kept + 16 + 12 * threads),
-                      {}};
+  info.memory = [](const Params& params) {
+    const auto kept = static_cast<double>(params.integer("k"));
+    return MemoryUse{.host = {.rating = 12, .row = 8 * kept + 12.0 * threads_of(params)}};
   };
   return info;
 }
@@ -105,25 +88,8 @@ AlgorithmInfo ease_cpu_info() {
   AlgorithmInfo info = ease_shared_info("ease_cpu");
   info.summary = "implicit feedback: each item from all others by least squares, one inverse";
   info.params.push_back(threads_param());
-  info.memory = [](const Params&, const ProblemShape& shape) {
-    const auto side = static_cast<double>(BlockMatrix::padded(shape.n_items));
-    return MemoryNeed{ItemProducts::bytes(shape.nnz, shape.n_items) + side * side * sizeof(float) +
-                          inverse_bytes(shape.n_items),
-                      {}};
-  };
+  info.memory = [](const Params&) { return MemoryUse{.host = {.rating = 12, .item_pair = 4}}; };
   return info;
-}
-
-// B, which the host has, too, to score by; a panel and ones; and what cuSOLVER works with, n^2 /
-// 1024 floats and some more at 26,744 and 60,000 items.
-MemoryNeed ease_memory(const Params&, const ProblemShape& shape) {
-  const auto n = static_cast<double>(shape.n_items);
-  const double own = 4 * (n * (n + std::min<double>(n, kPanel) + 1) + n * n / 1000 + 4096);
-  const double ratings = row_ratings_bytes(shape);
-  return {pinned_bytes(shape) + 4 * n * n,
-          {ratings + own, ratings + own},
-          BesideRatings{{own, own}, false},
-          kLibraryBytes};
 }
 
 AlgorithmInfo ease_info() {
@@ -131,7 +97,11 @@ AlgorithmInfo ease_info() {
   info.summary = "implicit feedback: each item from all others by least squares, on a GPU";
   info.hardware = Hardware::cuda;
   info.deterministic = false;  // sums that are not whole numbers are in any order
-  info.memory = ease_memory;
+  // B, which the host has, too, to score by.
+  info.memory = [](const Params&) {
+    return MemoryUse{.host = {.item_pair = 4},
+                     .device = {.rating = 8, .item_pair = 4, .fixed = 32e6}};
+  };
   return info;
 }
 

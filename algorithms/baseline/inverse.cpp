@@ -128,10 +128,6 @@ void BlockMatrix::clear_row(std::int64_t i) {
   if (i >= n_) row(i)[i] = 1;
 }
 
-double inverse_bytes(std::int64_t n) {
-  return 2.0 * kBlock * sizeof(float) * static_cast<double>(BlockMatrix::padded(n));
-}
-
 bool sweep_all(BlockMatrix& a, ThreadTeam& team, const std::function<bool()>& stop) {
   Sweeper sweeper(a, team);
   for (std::int64_t pivot = 0; pivot < a.blocks(); ++pivot) {

@@ -33,9 +33,6 @@ class BlockMatrix {
   AlignedVector<float> values_;
 };
 
-// What the inverse takes beside the matrix.
-double inverse_bytes(std::int64_t n);
-
 // A becomes -A^-1; only the lower triangle is read and written, but for blocks on the diagonal. By
 // the sweep operator (J. Goodnight, "A Tutorial on the SWEEP Operator", The American Statistician
 // 33(3), 1979), a block at a time: with K the block, D = A_KK^-1 and W = A_.K,

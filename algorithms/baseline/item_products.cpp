@@ -30,8 +30,4 @@ double count_products(const Ratings& train) {
   return sum;
 }
 
-double ItemProducts::bytes(std::int64_t nnz, std::int64_t n_items) {
-  return 12.0 * static_cast<double>(nnz) + 8.0 * (static_cast<double>(n_items) + 1);
-}
-
 }  // namespace mf::baseline

@@ -37,8 +37,6 @@ class ItemProducts {
 
   double norm(std::int64_t j) const;  // of column j
 
-  static double bytes(std::int64_t nnz, std::int64_t n_items);
-
  private:
   const Ratings* train_ = nullptr;
   AlignedVector<float> by_user_;  // x of each rating of train

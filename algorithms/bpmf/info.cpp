@@ -31,7 +31,9 @@ AlgorithmInfo cpu_info() {
       info_of("bpmf_cpu",
               "Bayesian MF by Gibbs sampling on the CPU: an epoch is a draw of all rows and priors",
               cpu_params());
-  info.memory = cpu_memory_need;
+  info.memory = [](const Params&) {
+    return MemoryUse{.host = {.rating = 16, .number = 12, .row = 16}};
+  };
   return info;
 }
 
@@ -40,7 +42,10 @@ AlgorithmInfo device_info() {
       "bpmf",
       "Bayesian MF by Gibbs sampling on a GPU: systems from tensor cores, drawn from by Cholesky",
       device_params());
-  info.memory = device_memory_need;
+  info.memory = [](const Params&) {
+    return MemoryUse{
+        .device = {.preparing = 32, .rating = 16, .number = 7, .row = 40, .fixed = 64e6}};
+  };
   info.hardware = Hardware::cuda;
   info.starts_by_rule = true;
   info.min_compute = 80;  // as als_fused

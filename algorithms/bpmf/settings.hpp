@@ -72,8 +72,6 @@ std::vector<ParamSpec> cpu_params();
 std::vector<ParamSpec> device_params();
 Settings read_settings(const Params& params);
 std::optional<std::string> why_unsupported(const Params& params, const ProblemShape& shape);
-MemoryNeed cpu_memory_need(const Params& params, const ProblemShape& shape);
-MemoryNeed device_memory_need(const Params& params, const ProblemShape& shape);
 
 // Compulsory work of a draw of all rows of both sides; README.md derives it.
 Work draw_work(const Settings& settings, std::int64_t nnz, std::int64_t rated_rows);

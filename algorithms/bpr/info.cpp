@@ -1,8 +1,6 @@
 // bpr_cpu, bpr and bpr_tiled: names, parameters, memory, work.
 #include "algorithms/bpr/settings.hpp"
-#include "algorithms/core/device_need.hpp"
 #include "algorithms/core/registry.hpp"
-#include "algorithms/core/rows.hpp"
 #include "algorithms/core/threads_param.hpp"
 
 namespace mf::bpr {
@@ -39,21 +37,14 @@ ParamSpec max_tries_param() {
       "loss warp: items drawn for one that comes too close; without one no update", "items");
 }
 
-// Rows of both sides.
-MemoryNeed cpu_memory(const Params& params, const ProblemShape& shape) {
-  const auto stride = row_stride(params.integer("factors"), sizeof(float), kLineBytes);
-  return {shape.rows() * static_cast<double>(stride * std::int64_t{sizeof(float)}), {}};
-}
+MemoryUse cpu_memory(const Params&) { return {.host = {.number = 8}}; }
 
-// The pairs, and rows of both sides. Those of the narrow types are made by way of fp32, which stays
-// for the evaluator.
-MemoryNeed device_memory(const Params& params, const ProblemShape& shape) {
+// The pairs, and rows of both sides.
+MemoryUse device_memory(const Params& params) {
   const Settings settings = read_settings(params);
-  const double pair = settings.loss == Loss::logistic ? 12 : 8;
-  const double all = pair * static_cast<double>(shape.nnz) +
-                     8 * static_cast<double>(shape.n_users + 1) +
-                     shape.rows() * stored_row_bytes(settings.storage, settings.factors);
-  return {pinned_bytes(shape), {all, all}};
+  return {.device = {.rating = settings.loss == Loss::logistic ? 12.0 : 8.0,
+                     .number = stored_number_bytes(settings.storage),
+                     .row = 8}};
 }
 
 AlgorithmInfo shared_info(const std::string& name, const std::string& summary) {

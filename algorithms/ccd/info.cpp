@@ -29,7 +29,7 @@ AlgorithmInfo cpu_info() {
   info.summary = "CCD++ on the CPU: one factor after another, each number solved from residuals";
   info.params = cpu_params();
   info.supports = cpu_why_unsupported;
-  info.memory = cpu_memory_need;
+  info.memory = [](const Params&) { return MemoryUse{.host = {.rating = 20, .number = 16}}; };
   return info;
 }
 
@@ -45,7 +45,9 @@ AlgorithmInfo device_info() {
   info.starts_by_rule = true;
   info.params = common_params();
   info.supports = device_why_unsupported;
-  info.memory = device_memory_need;
+  info.memory = [](const Params&) {
+    return MemoryUse{.device = {.preparing = 32, .rating = 20, .number = 8, .row = 50}};
+  };
   return info;
 }
 

@@ -11,7 +11,7 @@
 
 #include "algorithms/core/device_stream.hpp"
 #include "algorithms/core/implicit.hpp"
-#include "algorithms/core/memory_need.hpp"
+#include "algorithms/core/memory_use.hpp"
 #include "algorithms/core/method.hpp"
 #include "algorithms/core/model.hpp"
 #include "algorithms/core/params.hpp"
@@ -122,7 +122,7 @@ struct AlgorithmInfo {
   std::vector<ParamSpec> params;
   // Why this combination cannot run, or nothing. May be empty.
   std::function<std::optional<std::string>(const Params&, const ProblemShape&)> supports;
-  std::function<MemoryNeed(const Params&, const ProblemShape&)> memory;
+  std::function<MemoryUse(const Params&)> memory;  // may be empty
   // The loss of an algorithm for implicit feedback: its values are confidences, not ratings. Empty:
   // explicit ratings, or by_history.
   std::function<ImplicitLoss(const Params&)> implicit;

@@ -34,12 +34,10 @@ constexpr std::int64_t storage_words(Storage storage, std::int64_t factors) {
   return storage_stride(storage, factors) * storage_bytes(storage) / kWordBytes;
 }
 
-// Device bytes of one row of P or Q: as stored, and, of the narrow types, its fp32 copy for the
+// Device bytes of a number of P or Q: as stored, and, of the narrow types, its fp32 copy for the
 // evaluator.
-constexpr double stored_row_bytes(Storage storage, std::int64_t factors) {
-  const std::int64_t wide = storage_stride(Storage::fp32, factors) * 4;
-  if (storage == Storage::fp32) return static_cast<double>(wide);
-  return static_cast<double>(storage_stride(storage, factors) * storage_bytes(storage) + wide);
+constexpr double stored_number_bytes(Storage storage) {
+  return storage == Storage::fp32 ? 4 : storage_bytes(storage) + 4;
 }
 
 }  // namespace mf

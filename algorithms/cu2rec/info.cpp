@@ -3,9 +3,7 @@
 
 #include <algorithm>
 
-#include "algorithms/core/device_need.hpp"
 #include "algorithms/core/registry.hpp"
-#include "algorithms/core/rows.hpp"
 #include "algorithms/cu2rec/settings.hpp"
 
 namespace mf::cu2rec {
@@ -55,18 +53,6 @@ std::optional<std::string> why_unsupported(const Params& params, const ProblemSh
   return std::nullopt;
 }
 
-MemoryNeed memory_need(const Settings& settings, const ProblemShape& shape) {
-  const auto m = static_cast<double>(shape.n_users);
-  const auto n = static_cast<double>(shape.n_items);
-  const auto row = static_cast<double>((row_stride(settings.factors, 4) + 1) * 4);
-  const double item_copies = settings.buffering == Buffering::swap ? 2 : 1;
-  const double states = settings.generator == Generator::curand ? kStateBytes * m : 0;
-  // R by rows is read where it lies.
-  const double own = row * (m + item_copies * n) + 4 * n + states;
-  const double all = row_ratings_bytes(shape) + own;
-  return {pinned_bytes(shape), {all, all}, BesideRatings{{own, own}}};
-}
-
 AlgorithmInfo family_info(ItemRule rule, const std::string& summary) {
   AlgorithmInfo info;
   info.name = kItemRules.of(rule);
@@ -79,8 +65,12 @@ AlgorithmInfo family_info(ItemRule rule, const std::string& summary) {
   info.starts_by_rule = true;
   info.params = family_params(rule == ItemRule::atomic ? Buffering::in_place : Buffering::swap);
   info.supports = why_unsupported;
-  info.memory = [rule](const Params& params, const ProblemShape& shape) {
-    return memory_need(read_settings(rule, params), shape);
+  info.memory = [rule](const Params& params) {
+    const Settings settings = read_settings(rule, params);
+    return MemoryUse{
+        .device = {.rating = 8,
+                   .number = settings.buffering == Buffering::swap ? 4.5 : 4.0,  // items twice
+                   .row = settings.generator == Generator::curand ? kStateBytes + 8.0 : 8.0}};
   };
   info.updates_per_epoch = [](const ProblemShape& shape) {
     return static_cast<double>(shape.n_users);

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <limits>
 
-#include "algorithms/core/device_need.hpp"
 #include "algorithms/core/ranks/ranks.hpp"
 #include "algorithms/core/registry.hpp"
+#include "algorithms/core/sort_limits.hpp"
 #include "algorithms/cumf_sgd/settings.hpp"
 
 namespace mf::cumf_sgd {
@@ -16,50 +16,15 @@ namespace {
 constexpr std::int64_t kMaxBlocks = std::int64_t{1} << 27;  // 8 bytes each
 constexpr double kRatingsABlock = 64;
 
-double trained_bytes(const Params& params, const ProblemShape& shape) {
-  const Settings settings = read_settings(params);
-  const auto rows = static_cast<double>(shape.n_users + shape.n_items);
-  return rows * stored_row_bytes(settings.storage, settings.factors) +
-         static_cast<double>(shape.nnz) * sizeof(Rating);
-}
-
-// `preparing`: with R by rows.
-MemoryNeed need_of(const ProblemShape& shape, double preparing, double trained) {
-  return {pinned_bytes(shape),
-          {preparing, trained},
-          BesideRatings{{preparing - row_ratings_bytes(shape), trained}}};
-}
-
-// While they are shuffled, the ratings also lie by user, with the user of each. For several devices
-// each has all of the model, and its ratings are sorted by segment.
-MemoryNeed hogwild_need(const Params& params, const ProblemShape& shape) {
-  const int devices = devices_of(params);
-  if (devices > 1) {
-    ProblemShape own = shape;
-    own.n_users = (shape.n_users + devices - 1) / devices;
-    own.nnz = (shape.nnz + devices - 1) / devices;
-    const double items = 12.0 * static_cast<double>(shape.n_items);
-    return need_of(own, sorting_bytes(own, sizeof(std::uint32_t)) + items,
-                   trained_bytes(params, {shape.n_users, shape.n_items, own.nnz}));
-  }
-  const double shuffling =
-      row_ratings_bytes(shape) + static_cast<double>(shape.nnz) * (sizeof(Rating) + 4);
-  return need_of(shape, shuffling, trained_bytes(params, shape));
+MemoryUse memory_of(const Params& params, double preparing) {
+  return {.device = {.preparing = preparing,
+                     .rating = sizeof(Rating),
+                     .number = stored_number_bytes(read_storage(params))}};
 }
 
 // On whatever device.
 WavefrontShape largest_grid(const Params& params, const ProblemShape& shape) {
   return wavefront_shape(read_wavefront(params), shape, std::numeric_limits<std::int64_t>::max());
-}
-
-// While they are put in the order of the blocks, the ratings also lie by user.
-MemoryNeed wavefront_need(const Params& params, const ProblemShape& shape) {
-  const double parts = 4.0 * static_cast<double>(shape.n_users + 5 * shape.n_items);
-  const WavefrontShape grid = largest_grid(params, shape);
-  const auto columns = static_cast<double>(grid.columns);
-  const double blocks = 8 * (static_cast<double>(grid.bands) * columns + 1);
-  return need_of(shape, sorting_bytes(shape, sizeof(std::uint32_t)) + parts + blocks,
-                 trained_bytes(params, shape) + blocks + 4 * columns);
 }
 
 std::optional<std::string> why_no_wavefront(const Params& params, const ProblemShape& shape) {
@@ -116,7 +81,9 @@ AlgorithmInfo hogwild_info() {
                        shape.nnz, devices, kMostSorted);
   };
   info.summary = "lock-free SGD, each warp on runs of consecutive shuffled ratings";
-  info.memory = hogwild_need;
+  info.memory = [](const Params& params) {
+    return memory_of(params, devices_of(params) > 1 ? 32 : 24);
+  };
   return info;
 }
 
@@ -129,7 +96,7 @@ AlgorithmInfo wavefront_info() {
                           "warps"),
        ParamSpec::constant("column_blocks", std::int64_t{0})});
   info.summary = "SGD by warps that own a band of users and take column blocks in random order";
-  info.memory = wavefront_need;
+  info.memory = [](const Params& params) { return memory_of(params, 32); };
   info.supports = why_no_wavefront;
   return info;
 }

@@ -1,11 +1,9 @@
 // gpusgd and newgpusgd: names, parameters, memory, work and paper.
 #include <fmt/core.h>
 
-#include <algorithm>
-
-#include "algorithms/core/device_need.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/core/rows.hpp"
+#include "algorithms/core/sort_limits.hpp"
 #include "algorithms/gpusgd/settings.hpp"
 
 namespace mf::gpusgd {
@@ -36,31 +34,6 @@ std::vector<ParamSpec> family_params(Scheme scheme) {
                                  "threads over the ratings of a group", "threads")});
 }
 
-MemoryNeed memory_need(const Settings& settings, const ProblemShape& shape) {
-  const auto nnz = static_cast<double>(shape.nnz);
-  const auto blocks = static_cast<double>(settings.blocks);
-  double tables = 8 * (blocks * blocks + 1);  // where blocks begin, or their first groups
-  if (settings.scheme == Scheme::grouped) {
-    // Where the groups begin: not more of them than ratings, nor than a block side in each block.
-    const double side = static_cast<double>(std::max(shape.n_users, shape.n_items)) / blocks + 1;
-    tables += 8 * (std::min(nnz, blocks * blocks * side) + 1);
-  }
-  const int element = settings.element_bytes();
-  const std::int64_t row = row_stride(settings.factors, element) + (settings.biased() ? 1 : 0);
-  // The evaluator reads a copy of fp64 in fp32.
-  const int copies = settings.precision == Precision::fp64 ? element + 4 : element;
-  const auto model = static_cast<double>((shape.n_users + shape.n_items) * row * copies);
-  const double ratings = sizeof(Rating) * nnz;
-  const bool grouped = settings.scheme == Scheme::grouped;
-  const double sorting = sorting_bytes(shape, grouped ? 8 : 4);
-  const double trained = ratings + tables + model;
-  // While groups are found, R by rows is gone but where it stays for other cases.
-  const double grouping = grouped ? ratings + 4 * nnz + tables : 0;
-  return {pinned_bytes(shape),
-          {std::max(sorting, grouping), trained},
-          BesideRatings{{std::max(sorting - row_ratings_bytes(shape), grouping), trained}}};
-}
-
 AlgorithmInfo family_info(Scheme scheme, const std::string& summary, const std::string& paper) {
   AlgorithmInfo info;
   info.name = kSchemes.of(scheme);
@@ -76,8 +49,14 @@ AlgorithmInfo family_info(Scheme scheme, const std::string& summary, const std::
     if (shape.nnz <= kMostSorted) return std::nullopt;
     return fmt::format("{} ratings, at most {} can be put in order", shape.nnz, kMostSorted);
   };
-  info.memory = [scheme](const Params& params, const ProblemShape& shape) {
-    return memory_need(read_settings(scheme, params), shape);
+  info.memory = [scheme](const Params& params) {
+    const Settings settings = read_settings(scheme, params);
+    const bool wide = settings.precision == Precision::fp64;
+    const auto blocks = static_cast<double>(settings.blocks);
+    return MemoryUse{.device = {.preparing = scheme == Scheme::grouped ? 36.0 : 32.0,
+                                .rating = 12,
+                                .number = wide ? 12.0 : 4.0,  // fp64 has a copy for the evaluator
+                                .fixed = 8 * blocks * blocks}};
   };
   return info;
 }

@@ -16,11 +16,6 @@ std::int64_t Gram::parts(std::int64_t rows) {
   return std::clamp<std::int64_t>(rows / kLeastRows, 1, kMostParts);
 }
 
-double Gram::bytes(std::int64_t rows, std::int64_t stride) {
-  const auto square = static_cast<double>(stride * stride) * sizeof(float);
-  return square * static_cast<double>(parts(rows) + 1) + static_cast<double>(rows) / kMostParts * 8;
-}
-
 void Gram::compute(const als::cpu::FactorRows& rows, std::int64_t count,
                    const als::cpu::FormationKernels& kernels, ThreadTeam& team) {
   const std::int64_t stride = stride_ = rows.stride;

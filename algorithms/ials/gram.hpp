@@ -21,7 +21,6 @@ class Gram {
   std::int64_t stride() const { return stride_; }
 
   static std::int64_t parts(std::int64_t rows);
-  static double bytes(std::int64_t rows, std::int64_t stride);  // what it holds
 
  private:
   void add_parts(std::int64_t parts, std::int64_t factors, ThreadTeam& team);

@@ -31,13 +31,6 @@ AlgorithmInfo named(const std::string& name, const std::string& summary,
   return info;
 }
 
-// P, Q and both biases in fp32.
-MemoryNeed device_memory(const Params& params, const ProblemShape& shape) {
-  const auto row = static_cast<double>(params.integer("factors") + 1) * sizeof(float);
-  const double model = row * static_cast<double>(shape.n_users + shape.n_items);
-  return {0, {model, model}};
-}
-
 AlgorithmInfo ruler_device_info() {
   AlgorithmInfo info = named(
       "ruler_device", "the ruler on a CUDA device: its epochs spin there for a known time",
@@ -45,7 +38,7 @@ AlgorithmInfo ruler_device_info() {
        ParamSpec::number("rest_us", 0, 0, 1e8, "length of the phase rest after it; 0: none", "us"),
        ParamSpec::number("prepare_ms", 0, 0, 1e5, "length of prepare, half of it transfer", "ms")});
   info.hardware = Hardware::cuda;
-  info.memory = device_memory;
+  info.memory = [](const Params&) { return MemoryUse{.device = {.number = 4, .row = 4}}; };
   return info;
 }
 

@@ -5,10 +5,8 @@
 
 #include "algorithms/core/ranks/ranks.hpp"
 #include "algorithms/core/registry.hpp"
-#include "algorithms/core/rows.hpp"
 #include "algorithms/core/threads_param.hpp"
 #include "algorithms/sgd_cpu/block_grid.hpp"
-#include "algorithms/sgd_cpu/block_scheduler.hpp"
 #include "algorithms/sgd_cpu/settings.hpp"
 #include "algorithms/sgd_cpu/stream_sgd.hpp"
 
@@ -16,17 +14,6 @@ namespace mf::sgd_cpu {
 namespace {
 
 constexpr std::int64_t kMaxBlocks = std::int64_t{1} << 24;
-
-double padded_row_bytes(const Params& params, const ProblemShape& shape) {
-  const auto floats = (shape.n_users + shape.n_items) *
-                      (row_stride(params.integer("factors"), sizeof(float), kLineBytes) + 1);
-  return static_cast<double>(floats) * sizeof(float);
-}
-
-// Rows of both sides and one copy of the ratings in the order of the epoch.
-MemoryNeed stream_memory(const Params& params, const ProblemShape& shape) {
-  return {padded_row_bytes(params, shape) + static_cast<double>(shape.nnz) * sizeof(Rating), {}};
-}
 
 // That fpsgd makes.
 GridShape grid_of(const Params& params, const ProblemShape& shape) {
@@ -36,31 +23,6 @@ GridShape grid_of(const Params& params, const ProblemShape& shape) {
   request.keep_user_stripe = params.choice("block_order", kBlockOrders) == BlockOrder::local;
   request.ranks = ranks_of(params);
   return plan_grid(request);
-}
-
-// A user has at most one in each stripe of items, and a rating.
-double most_runs(GridShape grid, const ProblemShape& shape) {
-  return std::min(static_cast<double>(shape.nnz),
-                  static_cast<double>(grid.items) * static_cast<double>(shape.n_users));
-}
-
-// All while they are counted; of those with ratings what the scheduler has, too.
-double block_bytes(GridShape grid, const ProblemShape& shape) {
-  const double blocks = static_cast<double>(grid.users) * grid.items;
-  return blocks * sizeof(Block) +
-         std::min(blocks, static_cast<double>(shape.nnz)) * 3 * sizeof(GridCell);
-}
-
-// Rows of both sides twice (in the grid's order, and in that of the users for factors()), the
-// orders, the ratings, their runs and their blocks. For several ranks the first, which gathers all
-// rows; each has its share of the ratings.
-MemoryNeed fpsgd_memory(const Params& params, const ProblemShape& shape) {
-  const auto nnz = static_cast<double>(shape.nnz);
-  const auto ids = static_cast<double>(shape.n_users + shape.n_items);
-  const GridShape grid = grid_of(params, shape);
-  const double blocks =
-      nnz * sizeof(RowRating) + most_runs(grid, shape) * sizeof(Run) + block_bytes(grid, shape);
-  return {2 * padded_row_bytes(params, shape) + ids * 20 + blocks / ranks_of(params), {}};
 }
 
 std::optional<std::string> why_unsupported(const Params& params, const ProblemShape&) {
@@ -91,7 +53,7 @@ AlgorithmInfo shared_info(const std::string& name, std::vector<ParamSpec> own) {
                         "instruction set of the inner loop; auto: the best this CPU has"));
   info.params = join_params(std::move(info.params), std::move(own));
   info.supports = why_unsupported;
-  info.memory = stream_memory;
+  info.memory = [](const Params&) { return MemoryUse{.host = {.rating = 12, .number = 8}}; };
   return info;
 }
 
@@ -134,7 +96,7 @@ AlgorithmInfo fpsgd_info() {
       "W.-S. Chin, Y. Zhuang, Y.-C. Juan, C.-J. Lin, \"A Fast Parallel Stochastic Gradient Method "
       "for Matrix Factorization in Shared Memory Systems\", ACM TIST 6(1), 2015";
   info.supports = why_grid_unsupported;
-  info.memory = fpsgd_memory;
+  info.memory = [](const Params&) { return MemoryUse{.host = {.rating = 9, .number = 12}}; };
   return info;
 }
 

@@ -1,12 +1,8 @@
 // sgd_tiled: name, parameters, limits.
 #include <fmt/core.h>
 
-#include <algorithm>
-
-#include "algorithms/core/device_need.hpp"
 #include "algorithms/core/ranks/ranks.hpp"
 #include "algorithms/core/registry.hpp"
-#include "algorithms/sgd_tiled/ring.hpp"
 #include "algorithms/sgd_tiled/rule.hpp"
 #include "algorithms/sgd_tiled/settings.hpp"
 
@@ -43,31 +39,6 @@ std::optional<std::string> why_unsupported(const Params&, const ProblemShape& sh
                      kMaxItems - 1);
 }
 
-MemoryNeed memory_need(const Params& params, const ProblemShape& shape) {
-  const Settings settings = read_settings(params);
-  const int devices = devices_of(params);
-  const ProblemShape of_device = share_of(shape, devices);
-  const auto nnz = static_cast<double>(of_device.nnz);
-  // For several devices a user has a row in each block of items; the factors of all are on each.
-  const double blocks = devices > 1 ? kMostHalves * devices : 1;
-  const double users = blocks * static_cast<double>(of_device.n_users);
-  const double rows = static_cast<double>(shape.n_users) + static_cast<double>(shape.n_items);
-  const double chunks = nnz / settings.chunk + users;
-  const double own = static_cast<double>(sizeof(RowRating)) * nnz + sizeof(Chunk) * chunks;
-  const double spread =
-      settings.biased() ? 4.0 * static_cast<double>(item_bias_stride(shape.n_items) * shape.n_items)
-                        : 0;
-  const double trained =
-      own + spread + rows * (stored_row_bytes(settings.storage, settings.factors) + 4);
-  // The ratings lie twice while they are shuffled, and before that the chunks while they are
-  // sorted.
-  const double more = devices > 1 ? 8 * (nnz + users) : 0;
-  const double preparing = more + std::max(56 * chunks / blocks + 8 * users, own);
-  return {pinned_bytes(of_device),
-          {row_ratings_bytes(of_device) + preparing, trained},
-          BesideRatings{{preparing, trained}}};
-}
-
 AlgorithmInfo tiled_info() {
   AlgorithmInfo info;
   info.name = "sgd_tiled";
@@ -78,7 +49,12 @@ AlgorithmInfo tiled_info() {
   info.hardware = Hardware::cuda;
   info.starts_by_rule = true;
   info.params = params();
-  info.memory = memory_need;
+  info.memory = [](const Params& params) {
+    return MemoryUse{.device = {.preparing = 17,
+                                .rating = 9,
+                                .number = stored_number_bytes(read_storage(params)),
+                                .row = 20}};
+  };
   info.supports = why_unsupported;
   return info;
 }

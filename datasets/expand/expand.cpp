@@ -163,15 +163,6 @@ Shape expanded_shape(const Shape& base, const Expansion& how) {
   return shape;
 }
 
-double expansion_bytes(const Shape& base, const Expansion& how) {
-  const auto rows = static_cast<double>(base.n_users), columns = static_cast<double>(base.n_items);
-  const double factors = (rows + columns) * expand::kFactors * sizeof(double);
-  constexpr double kBaseBytes = 12 + 20;  // of a rating, and of its column
-  const double copies =
-      12 * rows * static_cast<double>(how.users) + 40 * columns * static_cast<double>(how.items);
-  return kBaseBytes * static_cast<double>(base.nnz) + factors + copies;
-}
-
 Dataset make_expansion(const Dataset& base, const Expansion& how, int threads) {
   const Ratings& real = base.ratings;
   const Shape shape = expanded_shape({real.n_users(), real.n_items(), real.nnz()}, how);

@@ -25,9 +25,6 @@ inline constexpr std::int64_t kMaxExpansion = 100'000;  // of users, and of item
 // Error(usage) where there would be more blocks than users or items, or more than can be indexed.
 Shape expanded_shape(const Shape& base, const Expansion& how);
 
-// What make_expansion takes beside its result: the base, its factors, and what each copy keeps.
-double expansion_bytes(const Shape& base, const Expansion& how);
-
 // The same bytes for any number of threads. Nothing but the result grows with its ratings; the
 // base, which must have a rating, takes 20 bytes more for each of its own.
 Dataset make_expansion(const Dataset& base, const Expansion& how, int threads);

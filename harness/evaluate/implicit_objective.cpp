@@ -77,13 +77,6 @@ std::vector<double> regs_of(View<const std::int64_t> observed, std::int64_t othe
 
 }  // namespace
 
-double objective_bytes(std::int64_t factors, int threads) {
-  constexpr double kTotals = 3;  // the users', the items', and one that is copied
-  const auto f = static_cast<double>(factors);
-  const auto parts = static_cast<double>(std::min<std::int64_t>(threads, kGramParts));
-  return 8 * f * ((parts + kTotals) * f + parts * static_cast<double>(kGramRows));
-}
-
 std::vector<double> gram_of(const float* rows, std::int64_t count, std::int32_t f,
                             std::int64_t stride, ThreadTeam& team) {
   const std::int64_t part =

@@ -29,9 +29,6 @@ namespace mf {
 std::vector<double> gram_of(const float* rows, std::int64_t count, std::int32_t f,
                             std::int64_t stride, ThreadTeam& team);
 
-// What evaluating the objective takes beside the model and the ratings.
-double objective_bytes(std::int64_t factors, int threads);
-
 // <A, B>, in the order of the elements.
 double product_of(View<const double> a, View<const double> b);
 

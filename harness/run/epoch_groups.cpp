@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "harness/run/plan/preflight.hpp"
+#include "harness/run/data/shared_cases.hpp"
 
 namespace mf {
 

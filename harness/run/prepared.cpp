@@ -27,13 +27,6 @@ int threads_of(const Case& item, int ranks_on_these_cpus) {
   return threads == 0 ? std::max(1, hardware_threads() / ranks_on_these_cpus) : threads;
 }
 
-double model_bytes(const Case& item, const ProblemShape& shape) {
-  const bool by_rule = find_algorithm(item.algorithm).starts_by_rule;
-  const std::int64_t width = (by_rule ? 0 : item.params.integer("factors")) + 1;
-  return static_cast<double>(width) * sizeof(float) *
-         static_cast<double>(shape.n_users + shape.n_items);
-}
-
 PreparedCase::PreparedCase(const Case& item, const Ratings& train, const RatingFacts& facts,
                            Lent lent)
     : device_(lent.device),

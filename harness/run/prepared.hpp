@@ -10,8 +10,8 @@
 #include "algorithms/core/ranks/ranked.hpp"
 #include "datasets/ratings/rating_facts.hpp"
 #include "harness/device/device_clock.hpp"
-#include "harness/run/training_clock.hpp"
 #include "harness/experiment/spec.hpp"
+#include "harness/run/training_clock.hpp"
 
 namespace mf {
 
@@ -19,10 +19,6 @@ namespace mf {
 // algorithm of the device, which prepares with them, and 1 for the others. All of the machine are
 // shared by the ranks of the case on the same CPUs.
 int threads_of(const Case& item, int ranks_on_these_cpus = 1);
-
-// Bytes of the host model that a case starts from: `factors` per row and a bias, or only the bias
-// where the algorithm makes the rows by their rule.
-double model_bytes(const Case& item, const ProblemShape& shape);
 
 class PreparedCase {
  public:

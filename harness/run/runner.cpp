@@ -13,8 +13,8 @@
 #include "harness/run/case/case_report.hpp"
 #include "harness/run/case/case_setup.hpp"
 #include "harness/run/case/host_watch.hpp"
+#include "harness/run/data/shared_cases.hpp"
 #include "harness/run/epoch_groups.hpp"
-#include "harness/run/plan/preflight.hpp"
 #include "harness/run/training_clock.hpp"
 
 namespace mf {

@@ -11,7 +11,6 @@
 #include <memory>
 #include <thread>
 
-#include "algorithms/core/device_need.hpp"
 #include "algorithms/core/registry.hpp"
 #include "base/json/json.hpp"
 #include "base/timeline.hpp"
@@ -153,7 +152,7 @@ AlgorithmInfo fake_info() {
                  ParamSpec::integer("fail_at", 0, 0, 1000, ""),
                  ParamSpec::integer("sleep_ms", 0, 0, 1000, "")};
   info.min_compute = 80;
-  info.memory = [](const Params&, const ProblemShape&) { return MemoryNeed{0, {1e6, 1e6}}; };
+  info.memory = [](const Params&) { return MemoryUse{.device = {.fixed = 1e6}}; };
   return info;
 }
 
@@ -533,67 +532,45 @@ TEST(DeviceCase, ADeviceThatIsTooOldIsSkippedWithTheReason) {
 }
 
 TEST(DeviceCase, WhatDoesNotFitIsRefusedBeforeItIsAllocated) {
-  const Done done = run_on([](FakeDevice& device) { device.free = 1'010'000; });
+  const Done done = run_on([](FakeDevice& device) { device.free = 800'000; });
   EXPECT_EQ(done.result.status, Status::oom);
   EXPECT_TRUE(contains(done.result.reason, "on the device") &&
               contains(done.result.reason, "are free; use a smaller"))
       << done.result.reason;
   EXPECT_TRUE(groups.empty());
-  // The fake's own million bytes would fit: what the evaluator takes is counted.
-  EXPECT_GT(1e6 + device_evaluator_bytes({47, 1064, 1000}), 1.01e6);
 }
 
 TEST(DeviceCase, TheTrainPartCountsWhereItIsEvaluated) {
   const auto bytes = [](const std::string& evaluate) {
     const Spec spec = spec_from(R"({"datasets": ["like:ml-100k"], "algorithms": ["fake_device"])" +
                                 evaluate + "}");
-    return device_bytes(spec.cases[0], {10, 20, 5000}, 100);
+    return device_bytes(spec.cases[0], {{10, 20, 5000}, 100});
   };
   EXPECT_NEAR(bytes(R"(, "evaluate": {"train": true})") - bytes(""), 12.0 * 5000, 20);
 }
 
-// Prepare and what comes after it take turns; R that stays for other cases stands beside both.
-TEST(DeviceCase, WhatComesOneAfterTheOtherDoesNotAddUp) {
+TEST(DeviceCase, MemoryIsTheMostOfPreparingAndTraining) {
   AlgorithmInfo info = fake_info();
-  info.name = "fake_of_two_times";
-  info.memory = [](const Params&, const ProblemShape&) {
-    MemoryNeed need;
-    need.device = {5e6, 3e6};
-    need.beside_ratings = BesideRatings{{2e6, 1e6}, true};
-    need.library_bytes = 7e6;
-    need.trained_in = [](double free) { return std::min(4e6, free / 2); };
-    return need;
+  info.name = "fake_of_numbers";
+  info.memory = [](const Params&) {
+    return MemoryUse{
+        .device = {.preparing = 30, .rating = 10, .number = 4, .row = 6, .batch_row = 1000}};
   };
-  const RegisterInfo of_two_times(info);
+  const RegisterInfo of_numbers(info);
   const Spec spec =
-      spec_from(R"({"datasets": ["like:ml-100k"], "algorithms": ["fake_of_two_times"]})");
-  const Case& item = spec.cases[0];
-  const ProblemShape shape{10, 20, 50};
-  const auto evaluator = [](std::int64_t ratings) {
-    return device_evaluator_bytes({10, 20, ratings});
+      spec_from(R"({"datasets": ["like:ml-100k"], "algorithms": ["fake_of_numbers"]})");
+  const auto bytes = [&](const ProblemShape& shape, std::optional<double> free = {}) {
+    return device_bytes(spec.cases[0], {shape, 100}, free);
   };
-  EXPECT_EQ(device_bytes(item, shape, 100), 5e6) << "the evaluator fits into what prepare took";
-  const std::int64_t many = 1'000'000;
-  EXPECT_DOUBLE_EQ(device_bytes(item, shape, many), 3e6 + evaluator(many));
-  EXPECT_DOUBLE_EQ(least_device_bytes(item, shape, many), 10e6 + evaluator(many));
-  EXPECT_DOUBLE_EQ(device_bytes(item, shape, many, {false, false, 7e6}), 3.5e6 + evaluator(many));
-  EXPECT_DOUBLE_EQ(device_bytes(item, shape, many, {false, false, 1e9}), 4e6 + evaluator(many));
-  EXPECT_DOUBLE_EQ(least_device_bytes(item, shape, many, {false, false, 1e9}),
-                   10e6 + evaluator(many));
-  const double kept = row_ratings_bytes(shape) + column_ratings_bytes(shape);
-  EXPECT_DOUBLE_EQ(device_bytes(item, shape, 100, {true, false, {}}), kept + 2e6);
-  EXPECT_DOUBLE_EQ(device_bytes(item, shape, many, {true, true, {}}), kept + 1e6 + evaluator(many));
-
-  // For what stays there, what an earlier case has left needs no room: its rows need not have
-  // columns.
-  const ProblemShape large{10, 20, many};
-  const double need = least_device_bytes(item, large, many, {true, true, {}});
-  ASSERT_GT(need, making_columns_bytes(large));
-  const double rows = row_ratings_bytes(large), all = rows + column_ratings_bytes(large);
-  for (const double held : {0.0, rows, all}) {
-    EXPECT_TRUE(leaves_room_for_ratings(item, large, many, held, (need - held) / 0.9 + 1)) << held;
-    EXPECT_FALSE(leaves_room_for_ratings(item, large, many, held, (need - held) / 0.9 - 1)) << held;
-  }
+  EXPECT_EQ(bytes({10, 20, 1'000'000}), 30e6);
+  const double trained = 10 * 50 + 30 * (4 * 4 + 6) + 12 * 100;
+  EXPECT_EQ(bytes({10, 20, 50}), trained);
+  EXPECT_EQ(bytes({10, 20, 50}, 1e9), trained + 20'000) << "as many rows as there are";
+  EXPECT_EQ(bytes({10, 20, 50}, 10'000), 9000) << "as many as fit";
+  const CaseSizes sizes = {{10, 20, 50}, 100};
+  const double room = (kPlanFactor * trained + 16 * 50) / 0.9;
+  EXPECT_TRUE(leaves_room_for_ratings(spec.cases[0], sizes, room + 1));
+  EXPECT_FALSE(leaves_room_for_ratings(spec.cases[0], sizes, room - 1));
 }
 
 TEST(DeviceCase, AFailedDeviceIsAnErrorWithItsFooter) {

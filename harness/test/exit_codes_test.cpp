@@ -56,10 +56,10 @@ AlgorithmInfo breaker_info() {
                                    {"not", "device", "error", "hangup", "interrupt", "terminate",
                                     "unforeseen", "unsupported", "memory"},
                                    "")};
-  info.memory = [](const Params& params, const ProblemShape&) {
+  info.memory = [](const Params& params) {
     if (params.choice("how") == "unforeseen") throw std::logic_error("nobody thought of it");
     if (params.choice("how") == "memory") throw std::bad_alloc();
-    return MemoryNeed{};
+    return MemoryUse{};
   };
   return info;
 }

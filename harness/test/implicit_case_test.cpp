@@ -453,22 +453,10 @@ TEST(ImplicitCase, TheTraceIsThatOfTheModel) {
   EXPECT_NEAR(found, expected, 1e-9 * expected);
 }
 
-TEST(ImplicitCase, NeedsDeviceMemoryForScores) {
-  QualityShape shape{138'493, 26'744, 16'000'000, 4'000'000, 128, true, true};
-  const double both = device_quality_bytes(shape);
-  EXPECT_GT(both, static_cast<double>(kScoreBytes));
-  EXPECT_LT(both, 1.5e9);
-  shape.ranking = false;
-  EXPECT_LT(device_quality_bytes(shape), both - static_cast<double>(kScoreBytes));
-  shape.objective = false;
-  EXPECT_EQ(device_quality_bytes(shape), 0);
-}
-
 TEST(ImplicitCase, HistoriesAreRankedOnTheHost) {
   const Case item = spec_of("\"ease\"", "").cases[0];
   const ProblemShape shape{138'493, 26'744, 9'000'000};
-  EXPECT_EQ(device_bytes(item, shape, 1'000'000),
-            find_algorithm("ease").memory(item.params, shape).device.trained);
+  EXPECT_EQ(device_bytes(item, {shape, 1'000'000}), device_bytes(item, {shape, 0}));
 }
 
 }  // namespace

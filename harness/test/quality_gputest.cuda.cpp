@@ -255,7 +255,7 @@ struct Lists {
   }
 };
 
-// As device_quality_bytes() counts: what a ranking replaces is not there beside it.
+// What a ranking replaces is not there beside it.
 TEST(DeviceQuality, ASecondRankingTakesNoMoreMemory) {
   constexpr std::int32_t kItems = 4000;
   constexpr std::int32_t kFactors = 32;

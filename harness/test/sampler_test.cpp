@@ -7,7 +7,6 @@
 
 #include "harness/evaluate/evaluator.hpp"
 #include "harness/evaluate/user_groups.hpp"
-#include "harness/run/plan/host_need.hpp"
 #include "harness/test/runs.hpp"
 
 namespace mf {
@@ -137,19 +136,6 @@ TEST(SamplerCase, RanksNothing) {
   const auto refusal = [](const std::string& more) { return message_of([&] { spec_of(more); }); };
   EXPECT_HAS(refusal(R"(, "evaluate": {"ranking": true})"), "which ranks no items");
   EXPECT_EQ(refusal(R"(, "evaluate": {"ranking": false})"), "no error");
-}
-
-TEST(SamplerCase, CountsTheMeansOfWhatIsEvaluated) {
-  HostData data;
-  data.whole = {1000, 500, 100'000};
-  data.train_nnz = 80'000;
-  data.from = DataFrom::cache;
-  data.threads = 2;
-  const auto need = [&](const std::string& evaluate) {
-    return host_need(spec_of(R"(, "evaluate": )" + evaluate).cases[0], data).train;
-  };
-  const double all = need(R"({"user_groups": 4})");
-  EXPECT_DOUBLE_EQ(all - need("{}"), 4.0 * 80'000);
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 
 #include "base/json/json.hpp"
 #include "base/rng.hpp"
-#include "harness/run/plan/preflight.hpp"
 #include "harness/test/runs.hpp"
 
 namespace mf {

@@ -26,12 +26,6 @@ inline std::int64_t part_begin(std::int64_t n, std::int64_t parts, std::int64_t 
   return n / parts * p + n % parts * p / parts;
 }
 
-// Systems that are held at a time: two of each thread, and the parts of rows that threads share, of
-// which one thread has none.
-inline double most_systems(std::int64_t nnz, std::int64_t threads) {
-  return static_cast<double>(2 * threads + (threads > 1 ? part_count(nnz) : 0));
-}
-
 struct RowPlan {
   std::vector<std::int32_t> rows;   // those with ratings, longest first
   std::int64_t shared = 0;          // so many of them are worked on by all threads together

@@ -8,6 +8,5 @@
 namespace mf::als {
 
 std::vector<ParamSpec> cpu_params();
-MemoryNeed cpu_memory_need(const Params& params, const ProblemShape& shape);
 
 }  // namespace mf::als

@@ -37,6 +37,6 @@ struct AlsSettings {
 std::vector<ParamSpec> als_params();
 AlsSettings read_als_settings(const Params& params);
 std::optional<std::string> als_why_unsupported(const Params& params, const ProblemShape& shape);
-MemoryNeed als_memory_need(const Params& params, const ProblemShape& shape);
+MemoryUse als_memory(const Params& params);
 
 }  // namespace mf::als

@@ -6,7 +6,7 @@
 #include "algorithms/als/residual.cuh"
 #include "algorithms/core/cuda/ratings/make_columns.hpp"
 #include "algorithms/core/cuda/ratings/walk_rows.cuh"
-#include "algorithms/core/device_need.hpp"
+#include "algorithms/core/sort_limits.hpp"
 
 namespace mf::als {
 namespace {

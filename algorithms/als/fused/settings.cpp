@@ -7,7 +7,6 @@
 
 #include "algorithms/als/fused/applied/plan.hpp"
 #include "algorithms/als/fused/group_layout.hpp"
-#include "algorithms/core/device_need.hpp"
 #include "algorithms/core/ranks/ranks.hpp"
 
 namespace mf::als {
@@ -85,49 +84,16 @@ std::optional<std::string> fused_why_unsupported(const Params& params, const Pro
   return why_not_applied(settings.common.factors, settings.precision, settings.normal);
 }
 
-// Where few ratings are cut, the long rows do not hold all of them: the shorter rows are on
-// average, the fewer they hold. (1.03, .94 and .97 of the number for ml-1m and 512, 757 and 1,024.)
-static double parts_of_rows(const FusedSettings& settings, const ProblemShape& shape,
-                            const ProblemShape& own) {
-  const std::int64_t split = longest_part(settings.common.factors, settings.split_rows);
-  const std::int64_t few = part_of_few(settings, shape.nnz);
-  if (split <= few) return split_parts(own, split);
-  const auto rows =
-      static_cast<double>(std::max<std::int64_t>(1, std::min(own.n_users, own.n_items)));
-  const double mean = static_cast<double>(own.nnz) / rows;
-  return split_parts(own, few) * std::clamp(2 * mean / static_cast<double>(few) - 0.13, 0.25, 1.0);
-}
-
-// For several devices that of rank 0, which holds all rows in fp32 beside the words of all.
-MemoryNeed fused_memory_need(const Params& params, const ProblemShape& shape) {
+// With the slots of split rows.
+MemoryUse fused_memory(const Params& params) {
   const FusedSettings settings = read_fused_settings(params);
-  const int factors = settings.common.factors;
-  const bool centered = settings.common.center != CenterKind::none;
-  const int devices = devices_of(params);
-  const ProblemShape own = share_of(shape, devices);
-  const auto nnz = static_cast<double>(own.nnz);
-  const double rows = shape.rows();
-  const auto own_rows = static_cast<double>(own.n_users) + static_cast<double>(own.n_items);
-  const double words = settings.precision == FusedPrecision::fp16 ? 1 : 2;
-  // Both sides take turns with the memory of the parts.
-  const double parts = parts_of_rows(settings, shape, own);
-  const double tasks = (own_rows + parts) * sizeof(FusedTask);
-  const int tiles = fused_tiles(factors);
-  const int warps = fused_warps(tiles, settings.precision == FusedPrecision::fp16x2);
-  const int slot_floats = fused_slot_floats_of_thread(tiles, warps) * 32 * warps;
-  const bool group = has_group_shape(settings) && settings.products != FusedProducts::warp;
-  const double slot = 4.0 * (group ? std::max(slot_floats, kGroupSlotFloats) : slot_floats);
-  const double row_bytes =
-      4.0 * (factors + 3) + 2 * words * static_cast<double>(fused_stride(factors));
-  const double trained =
-      16 * nnz + rows * (row_bytes + (centered ? 4 : 0)) + tasks + parts * (slot + 4);
-  // R by rows, by columns, and the entries of one side: 24 bytes a rating.
-  const double sides = row_ratings_bytes(own) + column_ratings_bytes(own) + 8 * nnz + tasks;
-  const double making =
-      devices > 1 ? joining_columns_bytes(shape, devices) : making_columns_bytes(shape);
-  return {pinned_bytes(own),
-          {std::max(sides, making), trained},
-          BesideRatings{{8 * nnz + tasks, trained}, true}};
+  const double f = settings.common.factors;
+  const double slots =
+      f > kMostFormedFactors ? 0 : 2 * f * f / static_cast<double>(settings.split_rows);
+  return {.device = {.preparing = 32,
+                     .rating = 16 + slots,
+                     .number = settings.precision == FusedPrecision::fp16 ? 6.0 : 8.0,
+                     .row = 40}};
 }
 
 }  // namespace mf::als

@@ -51,6 +51,6 @@ std::optional<std::string> why_not_applied(int factors, FusedPrecision precision
 std::vector<ParamSpec> fused_params();
 FusedSettings read_fused_settings(const Params& params);
 std::optional<std::string> fused_why_unsupported(const Params& params, const ProblemShape& shape);
-MemoryNeed fused_memory_need(const Params& params, const ProblemShape& shape);
+MemoryUse fused_memory(const Params& params);
 
 }  // namespace mf::als

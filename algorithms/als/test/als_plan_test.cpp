@@ -185,60 +185,9 @@ TEST(AlsSettingsOf, RefusesFp16ForFactorizations) {
   }
 }
 
-TEST(AlsSettingsOf, MemoryGrowsWithTheBatchThatIsAskedFor) {
-  const ProblemShape shape{480189, 17770, 99072112};
-  const auto need = [&](const Json& changes) {
-    return als_memory_need(params_with(changes), shape).device;
-  };
-  const double ratings = 16.0 * 99072112;
-  // Making the columns of R takes more than the smallest batch does.
-  EXPECT_GT(need(Json::object()).prepare, 2 * ratings);
-  EXPECT_LT(need(Json::object()).prepare, 2 * ratings + 1e7);
-  EXPECT_LT(need(Json::object()).trained, 1.3 * ratings);
-  const double more =
-      need({{"batch_rows", 480189}}).trained - need({{"batch_rows", 240189}}).trained;
-  EXPECT_GT(more, 240000.0 * 40000);
-  EXPECT_LT(more, 240000.0 * 42000);
-}
-
-// A of 2,048 factors is 16 MiB: the smallest batch is one row, and the parts of one.
-TEST(AlsSettingsOf, MemoryOfLongRowsIsThatOfTheirSystems) {
-  const ProblemShape shape{29858, 40981, 810128};
-  const auto trained = [&](int factors, int batch, int split) {
-    return als_memory_need(
-               params_with({{"factors", factors}, {"batch_rows", batch}, {"split_rows", split}}),
-               shape)
-        .device.trained;
-  };
-  for (const int f : {257, 512, 1024, 2048}) {
-    const auto a = static_cast<double>(a_bytes(AStorage::fp32, f));
-    EXPECT_NEAR((trained(f, 101, 0) - trained(f, 1, 0)) / (100 * a), 1, 0.02) << f;
-    const double parts = trained(f, 1, 100) - trained(f, 1, 0);
-    EXPECT_NEAR(parts / (static_cast<double>(kMaxRowParts) * a), 1, 0.05) << f;
-  }
-}
-
 TEST(AlsSettingsOf, FactorsHaveALimit) {
   EXPECT_NO_THROW(params_with({{"factors", 2048}}));
   EXPECT_ANY_THROW(params_with({{"factors", 2049}}));
-}
-
-TEST(AlsSettingsOf, TakesAsMuchMemoryAsThereIs) {
-  const ProblemShape shape{480189, 17770, 99072112};
-  const auto trained_in = [&](const Json& changes, double free) {
-    return als_memory_need(params_with(changes), shape).trained_in(free);
-  };
-  const double all = 480189.0 * 40000;  // A of every user
-  EXPECT_GT(trained_in(Json::object(), 1e11), all);
-  EXPECT_EQ(trained_in(Json::object(), 1e11), trained_in(Json::object(), 2e11)) << "no more rows";
-  for (const double free : {5e9, 1e10, 1.5e10}) {
-    EXPECT_LT(trained_in(Json::object(), free), 0.92 * free) << "a reserve stays";
-    EXPECT_GT(trained_in(Json::object(), free), 0.85 * free - 5e8) << "the rest is used";
-  }
-  EXPECT_EQ(trained_in(Json::object(), 0),
-            als_memory_need(params_with(Json::object()), shape).device.trained);
-  const Json asked = {{"batch_rows", 1000}};
-  EXPECT_EQ(trained_in(asked, 1e11), als_memory_need(params_with(asked), shape).device.trained);
 }
 
 }  // namespace

@@ -37,31 +37,6 @@ TEST(AlsFusedInfo, LongRowsAreAppliedAlone) {
   EXPECT_ANY_THROW(default_params(info.params, {{"factors", 513}}));
 }
 
-// Rows of fp32 and fp16, and no parts of split rows.
-TEST(AlsFusedInfo, MemoryOfLongRowsIsThatOfTheirFactors) {
-  const AlgorithmInfo& info = find_algorithm("als_fused");
-  const ProblemShape shape = {20'000, 30'000, 1'000'000};
-  const auto trained = [&](int factors, int split) {
-    return info
-        .memory(default_params(info.params, {{"factors", factors}, {"split_rows", split}}), shape)
-        .device.trained;
-  };
-  EXPECT_EQ(trained(512, 100), trained(512, 8192));
-  EXPECT_NEAR(trained(512, 100) - trained(320, 100), 50e3 * 192 * (4 + 2), 1e6);
-}
-
-// The plan cannot see the device: it has room for either kernel's parts of split rows.
-TEST(AlsFusedInfo, MemoryHoldsThePartsOfEitherKernel) {
-  const AlgorithmInfo& info = find_algorithm("als_fused");
-  const ProblemShape shape = {1000, 1000, 100'000'000};
-  const auto device = [&](const char* products) {
-    return info
-        .memory(default_params(info.params, {{"factors", 256}, {"products", products}}), shape)
-        .device.trained;
-  };
-  EXPECT_GT(device("auto"), device("warp"));
-}
-
 FusedSettings settings_of(const Json& changes) {
   return read_fused_settings(default_params(find_algorithm("als_fused").params, changes));
 }
@@ -90,42 +65,10 @@ TEST(AlsFusedInfo, RowsOfFewRatingsAreFormedWhereThatIsCheap) {
   EXPECT_EQ(normal("formed", 64, 4'000'000), FusedNormal::formed);
 }
 
-// ml-1m has 1,080 parts of 512 ratings, as counted. One is a task of 32 bytes, a word, and 96
-// floats of each lane.
-TEST(AlsFusedInfo, MemoryHoldsThePartsOfFewRatings) {
-  const AlgorithmInfo& info = find_algorithm("als_fused");
-  const auto trained = [&](int split) {
-    return info
-        .memory(default_params(info.params, {{"factors", 64}, {"split_rows", split}}),
-                {6040, 3706, 800'167})
-        .device.trained;
-  };
-  const double without = 16.0 * 800'167 + 9746.0 * (4 * 67 + 2 * 64 + 32);
-  const double parts = 1080.0 * (32 + 4 + 4 * 96 * 32);
-  EXPECT_NEAR(trained(8192) - without, parts, .04 * parts);
-  EXPECT_EQ(trained(8192), trained(1 << 20));
-  EXPECT_GT(trained(100), trained(8192));
-}
-
 TEST(AlsFusedInfo, DevicesAreNoParameterOfOne) {
   const auto& specs = find_algorithm("als_fused").params;
   EXPECT_FALSE(default_params(specs, Json{{"devices", 1}}).to_json().contains("devices"));
   EXPECT_EQ(default_params(specs, Json{{"devices", 4}}).integer("devices"), 4);
-}
-
-// A rating and a row in fp32 take a share on each, the words of all rows do not.
-TEST(AlsFusedInfo, MemoryIsThatOfEachDevice) {
-  const AlgorithmInfo& info = find_algorithm("als_fused");
-  const auto device = [&](const ProblemShape& shape, int devices) {
-    const DeviceNeed need =
-        info.memory(default_params(info.params, {{"devices", devices}}), shape).device;
-    return std::max(need.prepare, need.trained);
-  };
-  const ProblemShape dense = {1000, 1000, 100'000'000};
-  EXPECT_LT(device(dense, 4), 0.4 * device(dense, 1));
-  const ProblemShape sparse = {50'000'000, 1000, 60'000'000};
-  EXPECT_GT(device(sparse, 4), 50e6 * 2 * 128);
-  EXPECT_LT(device(sparse, 4), device(sparse, 1));
 }
 
 TEST(AppliedPlan, RowsCostMoreTheLongerTheyAre) {

@@ -172,27 +172,5 @@ TEST(AlsReduce, IsForSeveralDevicesAndSaysSo) {
       params_with({{"exchange", "gather"}, {"devices", 2}}).to_json().contains("exchange"));
 }
 
-// A batch is formed and received, and both take what the sum of it takes K times.
-TEST(AlsReduce, MemoryIsCounted) {
-  const ProblemShape shape{480189, 17770, 99072112};
-  const auto need = [&](Json changes) {
-    changes["devices"] = 4;
-    return als_memory_need(params_with(changes), shape);
-  };
-  const auto trained = [&](std::int64_t rows, const char* exchange) {
-    return need({{"batch_rows", rows}, {"exchange", exchange}}).device.trained;
-  };
-  const double more = trained(400'000, "reduce") - trained(200'000, "reduce");
-  EXPECT_GT(more, 200'000.0 * 2.25 * 40'000);
-  EXPECT_LT(more, 200'000.0 * 2.25 * 42'000);
-  for (const double free : {1e10, 2e10, 3e10}) {
-    const double used = need({{"exchange", "reduce"}}).trained_in(free);
-    EXPECT_LT(used, 0.92 * free) << "a reserve stays";
-    EXPECT_GT(used, 0.8 * free - 5e8) << "the rest is used";
-  }
-  // Whatever is free: rank 0's factors of all.
-  EXPECT_GT(need({{"exchange", "reduce"}}).trained_in(0), 4.0 * 100 * (480189 + 17770));
-}
-
 }  // namespace
 }  // namespace mf::als

@@ -65,18 +65,5 @@ TEST(Ease, SaysWhereThereIsNoInverse) {
   }
 }
 
-TEST(Ease, TakesNoMoreThanItSays) {
-  const Ratings train = test::planted(500, 3001, .02, 5, 1, .3);
-  cuda::reset_peak_allocated_bytes();
-  const auto before = static_cast<double>(cuda::peak_allocated_bytes());
-  Device ease(Json::object(), train);
-  ease.runner.run(1, 1, 0);
-  const double most = static_cast<double>(cuda::peak_allocated_bytes()) - before;
-  const MemoryNeed need =
-      find_algorithm("ease").memory(ease.params, {train.n_users(), train.n_items(), train.nnz()});
-  EXPECT_LE(most, std::max(need.device.prepare, need.device.trained));
-  EXPECT_GT(most, .9 * need.device.trained);
-}
-
 }  // namespace
 }  // namespace mf::baseline

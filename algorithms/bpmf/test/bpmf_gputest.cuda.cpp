@@ -132,24 +132,6 @@ TEST(Bpmf, OneWordIsNearTwo) {
   expect_same(one.after(1), two.after(1), 2e-2, "fp16");
 }
 
-TEST(Bpmf, TakesTheMemoryThatItSays) {
-  const Ratings train = test::planted(20'000, 700, 0.05, 8, 0.8, 0.3);
-  const ProblemShape shape = {train.n_users(), train.n_items(), train.nnz()};
-  for (const Json& params : {Json{{"factors", 10}}, Json{{"factors", 64}, {"center", "biases"}},
-                             Json{{"factors", 40}, {"precision", "fp16x2"}}}) {
-    const DeviceNeed need = find_algorithm("bpmf").memory(params_of("bpmf", params), shape).device;
-    const auto before = static_cast<double>(cuda::allocated_bytes());
-    cuda::reset_peak_allocated_bytes();
-    OnDevice device(train, params);
-    device.after(1);
-    const auto peak = static_cast<double>(cuda::peak_allocated_bytes()) - before;
-    const auto stays = static_cast<double>(cuda::allocated_bytes()) - before;
-    EXPECT_LE(peak, 1.02 * std::max(need.prepare, need.trained)) << params.dump();
-    EXPECT_LE(stays, 1.02 * need.trained) << params.dump();
-    EXPECT_GE(stays, 0.8 * need.trained) << params.dump();
-  }
-}
-
 TEST(Bpmf, RefusesRatingsBeyondItsWords) {
   for (const float value : {1e4F, std::numeric_limits<float>::infinity()}) {
     const Ratings train = test::ratings_of(2, 2, {{0, 0, 1}, {0, 1, 2}, {1, 0, value}});

@@ -12,6 +12,5 @@ namespace mf::ccd {
 
 std::vector<ParamSpec> cpu_params();
 std::optional<std::string> cpu_why_unsupported(const Params& params, const ProblemShape& shape);
-MemoryNeed cpu_memory_need(const Params& params, const ProblemShape& shape);
 
 }  // namespace mf::ccd

@@ -10,6 +10,5 @@
 namespace mf::ccd {
 
 std::optional<std::string> device_why_unsupported(const Params& params, const ProblemShape& shape);
-MemoryNeed device_memory_need(const Params& params, const ProblemShape& shape);
 
 }  // namespace mf::ccd

@@ -102,18 +102,6 @@ TEST(Info, DefaultsFollowTheMappingAndTheRule) {
   EXPECT_EQ(settings_of(ItemRule::first_writer, Json::object()).buffering, Buffering::swap);
 }
 
-TEST(Info, MemoryCountsEveryArray) {
-  const auto device = [](const Json& changes) {
-    const ProblemShape shape{1000, 500, 10000};
-    const Params params = params_of(ItemRule::first_writer, changes);
-    return find_algorithm("ebgtg").memory(params, shape).device.trained;
-  };
-  const double swap = device({{"factors", 5}});
-  EXPECT_EQ(swap, 9.0 * 4 * (1000 + 2 * 500) + 8 * 10000 + 8 * 1001 + 4 * 500 + 48 * 1000);
-  const double lean = device({{"factors", 5}, {"buffering", "in_place"}, {"rng", "counter"}});
-  EXPECT_EQ(swap - lean, 9.0 * 4 * 500 + 48 * 1000);
-}
-
 TEST(Info, AnIterationIsOneUpdateAUser) {
   const ProblemShape shape{1000, 500, 10000};
   for (const char* name : {"sgd_atomic", "ebltg", "ebgtg"}) {

@@ -107,27 +107,6 @@ TEST(Info, TreeThreadsAreTheFactorsInWarps) {
   EXPECT_EQ(settings_of(Scheme::grouped, changes).threads_per_block, 16);
 }
 
-TEST(Info, MemoryCountsEveryArray) {
-  const ProblemShape shape{1000, 500, 10000};
-  const auto device = [&](Scheme scheme, const Json& changes) {
-    return find_algorithm(kSchemes.of(scheme)).memory(params_of(scheme, changes), shape).device;
-  };
-  const double ratings = 12.0 * 10000;
-  EXPECT_EQ(device(Scheme::tree, {{"factors", 101}, {"blocks", 10}}).trained,
-            ratings + 8 * 101 + 4 * 104 * 1500);
-  EXPECT_EQ(device(Scheme::tree,
-                   {{"factors", 101}, {"blocks", 10}, {"precision", "fp64"}, {"model", "biased"}})
-                .trained,
-            ratings + 8 * 101 + (8 + 4) * 103 * 1500);
-  EXPECT_EQ(device(Scheme::grouped, {{"factors", 101}, {"blocks", 1}}).trained,
-            ratings + 8 * 2 + 8 * 1002 + 4 * 104 * 1500);
-  // While it sorts: R by rows, and keys and numbers twice or the new order.
-  const double rows = 8.0 * 10000 + 8 * 1001;
-  EXPECT_EQ(device(Scheme::tree, {{"factors", 5}}).prepare, rows + ratings + 12 * 10000);
-  EXPECT_EQ(device(Scheme::grouped, {{"factors", 5}, {"blocks", 1}}).prepare,
-            rows + ratings + 16 * 10000);
-}
-
 TEST(Work, CountsRowsOnce) {
   const Ratings train = random_matrix(30, 20, 0.2);
   const double rows = static_cast<double>(count_rating_users(train) + count_rated_items(train));

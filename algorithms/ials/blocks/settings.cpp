@@ -2,30 +2,9 @@
 
 #include <algorithm>
 
-#include "algorithms/als/cpu/half_step.hpp"
 #include "algorithms/core/threads_param.hpp"
-#include "algorithms/ials/gram.hpp"
 
 namespace mf::ials {
-namespace {
-
-// As of ials_cpu with Cholesky, but that a system is a block's; and a prediction a pair of the rows
-// that a team shares, at most all of them.
-MemoryNeed pp_cpu_memory(const Params& params, const ProblemShape& shape) {
-  const Common common = read_common(params);
-  const std::int64_t threads = threads_of(params);
-  const std::int64_t row = als::cpu::padded_stride(common.factors);
-  const auto block = static_cast<double>(als::cpu::padded_stride(read_block_size(params)));
-  const double rows = shape.rows();
-  const auto nnz = static_cast<double>(shape.nnz);
-  const double squares = als::cpu::most_systems(shape.nnz, threads);
-  return {nnz * (common.loss.alpha == 1 ? 12 : 16) + rows * (static_cast<double>(row) * 4 + 24) +
-              Gram::bytes(std::max(shape.n_users, shape.n_items), row) +
-              squares * block * block * 4,
-          {}};
-}
-
-}  // namespace
 
 ParamSpec block_size_param() {
   return ParamSpec::integer("block_size", 64, 16, kMaxFactors,
@@ -75,7 +54,7 @@ AlgorithmInfo pp_cpu_info() {
   info.params =
       join_params(common_params(), {reg_exponent_param(), block_size_param(), threads_param()});
   info.supports = why_no_blocks;
-  info.memory = pp_cpu_memory;
+  info.memory = [](const Params&) { return MemoryUse{.host = {.rating = 14, .number = 8}}; };
   return info;
 }
 

@@ -1,15 +1,10 @@
 #include "algorithms/ials/fused/settings.hpp"
 
-#include <algorithm>
-
 #include "algorithms/als/fused/applied/plan.hpp"
 #include "algorithms/als/fused/group_layout.hpp"
-#include "algorithms/core/device_need.hpp"
 #include "algorithms/core/ranks/ranks.hpp"
 #include "algorithms/core/rows.hpp"
-#include "algorithms/ials/device_bytes.hpp"
 #include "algorithms/ials/fused/tiles.hpp"
-#include "algorithms/ials/fused/whitening_bytes.hpp"
 
 namespace mf::ials {
 namespace {
@@ -26,38 +21,16 @@ std::optional<std::string> why_unsupported(const Params& params, const ProblemSh
          "factor; use reg above 0, or ials";
 }
 
-MemoryNeed memory_need(const Params& params, const ProblemShape& shape) {
+// With the slots of split rows.
+MemoryUse fused_memory(const Params& params) {
   const FusedSettings settings = read_fused_settings(params);
-  const std::int32_t factors = settings.common.factors;
-  const int devices = devices_of(params);
-  const ProblemShape own = share_of(shape, devices);
-  const auto nnz = static_cast<double>(own.nnz);
-  const double rows = shape.rows();
-  const auto own_rows = static_cast<double>(own.n_users) + static_cast<double>(own.n_items);
-  const auto longer = static_cast<double>(std::max(own.n_users, own.n_items));
-  const double words = settings.precision == als::FusedPrecision::fp16 ? 1 : 2;
-  // Tasks and parts of split rows: as of als_fused.
-  const double parts = split_parts(own, als::longest_part(factors, settings.split_rows));
-  const double tasks = (own_rows + parts) * sizeof(als::FusedTask);
-  const std::int64_t floats = slot_floats(false, settings.precision, factors);
-  const bool group = settings.precision == als::FusedPrecision::fp16 &&
-                     als::fused_tiles(factors) == als::kGroupTiles;
-  const double slot =
-      4.0 *
-      static_cast<double>(group ? std::max<std::int64_t>(floats, als::kGroupSlotFloats) : floats);
-  const auto row = static_cast<double>(4 * row_stride(factors, sizeof(float)));
-  const double narrow = 2 * words * static_cast<double>(als::fused_stride(factors));
-  const double trained = 16 * nnz + rows * (row + narrow) + longer * row + tasks +
-                         parts * (slot + 4) + whitening_bytes(factors);
-  // Pairs by users, by items, and the entries of one side; before that, the tasks of that side.
-  const double side = tasks + std::max(8 * nnz, cutting_bytes(longer + parts, longer));
-  const double sides = row_ratings_bytes(own) + column_ratings_bytes(own) + side;
-  const double making =
-      devices > 1 ? joining_columns_bytes(shape, devices) : making_columns_bytes(shape);
-  return {pinned_bytes(own),
-          {std::max(sides, making), trained},
-          BesideRatings{{side + 8 * nnz, trained}, true},
-          kLibraryBytes};
+  const double f = settings.common.factors;
+  const double slots =
+      f > als::kMostFormedFactors ? 0 : 4 * f * f / static_cast<double>(settings.split_rows);
+  return {.device = {.preparing = 32,
+                     .rating = 16 + slots,
+                     .number = settings.precision == als::FusedPrecision::fp16 ? 8.0 : 12.0,
+                     .row = 40}};
 }
 
 }  // namespace
@@ -89,7 +62,7 @@ AlgorithmInfo fused_info() {
        ParamSpec::constant("split_rows", als::kLongestPart),
        devices_param()});
   info.supports = why_unsupported;
-  info.memory = memory_need;
+  info.memory = fused_memory;
   return info;
 }
 

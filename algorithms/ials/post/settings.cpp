@@ -1,10 +1,5 @@
 #include "algorithms/ials/post/settings.hpp"
 
-#include <algorithm>
-
-#include "algorithms/core/device_need.hpp"
-#include "algorithms/ials/device_bytes.hpp"
-
 namespace mf::ials {
 namespace {
 
@@ -66,34 +61,10 @@ std::optional<std::string> ials_why_unsupported(const Params& params, const Prob
   return std::nullopt;
 }
 
-// That of als, with the Gram matrix and the library that forms it.
-MemoryNeed with_gram(MemoryNeed need, double gram) {
-  need.device.trained += gram;
-  need.beside_ratings->need.trained += gram;
-  need.library_bytes = kLibraryBytes;
-  need.trained_in = [of_als = need.trained_in, gram](double free_bytes) {
-    return of_als(free_bytes - gram) + gram;
-  };
-  return need;
-}
-
-MemoryNeed ials_memory_need(const Params& params, const ProblemShape& shape) {
+MemoryUse ials_memory(const Params& params) {
   const IalsSettings settings = read_ials_settings(params);
-  const std::int64_t f = settings.common.factors;
-  const auto nnz = static_cast<double>(shape.nnz);
-  const double rows = shape.rows();
-  const double gram = device_gram_bytes(f);
-  if (settings.solve == Solve::hermitian) {
-    return with_gram(als::als_memory_need(als_params_of(settings), shape), gram);
-  }
-  const double vector = 4.0 * static_cast<double>(row_stride(f, sizeof(float)));
-  // A pair of either side is an index and a weight; a row has factors and an offset.
-  const double pairs = 16 * nnz + rows * 8 + 16;
-  const double trained = pairs + rows * vector + gram;
-  return {pinned_bytes(shape),
-          {splitting_pairs_bytes(shape), trained},
-          BesideRatings{{pairs, trained}, true},
-          kLibraryBytes};
+  if (settings.solve == Solve::hermitian) return als::als_memory(als_params_of(settings));
+  return {.device = {.preparing = 32, .rating = 16, .number = 4, .row = 8}};
 }
 
 }  // namespace
@@ -112,7 +83,7 @@ AlgorithmInfo ials_info() {
   info.deterministic = false;  // dot atomic adds in any order; the others are
   info.params = ials_params();
   info.supports = ials_why_unsupported;
-  info.memory = ials_memory_need;
+  info.memory = ials_memory;
   return info;
 }
 

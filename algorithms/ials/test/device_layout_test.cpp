@@ -95,20 +95,6 @@ TEST(IalsInfo, HermitianIsAlsWithoutItsLambda) {
   EXPECT_EQ(settings.split_rows, 12);
 }
 
-TEST(IalsInfo, MemoryHoldsThePairsTwice) {
-  const ProblemShape netflix = {480189, 17770, 99072112};
-  for (const std::string name : {"ials", "ials_pp"}) {
-    const AlgorithmInfo& info = find_algorithm(name);
-    const MemoryNeed need =
-        info.memory(default_params(info.params, Json{{"factors", 128}}), netflix);
-    EXPECT_GT(need.device.trained, 16 * 99072112.0 + 4 * 128 * 497959.0);
-    EXPECT_LT(need.device.trained, 3e9);
-    EXPECT_GT(need.device.prepare, 24 * 99072112.0);
-    EXPECT_EQ(need.beside_ratings->need.trained, need.device.trained) << "pairs are copied";
-    EXPECT_TRUE(need.beside_ratings->columns);
-  }
-}
-
 TEST(IalsInfo, TheLastBlockMayBeShort) {
   const IalsPpSettings settings = read_ials_pp_settings(
       default_params(find_algorithm("ials_pp").params, Json{{"factors", 100}, {"block_size", 33}}));

@@ -288,19 +288,5 @@ TEST(IalsFusedInfo, WhatItCannotDoIsRefused) {
   EXPECT_ANY_THROW(default_params(info.params, {{"factors", 513}}));
 }
 
-TEST(IalsFusedInfo, MemoryGrowsWithWords) {
-  const AlgorithmInfo& info = find_algorithm("ials_fused");
-  ProblemShape shape;
-  shape.n_users = 1000;
-  shape.n_items = 500;
-  shape.nnz = 100000;
-  const auto device = [&](const char* precision) {
-    return info.memory(default_params(info.params, {{"precision", precision}}), shape)
-        .device.trained;
-  };
-  // A second word of 64 factors, of every row; and the parts of split rows are not smaller.
-  EXPECT_GE(device("fp16x2"), device("fp16") + 1500 * 64 * 2);
-}
-
 }  // namespace
 }  // namespace mf::ials

@@ -379,15 +379,5 @@ TEST(Info, FpsgdRefusesAGridOfTooManyBlocks) {
   EXPECT_FALSE(refused({{"grid_users", 65536}, {"grid_items", 65536}}, {943, 1682, 100'000}));
 }
 
-TEST(Info, FpsgdCountsItsBlocks) {
-  const auto& info = find_algorithm("fpsgd");
-  const ProblemShape shape = {6040, 2700, 800'000};
-  const auto bytes = [&](std::int64_t users, std::int64_t items) {
-    const Json grid = {{"grid_users", users}, {"grid_items", items}, {"threads", 1}};
-    return info.memory(default_params(info.params, grid), shape).host_bytes;
-  };
-  EXPECT_GT(bytes(6040, 2700) - bytes(2, 2), 6040.0 * 2700 * sizeof(Block));
-}
-
 }  // namespace
 }  // namespace mf::sgd_cpu

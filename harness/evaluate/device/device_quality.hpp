@@ -89,19 +89,4 @@ inline constexpr std::int64_t kGramBlock = 8192;
 // Users whose scores are on the device at a time.
 std::int64_t users_of_tile(std::int64_t n_users, std::int64_t n_items);
 
-struct QualityShape {
-  std::int64_t n_users = 0;
-  std::int64_t n_items = 0;
-  std::int64_t train = 0;     // pairs
-  std::int64_t held_out = 0;  // pairs of the test part and of histories to fold in
-  std::int64_t factors = 0;
-  bool objective = false;
-  bool ranking = false;
-  bool ranks_validation = false;  // a second time, for the validation part
-  std::int64_t folded_users = 0;  // whose rows come from fold-in
-};
-
-// Device bytes of both, at most. What cuBLAS takes for itself is not in it.
-double device_quality_bytes(const QualityShape& shape);
-
 }  // namespace mf

@@ -111,7 +111,7 @@ struct DeviceRanking::Impl {
     return out;
   }
 
-  // What is too small goes before the larger comes: device_quality_bytes() counts it once.
+  // A buffer that is too small goes before the larger comes.
   static void reserve(DeviceBuffer<float>& buffer, std::int64_t floats) {
     if (std::ssize(buffer) >= floats) return;
     buffer.reset();

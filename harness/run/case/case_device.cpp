@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include "base/error.hpp"
-#include "harness/run/plan/preflight.hpp"
+#include "harness/run/data/shared_cases.hpp"
 
 namespace mf {
 std::optional<std::string> CaseDevice::why_not_opened(const Case& item, std::int64_t ratings) {

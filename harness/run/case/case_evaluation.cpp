@@ -8,7 +8,7 @@
 #include "algorithms/core/registry.hpp"
 #include "datasets/ratings/feedback.hpp"
 #include "harness/evaluate/model_io.hpp"
-#include "harness/run/plan/preflight.hpp"
+#include "harness/run/data/shared_cases.hpp"
 #include "harness/run/prepared.hpp"
 #include "harness/run/ranks/case_ranks.hpp"
 
@@ -25,6 +25,17 @@ RankingSpec ranking_on(const Case& item, MetricPart part) {
   RankingSpec spec = ranking_of(item);
   std::erase_if(spec.metrics, [&](Metric one) { return one->part != part; });
   return spec;
+}
+
+std::optional<std::string> first_empty_part(const Case& item, const PartSizes& sizes) {
+  if (sizes.train == 0) return "training";
+  if (sizes.test == 0 && (item.evaluate.rank.value_or(false) || !is_implicit(item))) {
+    return is_trial(item) ? "validation" : "test";
+  }
+  const std::vector<Metric> named = named_metrics(item);
+  const auto unseen = [](Metric one) { return one->part == MetricPart::validation; };
+  if (sizes.validation == 0 && std::any_of(named.begin(), named.end(), unseen)) return "validation";
+  return std::nullopt;
 }
 
 // Where ratings differ by no more than fp32 can tell, an error of 0 is no result.
@@ -54,6 +65,20 @@ void CaseEvaluation::set_data(const CaseData& data) {
 }
 
 PartSizes CaseEvaluation::sizes() const { return data_.slice ? data_.sizes : sizes_of(*parts_); }
+
+std::optional<std::string> CaseEvaluation::why_not() const {
+  const PartSizes sizes = this->sizes();
+  const auto part = first_empty_part(item_, sizes);
+  if (!part) return std::nullopt;
+  return fmt::format(
+      "the {} part is empty: the split {} gives it 0 of {} ratings; choose another `holdout`, "
+      "`leave_out`, `folds`, `by_time`, `leave_last`, `users` or `validation`, or a larger data "
+      "set{}",
+      *part, item_.resolved.at("split").dump(), sizes.all(),
+      *part == "test" && is_implicit(item_)
+          ? R"(; "evaluate": {"ranking": false} does without a test part)"
+          : "");
+}
 
 void CaseEvaluation::prepare(ThreadTeam& team, DeviceStream stream) {
   team_ = &team;

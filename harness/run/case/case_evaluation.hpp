@@ -10,9 +10,9 @@
 #include "harness/evaluate/evaluator.hpp"
 #include "harness/evaluate/quality.hpp"
 #include "harness/evaluate/user_groups.hpp"
+#include "harness/experiment/spec.hpp"
 #include "harness/results/files/case_data.hpp"
 #include "harness/results/files/case_result.hpp"
-#include "harness/experiment/spec.hpp"
 
 namespace mf {
 
@@ -28,6 +28,10 @@ class CaseEvaluation {
   void set_data(const CaseData& data);
   const Ratings& test() const { return parts_->test; }
   PartSizes sizes() const;  // of what the case is judged by, over all ranks
+
+  // "the test part is empty: ...; choose another ...", or nothing: what a case learns from, is
+  // judged by or watches must have ratings.
+  std::optional<std::string> why_not() const;
 
   // Looks through the histories of all users. Both outlive this.
   void prepare(ThreadTeam& team, DeviceStream stream);

@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/threads.hpp"
 #include "harness/run/case/warm_up.hpp"
+#include "harness/run/data/shared_cases.hpp"
 #include "harness/run/ranks/rank_load.hpp"
 
 namespace mf {
@@ -22,8 +23,7 @@ void CaseSetup::load() {
       data_ = store_.get_slice(item_, ranks, ranks_.on_these_cpus());
     });
   } else {
-    ranks_.load([&] { data_ = store_.get(item_, task_.keep_ratings); },
-                source_of_data(item_) == DataFrom::cache);
+    ranks_.load([&] { data_ = store_.get(item_, task_.keep_ratings); }, is_cached(item_));
     data_.ranks.why = whole;
   }
   evaluation_.set_data(data_);
@@ -32,8 +32,7 @@ void CaseSetup::load() {
 }
 
 std::optional<Refusal> CaseSetup::open_or_refuse(CaseMeasures& measures) {
-  if (const auto why = why_not_evaluated(item_, evaluation_.sizes()))
-    fail(ErrorKind::data, "{}", *why);
+  if (const auto why = evaluation_.why_not()) fail(ErrorKind::data, "{}", *why);
   const PhaseScope range(&ranges_, kStartRange);
   if (!is_built(item_.algorithm)) return Refusal{Status::skipped, *why_no_implementation(item_)};
   std::optional<Refusal> refusal;
@@ -52,36 +51,41 @@ std::optional<Refusal> CaseSetup::open_or_refuse(CaseMeasures& measures) {
   return std::nullopt;
 }
 
+CaseSizes CaseSetup::case_sizes() const {
+  const PartSizes parts = evaluation_.sizes();
+  const bool whole = data_.slice == nullptr || data_.ranks.read_whole;
+  return {shape_, parts.all() - parts.train, data_.load_parts.read > 0, store_.holds_whole(),
+          whole ? 1 : ranks_.count()};
+}
+
 std::optional<Refusal> CaseSetup::open(CaseMeasures& measures) {
   if (const auto why = device_.why_not_opened(item_, shape_.nnz / ranks_.count()))
     return Refusal{Status::skipped, *why};
-  const PartSizes sizes = evaluation_.sizes();
-  const std::int64_t others = sizes.all() - sizes.train;
-  std::int64_t expected_bytes = 0;
-  std::optional<double> free_bytes;
-  measures.planned_host_bytes = host_need(item_, store_.host_data()).peak();
-  if (DeviceClock* const device = device_.get()) {
-    SharedRatings& left = store_.on_device();
-    const bool wanted = ranks_.count() == 1 && (task_.keep_on_device || left.holds());
-    const DevicePlace place = share_device(item_, shape_, others, wanted, left, *device);
-    shares_ratings_ = place.keeps_ratings;
-    measures.planned_device_bytes = device_bytes(item_, shape_, others, place);
-    expected_bytes = bytes_to_come(place);
-    free_bytes = *place.free_bytes - place.held_bytes;
-  }
-  auto refusal =
-      refuse(item_, shape_, others, device_.get(), store_.training_files_bytes(), free_bytes);
-  if (!refusal && device_.get() != nullptr) device_.get()->expect_memory(expected_bytes);
+  const CaseSizes sizes = case_sizes();
+  measures.planned_host_bytes = host_bytes(item_, sizes);
+  const double free = device_.get() != nullptr ? make_room(sizes, measures) : 0;
+  auto refusal = refuse(item_, sizes, device_.get(), free, store_.training_files_bytes());
+  if (!refusal && device_.get() != nullptr)
+    device_.get()->expect_memory(bytes_to_reserve(item_, sizes, free));
   return refusal;
 }
 
-// On the device, beside the ratings that stay there from the case before. What takes as much as
-// there is counts with its least.
-std::int64_t CaseSetup::bytes_to_come(const DevicePlace& place) const {
-  const PartSizes sizes = evaluation_.sizes();
-  const DevicePlace least = {place.keeps_ratings, place.has_columns, std::nullopt};
-  return static_cast<std::int64_t>(device_bytes(item_, shape_, sizes.all() - sizes.train, least) -
-                                   place.held_bytes);
+// Ratings that an earlier case has left on the device stay, or those of this case do, if they are
+// wanted and not in its way; else they go. Returns what is free then.
+double CaseSetup::make_room(const CaseSizes& sizes, CaseMeasures& measures) {
+  DeviceClock& device = *device_.get();
+  SharedRatings& left = store_.on_device();
+  auto free = static_cast<double>(device.free_bytes());
+  const double held = left.holds() ? device_ratings_bytes(shape_) : 0;
+  shares_ratings_ = ranks_.count() == 1 && (task_.keep_on_device || left.holds()) &&
+                    leaves_room_for_ratings(item_, sizes, free + held);
+  if (!shares_ratings_ && left.holds()) {
+    left.drop();
+    free = static_cast<double>(device.free_bytes());
+  }
+  measures.planned_device_bytes =
+      device_bytes(item_, sizes, free) + (shares_ratings_ ? device_ratings_bytes(shape_) : 0);
+  return free;
 }
 
 void CaseSetup::prepare(const std::function<bool()>& stop_requested, HostWatch& watch,

@@ -54,7 +54,8 @@ class CaseSetup {
 
  private:
   std::optional<Refusal> open(CaseMeasures& measures);
-  std::int64_t bytes_to_come(const DevicePlace& place) const;
+  CaseSizes case_sizes() const;
+  double make_room(const CaseSizes& sizes, CaseMeasures& measures);
   ForeignLoan foreign_loan(CaseMeasures& measures);
 
   const CaseTask& task_;

@@ -7,9 +7,9 @@
 #include "algorithms/core/registry.hpp"
 #include "base/error.hpp"
 #include "base/json/json.hpp"
-#include "harness/run/plan/preflight.hpp"
-#include "harness/run/prepared.hpp"
 #include "harness/experiment/schedule.hpp"
+#include "harness/run/data/shared_cases.hpp"
+#include "harness/run/prepared.hpp"
 
 namespace mf {
 namespace {

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "base/host/memory_limit.hpp"
 #include "base/threads.hpp"
 #include "datasets/load.hpp"
 #include "datasets/ratings/packed/rating_packer.hpp"
@@ -38,16 +37,12 @@ std::shared_ptr<const Split> with_packed_training(const Split& split, int thread
 CaseData DataStore::get(const Case& item, bool keep_whole) {
   const std::string dataset_key = canonical(item.resolved.at("dataset"));
   load_seconds_ = {};
-  host_data_ = {};
-  host_data_.from = DataFrom::split_at_hand;
-  host_data_.times = item.data.times;
   split_s_ = pack_s_ = 0;
   const std::string split_key = dataset_key + canonical(item.resolved.at("split"));
   const bool implicit = is_implicit(item);
   if (split_key != split_key_ || (!implicit && unobserved_.value_or(0) > 0)) {
     // The old ones go first: two large sets may not fit beside each other.
     drop_split();
-    host_data_.from = DataFrom::ratings_at_hand;
     const bool at_hand = dataset_ && dataset_key == dataset_key_;
     if (!at_hand) load(item, dataset_key, !keep_whole);
     try {
@@ -65,7 +60,6 @@ CaseData DataStore::get(const Case& item, bool keep_whole) {
   if (users_column(item) == UsersColumn::made) make_users();
   if (uploads_ratings(item)) pack();
   if (!keep_whole) dataset_.reset();
-  host_data_.kept = holds_whole();
   CaseData data;
   data.info = info_;
   data.split = split_;
@@ -80,14 +74,8 @@ CaseData DataStore::get(const Case& item, bool keep_whole) {
 
 CaseData DataStore::get_slice(const Case& item, Communicator& ranks, int ranks_on_these_cpus) {
   drop_dataset();
-  standing_bytes_ = resident_bytes();
-  const auto expected = expected_data(item);
   const int threads = std::max(1, hardware_threads() / ranks_on_these_cpus);
-  CaseData data = load_slice(item, ranks, threads, uploads_ratings(item));
-  host_data_ = expected.value_or(HostData{});
-  host_data_.slices = data.ranks.read_whole ? 1 : ranks.size();
-  set_sizes(host_data_, *data.split, data.sizes);
-  return data;
+  return load_slice(item, ranks, threads, uploads_ratings(item));
 }
 
 // So that the ranks find it: they would each make it.
@@ -98,29 +86,13 @@ void DataStore::make_cache(const Case& item) {
   load_dataset(item.data, hardware_threads());
 }
 
-void DataStore::set_sizes(HostData& host, const Split& split, const PartSizes& sizes) const {
-  host.train_nnz = sizes.train;
-  host.whole = {split.train.n_users(), split.train.n_items(), sizes.all()};
-  host.threads = hardware_threads();
-  host.program_bytes = program_bytes();
-  host.standing_bytes = standing_bytes_;
-  host.left_out_bytes =
-      split.train.has_users() ? 0 : kUserBytes * static_cast<double>(split.train.nnz());
-  const PackedRatings* const packed = split.train.packed();
-  host.packed_bytes = packed != nullptr ? static_cast<double>(packed->bytes()) : 0;
-}
-
 void DataStore::load(const Case& item, const std::string& key, bool to_cut) {
   drop_dataset();
-  standing_bytes_ = resident_bytes();
   refuse_to_load(item);
-  host_data_ = expected_data(item).value_or(HostData{});
-  host_data_.times = item.data.times;
   const auto start = Clock::now();
   const auto loaded = to_cut ? load_to_cut : load_dataset;
   dataset_ = std::make_shared<const Dataset>(loaded(item.data, hardware_threads()));
   load_seconds_ = dataset_->load;
-  if (load_seconds_.read > 0) host_data_.from = DataFrom::files;  // a cache that was stale
   info_ = std::make_shared<const DatasetInfo>(dataset_->info);
   dataset_key_ = key;
   ledger_.made({kRatings, seconds_since(start), SharedClock::load}, SharedScope::dataset);
@@ -180,18 +152,6 @@ void DataStore::pack() {
     ledger_.made({kPackedForm, pack_s_, SharedClock::load}, SharedScope::split);
   }
   ledger_.used(kPackedForm);
-}
-
-HostData DataStore::host_data() const {
-  HostData data = host_data_;
-  if (split_ == nullptr) return data;  // of slices
-  set_sizes(data, *split_, sizes_of(*split_));
-  const Dropped dropped = info_->dropped();
-  if (dropped.ratings > 0) {
-    data.before_rules = {data.whole.n_users + dropped.users, data.whole.n_items + dropped.items,
-                         data.whole.nnz + dropped.ratings};
-  }
-  return data;
 }
 
 std::shared_ptr<const peer::TrainingFiles> DataStore::training_files(const std::string& python,

@@ -12,14 +12,11 @@
 #include "harness/results/files/case_data.hpp"
 #include "harness/run/data/shared_ledger.hpp"
 #include "harness/run/data/shared_ratings.hpp"
-#include "harness/run/plan/host_need.hpp"
 
 namespace mf {
 
 class DataStore {
  public:
-  DataStore() { program_bytes(); }  // as long as there are no data
-
   // Ratings are held once: as soon as they are cut, the whole data set goes, but where `keep_whole`
   // says that a later case cuts it in another way. The ledger has what was made and used.
   CaseData get(const Case& item, bool keep_whole = false);
@@ -35,9 +32,6 @@ class DataStore {
   void clear() { drop_dataset(); }
 
   bool holds_whole() const { return dataset_ != nullptr; }
-
-  // What the last get() took, for the plan of its case.
-  HostData host_data() const;
 
   SharedLedger& ledger() { return ledger_; }
 
@@ -60,7 +54,6 @@ class DataStore {
   void observe();
   void make_users();
   void pack();
-  void set_sizes(HostData& host, const Split& split, const PartSizes& sizes) const;
   void drop_split();
   void drop_dataset();
 
@@ -75,10 +68,8 @@ class DataStore {
   SharedRatings on_device_;
   std::shared_ptr<const peer::TrainingFiles> training_files_;
   SharedLedger ledger_;
-  HostData host_data_;        // of the last get()
-  LoadSeconds load_seconds_;  // of it, too
+  LoadSeconds load_seconds_;  // of the last get()
   double split_s_ = 0, pack_s_ = 0;
-  double standing_bytes_ = 0;  // of this process, when data were loaded last
 };
 
 }  // namespace mf

@@ -1,6 +1,9 @@
 #include "harness/run/data/shared_cases.hpp"
 
-#include "harness/run/plan/preflight.hpp"
+#include <algorithm>
+
+#include "algorithms/core/foreign.hpp"
+#include "algorithms/core/registry.hpp"
 #include "harness/run/ranks/rank_world.hpp"
 
 namespace mf {
@@ -30,6 +33,26 @@ std::vector<DoneAgain> done_again(std::span<const Case* const> cases) {
     all[i].trained = later.trained && trains_on_one_device(own);
   }
   return all;
+}
+
+bool needs_train_errors(const Case& item) {
+  if (is_implicit(item)) return false;
+  const std::vector<Metric> named = named_metrics(item);
+  const auto of_train = [](Metric one) { return one->part == MetricPart::train; };
+  // Groups of users are those of the mean of all draws.
+  if (is_sampler(item) && item.evaluate.user_groups > 0) return true;
+  return item.evaluate.train || std::any_of(named.begin(), named.end(), of_train);
+}
+
+bool needs_device(const Case& item) {
+  return find_algorithm(item.algorithm).hardware == Hardware::cuda;
+}
+
+bool has_own_process(const Case& item) { return find_algorithm(item.algorithm).foreign != nullptr; }
+
+bool repeats_epochs(const Case& item) {
+  const auto& foreign = find_algorithm(item.algorithm).foreign;
+  return foreign && foreign->repeats_epochs;
 }
 
 bool trains_on_one_device(const Case& item) { return needs_device(item) && ranks_of(item) == 1; }

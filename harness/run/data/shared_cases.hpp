@@ -1,4 +1,5 @@
-// What neighbouring cases of a session have in common, and so what of it is kept.
+// What a case asks for, and what neighbouring cases of a session have in common, so that it is
+// kept.
 #pragma once
 
 #include <span>
@@ -8,6 +9,11 @@
 #include "harness/experiment/spec.hpp"
 
 namespace mf {
+
+bool needs_train_errors(const Case& item);  // asked for, or watched by a rule
+bool needs_device(const Case& item);
+bool has_own_process(const Case& item);  // that mfbench starts (core/foreign.hpp)
+bool repeats_epochs(const Case& item);   // ForeignInfo::repeats_epochs
 
 // Whether a case has all of its ratings on a device, where they can stay for the next one.
 bool trains_on_one_device(const Case& item);

@@ -56,8 +56,6 @@ void SharedRatings::note(SharedLedger& ledger) const {
 
 bool SharedRatings::holds() const { return impl_->ratings.has_value(); }
 
-bool SharedRatings::has_columns() const { return holds() && impl_->ratings->columns_cost().made; }
-
 void SharedRatings::drop() { impl_->ratings.reset(); }
 
 }  // namespace mf

@@ -24,7 +24,6 @@ class SharedRatings {
   void note(SharedLedger& ledger) const;
 
   bool holds() const;
-  bool has_columns() const;
   // The device's work on them must have ended.
   void drop();
 

@@ -13,7 +13,6 @@ cuda::DeviceRatings* SharedRatings::lend(const Ratings&, ThreadTeam&, DeviceStre
 }
 void SharedRatings::note(SharedLedger&) const {}
 bool SharedRatings::holds() const { return false; }
-bool SharedRatings::has_columns() const { return false; }
 void SharedRatings::drop() {}
 
 }  // namespace mf

@@ -4,129 +4,148 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <system_error>
 
-#include "algorithms/core/device_need.hpp"
 #include "algorithms/core/ranks/ranks.hpp"
 #include "algorithms/core/registry.hpp"
 #include "base/error.hpp"
 #include "base/memory_advice.hpp"
 #include "base/text.hpp"
-#include "base/threads.hpp"
-#include "datasets/from_files.hpp"
 #include "datasets/load.hpp"
-#include "datasets/ratings/packed/packed_form.hpp"
 #include "harness/device/device.hpp"
 #include "harness/evaluate/device/device_quality.hpp"
 #include "harness/run/data/shared_cases.hpp"
-#include "harness/run/data/shared_ratings.hpp"
-#include "harness/run/prepared.hpp"
 #include "harness/run/ranks/rank_load.hpp"
 
 namespace mf {
 
-bool needs_train_errors(const Case& item) {
-  if (is_implicit(item)) return false;
-  const std::vector<Metric> named = named_metrics(item);
-  const auto of_train = [](Metric one) { return one->part == MetricPart::train; };
-  // Groups of users are those of the mean of all draws.
-  if (is_sampler(item) && item.evaluate.user_groups > 0) return true;
-  return item.evaluate.train || std::any_of(named.begin(), named.end(), of_train);
-}
-
-bool needs_device(const Case& item) {
-  return find_algorithm(item.algorithm).hardware == Hardware::cuda;
-}
-
-bool has_own_process(const Case& item) { return find_algorithm(item.algorithm).foreign != nullptr; }
-
-bool repeats_epochs(const Case& item) {
-  const auto& foreign = find_algorithm(item.algorithm).foreign;
-  return foreign && foreign->repeats_epochs;
-}
-
 namespace {
 
-// For a case that no rule ends early, beside the initial model.
-std::int64_t evaluated_points(const Case& item) {
-  const std::int64_t every = item.evaluate.every;
-  return item.stop.epochs / every + (item.stop.epochs % every != 0 ? 1 : 0);
-}
+// User, item and value of a rating; its time; two offsets and the id of a user or item.
+constexpr double kRatingBytes = 12, kTimeBytes = 16, kRowBytes = 20;
+constexpr double kPackedBytes = 3;  // of a training rating on its way to a device
+// Of the program; with CUDA's context, its libraries and the memory for uploads.
+constexpr double kProgramBytes = 25e6, kCudaBytes = 390e6;
+// Of what is free on a device: the rest is for libraries, and for what is not counted.
+constexpr double kShare = 0.9;
 
-MemoryNeed need_of(const Case& item, const ProblemShape& shape) {
+bool ranks_items(const Case& item) { return item.evaluate.rank.value_or(is_implicit(item)); }
+
+MemoryUse use_of(const Case& item) {
   const AlgorithmInfo& info = find_algorithm(item.algorithm);
-  return info.memory ? info.memory(item.params, shape) : MemoryNeed{};
+  return info.memory ? info.memory(item.params) : MemoryUse{};
 }
 
-double folded_share(const SplitSpec& split) {
-  return split.kind == SplitSpec::Kind::users ? split.user_fraction : 0;
+// The most of one rank. `evaluator` bytes stand beside what is trained, `room` is for all of it.
+double most_bytes(const BytesOf& of, const Case& item, const ProblemShape& shape, double evaluator,
+                  double room) {
+  const double ranks = ranks_of(item.params);
+  const double nnz = static_cast<double>(shape.nnz) / ranks;
+  const auto items = static_cast<double>(shape.n_items);
+  const auto longer = static_cast<double>(std::max(shape.n_users, shape.n_items));
+  const auto factors =
+      static_cast<double>(item.params.has("factors") ? item.params.integer("factors") : 0);
+  const double always = of.fixed + of.item_pair * items * items;
+  const double trained =
+      always + of.rating * nnz + shape.rows() * (of.number * factors + of.row) + evaluator;
+  const double batch = std::clamp(room - trained, 0.0, of.batch_row * longer / ranks);
+  return std::max(always + of.preparing * nnz, trained + batch);
 }
 
-double evaluator_bytes(const Case& item, const ProblemShape& shape, std::int64_t other_ratings) {
-  const std::int64_t train = needs_train_errors(item) ? shape.nnz : 0;
-  const bool implicit = is_implicit(item);
-  QualityShape quality;
-  quality.n_users = shape.n_users;
-  quality.n_items = shape.n_items;
-  quality.train = shape.nnz;
-  quality.held_out = other_ratings;
-  quality.factors = item.params.has("factors") ? item.params.integer("factors") : 0;
-  quality.folded_users =
-      static_cast<std::int64_t>(folded_share(item.split) * static_cast<double>(shape.n_users));
-  quality.objective = has_objective(item);
-  quality.ranking = item.evaluate.rank.value_or(implicit) && !is_by_history(item);
-  quality.ranks_validation = ranks_validation(item);
+double evaluator_bytes(const Case& item, const CaseSizes& sizes) {
+  const auto train = static_cast<double>(sizes.train.nnz);
+  const auto others = static_cast<double>(sizes.others);
+  const bool reads_train = has_objective(item) || needs_train_errors(item);
   const double errors =
-      implicit ? 0 : device_evaluator_bytes({shape.n_users, shape.n_items, other_ratings + train});
-  const double means = is_sampler(item) ? 4.0 * static_cast<double>(other_ratings + train) : 0;
-  return errors + means + device_quality_bytes(quality);
+      kRatingBytes * ((reads_train ? train : 0) + (is_implicit(item) ? 0 : others));
+  if (!ranks_items(item) || is_by_history(item)) return errors;
+  const auto users = static_cast<double>(sizes.train.n_users);
+  const double ranked =
+      item.evaluate.ranking.users > 0
+          ? std::min(1.0, static_cast<double>(item.evaluate.ranking.users) / users)
+          : 1.0;
+  const double scores = 4 * users * static_cast<double>(sizes.train.n_items);
+  const double ranking =
+      4 * ranked * (train + others) + std::min(ranked * scores, static_cast<double>(kScoreBytes));
+  return errors + ranking * (ranks_validation(item) ? 2 : 1);
 }
 
-// R as it stays there, by columns where these are asked for.
-double kept_bytes(const MemoryNeed& need, const ProblemShape& shape, const DevicePlace& place) {
-  const bool columns = place.has_columns || (need.beside_ratings && need.beside_ratings->columns);
-  return row_ratings_bytes(shape) + (columns ? column_ratings_bytes(shape) : 0);
+// Beyond the ratings, without what stands before there are any.
+double training_bytes(const Case& item, const CaseSizes& sizes) {
+  const auto train = static_cast<double>(sizes.train.nnz) / sizes.slices;
+  const double histories = ranks_items(item) ? 4 * (train + static_cast<double>(sizes.others)) : 0;
+  return most_bytes(use_of(item).host, item, sizes.train, histories, 0) +
+         (uploads_ratings(item) ? kPackedBytes * train : 0);
 }
 
-double peak_bytes(const MemoryNeed& need, const ProblemShape& shape, const DevicePlace& place,
-                  double evaluator) {
-  const double kept = place.keeps_ratings ? kept_bytes(need, shape, place) : 0;
-  DeviceNeed own = need.device;
-  if (place.keeps_ratings && need.beside_ratings) own = need.beside_ratings->need;
-  if (need.trained_in && place.free_bytes) own.trained = need.trained_in(*place.free_bytes - kept);
-  const double both = kept + std::max(own.prepare, own.trained + evaluator);
-  const bool makes_columns = place.keeps_ratings && !place.has_columns && need.beside_ratings &&
-                             need.beside_ratings->columns;
-  return makes_columns ? std::max(both, making_columns_bytes(shape)) : both;
+double ratings_bytes(const CaseSizes& sizes) {
+  const auto all = static_cast<double>(sizes.train.nnz + sizes.others) / sizes.slices;
+  return kRatingBytes * all + kRowBytes * sizes.train.rows();
+}
+
+double train_share(const SplitSpec& split) {
+  double test = 0;
+  if (split.kind == SplitSpec::Kind::holdout) test = split.test_fraction;
+  if (split.kind == SplitSpec::Kind::folds) test = 1.0 / split.folds;
+  if (split.kind == SplitSpec::Kind::by_time) test = 1 - split.before_cut;
+  if (split.kind == SplitSpec::Kind::users) test = split.user_fraction;
+  return (1 - test) * (1 - split.validation_fraction);
 }
 
 }  // namespace
 
-double device_bytes(const Case& item, const ProblemShape& shape, std::int64_t other_ratings,
-                    const DevicePlace& place) {
-  if (!needs_device(item)) return 0;
-  return peak_bytes(need_of(item, shape), shape, place,
-                    evaluator_bytes(item, shape, other_ratings));
+std::optional<CaseSizes> expected_sizes(const Case& item) {
+  const auto shape = expected_shape(item.data);
+  if (!shape) return std::nullopt;
+  const auto train =
+      static_cast<std::int64_t>(static_cast<double>(shape->nnz) * train_share(item.split));
+  CaseSizes sizes{{shape->n_users, shape->n_items, train}, shape->nnz - train};
+  const bool cached = is_cached(item);
+  sizes.from_files = !cached && item.data.like.empty() && item.data.expand.empty();
+  if (cached && why_whole(item, false).empty()) sizes.slices = ranks_of(item.params);
+  return sizes;
 }
 
-double least_device_bytes(const Case& item, const ProblemShape& shape, std::int64_t other_ratings,
-                          const DevicePlace& place) {
+bool is_cached(const Case& item) {
+  std::error_code error;
+  return item.data.times ? fresh_cache(item.data).has_value()  // one without may be there
+                         : std::filesystem::exists(cache_path(item.data), error);
+}
+
+double host_bytes(const Case& item, const CaseSizes& sizes) {
+  const auto all = static_cast<double>(sizes.train.nnz + sizes.others) / sizes.slices;
+  double loading = sizes.from_files || item.data.has_rules() ? kRatingBytes * all : 0;
+  if (item.data.times) loading += (sizes.from_files ? 3 : 1) * kTimeBytes * all;
+  return (needs_device(item) ? kCudaBytes : kProgramBytes) +
+         ratings_bytes(sizes) * (sizes.kept ? 2 : 1) +
+         std::max(loading, training_bytes(item, sizes));
+}
+
+double device_bytes(const Case& item, const CaseSizes& sizes, std::optional<double> free) {
   if (!needs_device(item)) return 0;
-  DevicePlace unknown = place;
-  unknown.free_bytes = std::nullopt;
-  return device_bytes(item, shape, other_ratings, unknown) + need_of(item, shape).library_bytes;
+  return most_bytes(use_of(item).device, item, sizes.train, evaluator_bytes(item, sizes),
+                    kShare * free.value_or(0));
+}
+
+std::int64_t bytes_to_reserve(const Case& item, const CaseSizes& sizes, double free) {
+  return static_cast<std::int64_t>(std::min(device_bytes(item, sizes), kShare * free));
+}
+
+double device_ratings_bytes(const ProblemShape& train) {
+  return 16 * static_cast<double>(train.nnz);
+}
+
+bool leaves_room_for_ratings(const Case& item, const CaseSizes& sizes, double free) {
+  return kPlanFactor * device_bytes(item, sizes) + device_ratings_bytes(sizes.train) <
+         kShare * free;
 }
 
 std::optional<ProcessNeed> process_need(const Case& item, const ProblemShape& shape) {
   const auto& foreign = find_algorithm(item.algorithm).foreign;
   if (!foreign) return std::nullopt;
   ProcessNeed need = foreign->process(item.params, shape);
-  need.bytes = need.bytes_of(evaluated_points(item));
+  const std::int64_t every = item.evaluate.every;  // if no rule ends it early
+  need.bytes = need.bytes_of((item.stop.epochs + every - 1) / every);
   return need;
-}
-
-double known_bytes(const std::optional<ProcessNeed>& need) {
-  return need ? need->bytes.value_or(0) : 0;
 }
 
 std::optional<std::string> why_not_in_process(const std::optional<ProcessNeed>& need) {
@@ -155,171 +174,48 @@ std::optional<std::string> why_too_old(const AlgorithmInfo& info, int compute) {
                      format_compute(info.min_compute), format_compute(compute));
 }
 
-std::optional<std::string> why_not_on_device(double need, std::optional<double> free) {
-  if (!free || need <= *free) return std::nullopt;
-  return fmt::format("needs {} on the device, {} are free; {}", format_bytes(need),
-                     format_bytes(*free), kAskForLess);
+std::optional<std::string> why_not_on_device(double bytes, double free) {
+  const double least = bytes / kPlanFactor;
+  if (least <= free) return std::nullopt;
+  return fmt::format("needs at least {} on the device, {} are free; {}", format_bytes(least),
+                     format_bytes(free), kAskForLess);
 }
 
-namespace {
-
-// For the files that are mapped to be read; those that are gone by now are not.
-double bytes_of_files(const Source& source) {
-  double bytes = 0;
-  for (const auto& file : source.files) {
-    std::error_code error;
-    const auto size = std::filesystem::file_size(file.path, error);
-    if (!error) bytes += static_cast<double>(size);
-  }
-  return bytes;
-}
-
-double train_share(const SplitSpec& split) {
-  double test = 0;
-  if (split.kind == SplitSpec::Kind::holdout) test = split.test_fraction;
-  if (split.kind == SplitSpec::Kind::folds) test = 1.0 / split.folds;
-  if (split.kind == SplitSpec::Kind::by_time) test = 1 - split.before_cut;
-  if (split.kind == SplitSpec::Kind::users) test = split.user_fraction;
-  return (1 - test) * (1 - split.validation_fraction);
-}
-
-// With as many values as a table can have.
-double expected_packed_bytes(const HostData& data) {
-  const PackedForm form{bits_below(data.whole.n_items), bits_below(kMostTableValues)};
-  return static_cast<double>(form.words(data.train_nnz)) * sizeof(std::uint64_t);
-}
-
-std::optional<std::string> first_empty_part(const Case& item, const PartSizes& sizes) {
-  if (sizes.train == 0) return "training";
-  const bool ranks_items = item.evaluate.rank.value_or(false);
-  if (sizes.test == 0 && (ranks_items || !is_implicit(item))) {
-    return is_trial(item) ? "validation" : "test";
-  }
-  const std::vector<Metric> named = named_metrics(item);
-  const auto unseen = [](Metric one) { return one->part == MetricPart::validation; };
-  if (sizes.validation == 0 && std::any_of(named.begin(), named.end(), unseen)) return "validation";
-  return std::nullopt;
-}
-
-}  // namespace
-
-std::optional<std::string> why_not_evaluated(const Case& item, const PartSizes& sizes) {
-  const auto part = first_empty_part(item, sizes);
-  if (!part) return std::nullopt;
-  return fmt::format(
-      "the {} part is empty: the split {} gives it 0 of {} ratings; choose another `holdout`, "
-      "`leave_out`, `folds`, `by_time`, `leave_last`, `users` or `validation`, or a larger data "
-      "set{}",
-      *part, item.resolved.at("split").dump(), sizes.all(),
-      *part == "test" && is_implicit(item)
-          ? R"(; "evaluate": {"ranking": false} does without a test part)"
-          : "");
-}
-
-std::optional<std::string> why_not_in_memory(double need, const MemoryBound& available,
-                                             MemoryOf what) {
-  if (available.by.empty() || need <= static_cast<double>(available.bytes)) return std::nullopt;
-  const bool of_ratings = what == MemoryOf::ratings;
-  const char* part = of_ratings                         ? " for the ratings"
-                     : what == MemoryOf::beyond_ratings ? " beyond the ratings"
-                                                        : "";
-  return fmt::format("needs {} of memory{}, {} are available ({}); raise the limit, {}",
-                     format_bytes(need), part, format_bytes(static_cast<double>(available.bytes)),
-                     available.by, of_ratings ? "use a smaller data set" : kAskForLess);
-}
-
-DataFrom source_of_data(const Case& item) {
-  std::error_code error;
-  const bool is_cached = item.data.times
-                             ? fresh_cache(item.data).has_value()  // one without may be there
-                             : std::filesystem::exists(cache_path(item.data), error);
-  if (is_cached) return DataFrom::cache;
-  const bool made = !item.data.like.empty() || !item.data.expand.empty();
-  return made ? DataFrom::generator : DataFrom::files;
-}
-
-std::optional<HostData> expected_data(const Case& item) {
-  const auto shape = expected_shape(item.data);
-  if (!shape) return std::nullopt;
-  HostData data;
-  data.whole = {shape->n_users, shape->n_items, shape->nnz};
-  data.train_nnz =
-      static_cast<std::int64_t>(static_cast<double>(shape->nnz) * train_share(item.split));
-  if (item.data.has_rules()) data.before_rules = data.whole;  // of which they leave all at most
-  data.times = item.data.times;
-  data.from = source_of_data(item);
-  data.threads = hardware_threads();
-  if (data.from == DataFrom::cache && why_whole(item, false).empty())
-    data.slices = ranks_of(item.params);
-  if (uploads_ratings(item)) data.packed_bytes = expected_packed_bytes(data) / data.slices;
-  if (users_column(item) == UsersColumn::on_demand)
-    data.left_out_bytes = kUserBytes * static_cast<double>(data.train_nnz) / data.slices;
-  if (data.from == DataFrom::cache) return data;
-  data.making_bytes = making_bytes(item.data);
-  if (const auto source = source_of(item.data)) data.source_bytes = bytes_of_files(*source);
-  return data;
+std::optional<std::string> why_not_in_memory(double least, const MemoryBound& available) {
+  if (available.by.empty() || least <= static_cast<double>(available.bytes)) return std::nullopt;
+  return fmt::format("needs at least {} of memory, {} are available ({}); raise the limit, {}",
+                     format_bytes(least), format_bytes(static_cast<double>(available.bytes)),
+                     available.by, kAskForLess);
 }
 
 void refuse_to_load(const Case& item) {
   if (item.data.has_rules()) return;  // what they leave is not known
-  const MemoryBound available = memory_limit().available;
-  const auto data = expected_data(item);
-  if (!data) return;
-  const double need = host_need(item, *data).surely;
-  if (const auto why = why_not_in_memory(need, available, MemoryOf::ratings))
+  const auto sizes = expected_sizes(item);
+  if (!sizes) return;
+  if (const auto why = why_not_in_memory(ratings_bytes(*sizes), memory_limit().available))
     fail(ErrorKind::memory, "{}", *why);
 }
 
-bool leaves_room_for_ratings(const Case& item, const ProblemShape& shape,
-                             std::int64_t other_ratings, double held_bytes, double free_bytes) {
-  constexpr double kShare = 0.9;  // what is left is for libraries, and for what is not counted
-  // By columns, too: the case after may ask for them.
-  const DevicePlace whole = {.keeps_ratings = true, .has_columns = true, .free_bytes = {}};
-  const double need =
-      std::max(least_device_bytes(item, shape, other_ratings, whole), making_columns_bytes(shape));
-  return need - held_bytes < kShare * free_bytes;
-}
-
-DevicePlace share_device(const Case& item, const ProblemShape& shape, std::int64_t other_ratings,
-                         bool wanted, SharedRatings& left, DeviceClock& device) {
-  const auto held = [&] {
-    if (!left.holds()) return 0.0;
-    return row_ratings_bytes(shape) + (left.has_columns() ? column_ratings_bytes(shape) : 0);
-  };
-  auto free = static_cast<double>(device.free_bytes());
-  const bool shares = wanted && leaves_room_for_ratings(item, shape, other_ratings, held(), free);
-  if (!shares && left.holds()) {
-    left.drop();
-    free = static_cast<double>(device.free_bytes());
-  }
-  return {shares, left.has_columns(), free + held(), held()};
-}
-
-std::optional<Refusal> refuse(const Case& item, const ProblemShape& shape,
-                              std::int64_t other_ratings, DeviceClock* device, double held_bytes,
-                              std::optional<double> free_bytes) {
+std::optional<Refusal> refuse(const Case& item, const CaseSizes& sizes, DeviceClock* device,
+                              double free, double held_bytes) {
   const AlgorithmInfo& info = find_algorithm(item.algorithm);
   if (info.supports) {
-    if (const auto reason = info.supports(item.params, shape))
+    if (const auto reason = info.supports(item.params, sizes.train))
       return Refusal{Status::skipped, *reason};
   }
   if (device != nullptr) {
-    if (const auto reason = why_too_old(info, device->compute())) {
+    if (const auto reason = why_too_old(info, device->compute()))
       return Refusal{Status::skipped, *reason};
-    }
   }
-  const auto process = process_need(item, shape);
+  const auto process = process_need(item, sizes.train);
   if (const auto why = why_not_in_process(process)) return Refusal{Status::oom, *why};
-  const double need = need_of(item, shape).host_bytes + model_bytes(item, shape) +
-                      std::max(0.0, known_bytes(process) - held_bytes);
-  if (const auto why =
-          why_not_in_memory(need, memory_limit().available, MemoryOf::beyond_ratings)) {
+  const double beside = process ? std::max(0.0, process->bytes.value_or(0) - held_bytes) : 0;
+  const double least = training_bytes(item, sizes) / kPlanFactor + beside;
+  if (const auto why = why_not_in_memory(least, memory_limit().available))
     return Refusal{Status::oom, *why};
-  }
   if (device == nullptr) return std::nullopt;
-  if (!free_bytes) free_bytes = static_cast<double>(device->free_bytes());
-  const auto reason = why_not_on_device(least_device_bytes(item, shape, other_ratings), free_bytes);
-  if (reason) return Refusal{Status::oom, *reason};
+  if (const auto why = why_not_on_device(device_bytes(item, sizes), free))
+    return Refusal{Status::oom, *why};
   return std::nullopt;
 }
 

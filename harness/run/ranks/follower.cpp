@@ -122,11 +122,13 @@ class FollowedCase {
   // For want of memory on this machine or device: all else rank 0 finds out by itself.
   void refuse_here() {
     const Ratings& train = data_.split->train;
-    const ProblemShape shape = {train.n_users(), train.n_items(), data_.sizes.train};
-    const auto refusal = refuse(item_, shape, 0, device_.get());
+    const CaseSizes sizes = {{train.n_users(), train.n_items(), data_.sizes.train}};
+    DeviceClock* const device = device_.get();
+    const auto free = device != nullptr ? static_cast<double>(device->free_bytes()) : 0;
+    const auto refusal = refuse(item_, sizes, device, free);
     if (refusal && refusal->status == Status::oom) fail(ErrorKind::memory, "{}", refusal->reason);
-    if (DeviceClock* const device = device_.get())
-      device->expect_memory(static_cast<std::int64_t>(device_bytes(item_, shape, 0)));
+    if (device == nullptr) return;
+    device->expect_memory(bytes_to_reserve(item_, sizes, free));
   }
 
   void prepare() {

@@ -7,7 +7,7 @@
 #include "algorithms/core/algorithm.hpp"
 #include "algorithms/core/cuda/ratings/make_columns.hpp"
 #include "algorithms/core/cuda/ratings/upload.hpp"
-#include "algorithms/core/device_need.hpp"
+#include "algorithms/core/sort_limits.hpp"
 
 namespace mf::cuda {
 

@@ -6,8 +6,8 @@
 #include "algorithms/core/cuda/ratings/join_columns.hpp"
 #include "algorithms/core/cuda/ratings/make_columns.hpp"
 #include "algorithms/core/cuda/ratings/upload.hpp"
-#include "algorithms/core/device_need.hpp"
 #include "algorithms/core/rank_train.hpp"
+#include "algorithms/core/sort_limits.hpp"
 
 namespace mf::cuda {
 namespace {
