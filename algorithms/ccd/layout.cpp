@@ -89,12 +89,6 @@ std::int64_t tile_count(std::int64_t rows, std::int64_t others, std::int64_t nnz
   return nnz / kLeastSegment >= rows * tiles ? tiles : 1;
 }
 
-std::int64_t most_tasks(std::int64_t rows, std::int64_t others, std::int64_t nnz,
-                        const LayoutRule& rule) {
-  const std::int64_t segments = std::min(nnz, rows * tile_count(rows, others, nnz, rule.widest));
-  return segments + nnz / (rule.unit * rule.task_units);
-}
-
 Layout make_layout(const SideRows& from, const LayoutRule& rule, ThreadTeam& team) {
   Layout layout;
   layout.rule = rule;

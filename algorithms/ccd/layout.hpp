@@ -97,8 +97,5 @@ std::int64_t tile_width(std::int64_t others, std::int64_t tiles);
 // Tiles that make_layout would cut.
 std::int64_t tile_count(std::int64_t rows, std::int64_t others, std::int64_t nnz,
                         std::int64_t widest);
-// Tasks at most.
-std::int64_t most_tasks(std::int64_t rows, std::int64_t others, std::int64_t nnz,
-                        const LayoutRule& rule);
 
 }  // namespace mf::ccd

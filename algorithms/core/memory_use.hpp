@@ -17,8 +17,8 @@ struct BytesOf {
 };
 
 struct MemoryUse {
-  BytesOf host;  // beside the ratings, the initial factors included
-  BytesOf device;
+  BytesOf host = {};  // beside the ratings, the initial factors included
+  BytesOf device = {};
 };
 
 }  // namespace mf

@@ -1,5 +1,5 @@
 // The pinned memory of the host that uploads go through: pieces that threads fill while others are
-// copied. For AlgorithmInfo::memory, so here and not beside the uploads, which need CUDA.
+// copied.
 #pragma once
 
 #include <algorithm>
