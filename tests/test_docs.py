@@ -340,9 +340,13 @@ FAMILY_CHECKS = ("links or lines or hides or English or page or include or room 
 def test_a_copied_example_meets_the_checks_of_a_family(example, tmp_path):
     """As the guide says: cp -r docs/examples/bias_only algorithms/."""
     tree = tmp_path / "tree"
-    left_out = shutil.ignore_patterns(".*", "build", "runs", "data", "shared", "results", "__pycache__")
-    shutil.copytree(ROOT, tree, symlinks=True, ignore=left_out)
+    tree.mkdir()
     (tree / "results").symlink_to(ROOT / "results")
+    for one in ROOT.iterdir():
+        if one.is_file():
+            shutil.copy(one, tree)
+        elif one.name not in (".git", ".cache", "build", "runs", "data", "shared", "results", "site-docs"):
+            shutil.copytree(one, tree / one.name, ignore=shutil.ignore_patterns("__pycache__"))
     write("bias_only", tree)
     done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", FAMILY_CHECKS,
                            "tests/test_docs.py", "tests/test_list.py", "tests/test_rooms.py"], cwd=tree, text=True,
