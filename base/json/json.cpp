@@ -91,12 +91,6 @@ void JsonReader::check_misspelt(const std::vector<std::string>& wanted) const {
   }
 }
 
-void JsonReader::renamed(const std::string& old_key, const std::string& new_key) {
-  if (object_.contains(old_key)) {
-    fail(ErrorKind::usage, "{}: this key was replaced by \"{}\"", path(old_key), new_key);
-  }
-}
-
 bool JsonReader::boolean(const std::string& key, bool fallback) {
   const Json* value = find(key);
   if (value == nullptr) return fallback;

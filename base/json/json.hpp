@@ -36,7 +36,6 @@ class JsonReader {
   const Json* find(const std::string& key);                                   // null where absent
   bool holds(const std::string& key) const { return object_.contains(key); }  // allows nothing
   const Json& require(const std::string& key);                                // throws where absent
-  void renamed(const std::string& old_key, const std::string& new_key);
   // Throws for a key that was not asked for and that was probably meant to be one of `wanted`,
   // which the object lacks: the reason is better than the lack.
   void check_misspelt(const std::vector<std::string>& wanted) const;

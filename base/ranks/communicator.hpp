@@ -29,7 +29,6 @@ class Communicator {
   int rank() const { return links_ ? links_->rank() : 0; }
   int size() const { return size_; }
   bool leads() const { return rank() == 0; }
-  std::string backend() const { return links_ ? links_->name() : "none"; }
 
   // Its first `count` ranks. Only these use it.
   Communicator first(int count) const;

@@ -75,7 +75,6 @@ class LocalLinks : public RankLinks {
 
   int rank() const override { return rank_; }
   int size() const override { return static_cast<int>(links_.size()); }
-  std::string name() const override { return "local"; }
 
   void exchange(std::span<const Outgoing> sends, std::span<const Incoming> receives,
                 double patience_s) override {

@@ -90,7 +90,6 @@ class MpiLinks : public RankLinks {
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }
-  std::string name() const override { return "mpi"; }
 
   void exchange(std::span<const Outgoing> sends, std::span<const Incoming> receives,
                 double patience_s) override {

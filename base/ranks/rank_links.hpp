@@ -67,7 +67,6 @@ class RankLinks {
 
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  virtual std::string name() const = 0;  // of the backend: "local", "mpi"
 
   // All of these transfers at once, one or more; returns when `sends` may be overwritten and
   // `receives` are there. At most one to and one from each rank, none with itself; what a rank

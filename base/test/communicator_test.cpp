@@ -35,7 +35,6 @@ void expect_fine(int count, const Body& body) {
 TEST(Communicator, AloneItDoesNothing) {
   Communicator single;
   EXPECT_EQ(single.size(), 1);
-  EXPECT_EQ(single.backend(), "none");
   std::vector<double> values = {1, 2};
   single.all_sum(std::span(values));
   single.barrier();
@@ -105,7 +104,6 @@ TEST(Communicator, NoBackendIsAskedToMoveNothing) {
   struct Refusing : RankLinks {
     int rank() const override { return 0; }
     int size() const override { return 3; }
-    std::string name() const override { return "refusing"; }
     void exchange(std::span<const Outgoing>, std::span<const Incoming>, double) override {
       ADD_FAILURE();
     }
