@@ -234,19 +234,19 @@ def put_in(text, names, unused):
     return re.sub(r"\$(\w+)", value, text)
 
 
-def all_sources(root=ROOT):
+def all_sources():
     """Those files of all pages."""
     left_out = {"build", "runs", "data", ".cache"}
-    found = sorted(root.rglob("*.numbers"))
-    return [path for path in found if not left_out & set(path.relative_to(root).parts)]
+    found = sorted(ROOT.rglob("*.numbers"))
+    return [path for path in found if not left_out & set(path.relative_to(ROOT).parts)]
 
 
-def blocks_of(sources, root=ROOT):
+def blocks_of(sources):
     page = sources.with_suffix(".md")
     if not page.exists():
         return [], [f"{sources}: there is no page {page.name} beside it"]
     texts = [path.read_text(encoding="utf-8") for path in (page, sources)]
-    return blocks(sources.relative_to(root), *texts)
+    return blocks(sources.relative_to(ROOT), *texts)
 
 
 def plain(text):
@@ -300,9 +300,9 @@ def parsed(line):
     return "column" if column else "numbers", words, versions(right.strip(), len(words))
 
 
-def check(block, root=ROOT):
+def check(block):
     """What is wrong with the numbers of a block, a line each."""
-    found, problems = numbers_of(block, root)
+    found, problems = numbers_of(block)
     return problems + [
         f"{block.where(number.line)}: {number.from_}: {number.printed} is printed, "
         f"the files have {number.value:.6g}"
@@ -311,13 +311,13 @@ def check(block, root=ROOT):
     ]
 
 
-def marks_of(sources, root=ROOT):
+def marks_of(sources):
     """What is wrong with the marks of a page: each number of contended cases has one, no other has."""
     text = sources.with_suffix(".md").read_text(encoding="utf-8")
-    numbers = [number for block in blocks_of(sources, root)[0] for number in numbers_of(block, root)[0]]
+    numbers = [number for block in blocks_of(sources)[0] for number in numbers_of(block)[0]]
     due = {number.page_at + len(number.printed): number for number in numbers if number.contended}
     marked = {found.start() for found in re.finditer(rf"(?<=\d){MARK}", text)}
-    page = sources.with_suffix(".md").relative_to(root)
+    page = sources.with_suffix(".md").relative_to(ROOT)
     problems = [f"{page}: {number.printed} ({number.from_}) is of contended cases, and has no {MARK} behind it"
                 for at, number in due.items() if at not in marked]
     problems += [f"{page}: ...{text[max(0, at - 30):at + 1]}: no case behind it is contended, or none is known"
@@ -327,10 +327,10 @@ def marks_of(sources, root=ROOT):
     return problems
 
 
-def numbers_of(block, root=ROOT):
+def numbers_of(block):
     """(the numbers that the lines of a block compute, why others cannot be)."""
     try:
-        files = Files(block.files, root)
+        files = Files(block.files)
     except NumberError as error:
         return [], [f"{block.where()}: {error}"]
     tokens = [(token.group(), token.start()) for token in NUMBER.finditer(plain(block.text))]

@@ -27,6 +27,7 @@ from mfplots.command_line import options_of  # noqa: E402
 from mfplots.errors import PlotError  # noqa: E402
 from mfplots.program import lines  # noqa: E402
 
+RESULTS = (ROOT / "results/reference").resolve()
 FROM_FEW = 5  # seeds
 PACKED = ".jsonl.xz"  # a packed run, in the place of its folder
 
@@ -56,10 +57,10 @@ def trials_of(folder):
     return [trial for trials in (cases_below(*studies).values() if studies else ()) for trial in trials]
 
 
-def part_of(folder, cases, results, specs):
+def part_of(folder, cases):
     """None: there is no spec of that name."""
-    name = pathlib.PurePath(*folder.relative_to(results).parts[1:])
-    spec = specs / f"{name}.json"
+    name = pathlib.PurePath(*folder.relative_to(RESULTS).parts[1:])
+    spec = ROOT / "experiments" / f"{name}.json"
     if not spec.is_file():
         return None
     wall = sum(case["clock_wall_s"] or 0 for case in [*cases, *trials_of(folder)])
@@ -101,19 +102,16 @@ def arguments(words):
     parser.add_argument("--mfbench", help="the program",
                         default=os.environ.get("MFBENCH") or str(ROOT / f"build/{default_preset()}/mfbench"))
     parser.add_argument("--show", action="store_true", help="only say what would run")
-    parser.add_argument("--results", type=pathlib.Path, default=ROOT / "results/reference", help="above the machines'")
-    parser.add_argument("--specs", type=pathlib.Path, default=ROOT / "experiments")
     return parser.parse_args(words)
 
 
 def check(asked):
-    results = asked.results.resolve()
     for folder in asked.folders:
         if not (folder.exists() or os.path.isfile(f"{folder}{PACKED}")):
             raise Failure(f"no such folder: {folder}")
-        if results not in folder.resolve().parents:
-            raise Failure(f"not below {results}: {folder}")
-    machines = {folder.resolve().relative_to(results).parts[0] for folder in asked.folders}
+        if RESULTS not in folder.resolve().parents:
+            raise Failure(f"not below {RESULTS}: {folder}")
+    machines = {folder.resolve().relative_to(RESULTS).parts[0] for folder in asked.folders}
     if len(machines) > 1:
         raise Failure(f"found folders of {' and '.join(sorted(machines))}, expected those of one machine, which is this")
 
@@ -128,9 +126,9 @@ def remeasure(words):
         before = cases_below(*[folder.resolve() for folder in asked.folders])
     except PlotError as error:
         raise Failure(str(error)) from error
-    found = {folder: part_of(folder, before[folder], asked.results.resolve(), asked.specs) for folder in sorted(before)}
+    found = {folder: part_of(folder, before[folder]) for folder in sorted(before)}
     for folder in (folder for folder, part in found.items() if part is None):
-        print(f"left out, no spec of its name: {folder.relative_to(asked.results.resolve())}")
+        print(f"left out, no spec of its name: {folder.relative_to(RESULTS)}")
     parts = {folder: part for folder, part in found.items() if part}
     if asked.show:
         print("\n".join([*map(words_of, parts.values()),

@@ -44,12 +44,12 @@ def printed_as(value, like):
     return re.sub(r"^(-?)0\.", r"\1.", text) if decimals and not like.lstrip("-").startswith("0.") else text
 
 
-def renumbered(sources, texts, root=ROOT):
+def renumbered(sources, texts):
     """((page, its sources) with the numbers of the files, changes, what could not be computed)."""
     found, problems = blocks(sources, *texts)
     numbers, changes, edits, lines = [], [], ({}, {}), {}  # lines: of a place in the page, what computes it
     for block in found:
-        computed, unknown = numbers_of(block, root)
+        computed, unknown = numbers_of(block)
         problems += unknown
         for number in computed:
             numbers.append(number)
