@@ -1,5 +1,5 @@
-// The one exception type of mfbench. Its message is written for the user: where (file:line:column
-// or JSON path), what was found, what was expected, what to do.
+// The one exception type of mfbench. Its message is written for the user: the place
+// (file:line:column or JSON path), the value found, the value expected, the remedy.
 #pragma once
 
 #include <fmt/core.h>
@@ -17,7 +17,7 @@ enum class ErrorKind {
   io = 4,           // unwritable folder, full disk, network
   unsupported = 5,  // needs something this machine or this build has not
   memory = 6,       // does not fit the host's or the device's memory
-  device = 7,       // the device failed while it worked; what it held is lost
+  device = 7,       // the device failed at work; its memory is lost
 };
 
 class Error : public std::runtime_error {

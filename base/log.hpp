@@ -1,4 +1,4 @@
-// Lines for the user that are no errors, on standard error, so that --json output stays clean.
+// Notes and warnings for the user, on standard error, so that --json output stays clean.
 #pragma once
 
 #include <fmt/core.h>
@@ -12,7 +12,7 @@
 
 namespace mf {
 
-// Where both streams go to one place, what was printed before comes first.
+// Flushes stdout first: if both streams go to one place, lines stay in order.
 inline void to_stderr(const std::string& kind, const std::string& text) {
   std::fflush(stdout);
   fmt::print(stderr, "{}{}: {}\n", clear_line(stderr), kind, printable(text));

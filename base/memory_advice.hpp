@@ -1,4 +1,4 @@
-// What to do where memory does not suffice.
+// Advice for a lack of memory.
 #pragma once
 
 namespace mf {

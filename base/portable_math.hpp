@@ -1,7 +1,7 @@
 // log, exp, cos and the normal quantile, only from IEEE additions, multiplications, divisions and
 // square roots. Those are rounded the same everywhere; the functions of <cmath> are not, and one
-// last bit in a hundred million ratings would change the hash of a generated data set. What is also
-// for kernels is the same there if their source is compiled without fused multiply-adds.
+// last bit in a hundred million ratings would change the hash of a generated data set. Functions
+// marked for kernels agree there if the kernel's source is compiled without fused multiply-adds.
 #pragma once
 
 #include <cmath>
@@ -46,8 +46,8 @@ MF_HD double log(double x) {
   return static_cast<double>(e) * kLn2 + s * polynomial(kArtanh, s * s);
 }
 
-// cos(2 pi v) for v in [0, 1); absolute error below 1e-15. Quarter turns are exact, what is left of
-// them is at most an eighth of a turn.
+// cos(2 pi v) for v in [0, 1); absolute error below 1e-15. Quarter turns are taken off exactly; the
+// rest is at most an eighth of a turn.
 MF_HD double cos_of_turns(double v) {
   constexpr double kHalfPi = 1.57079632679489661923;
   constexpr double kSin[] = {-1.0 / 1307674368000, 1.0 / 6227020800, -1.0 / 39916800, 1.0 / 362880,

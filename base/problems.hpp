@@ -37,7 +37,7 @@ class ErrorList : public Error {
   std::vector<std::string> messages_;
 };
 
-// Collects the errors of independent steps; the kind is that of the first.
+// Collects the errors of independent steps; the kind is the first one's.
 class Problems {
  public:
   // Whether the action succeeded. Exceptions besides Error pass through.

@@ -1,4 +1,4 @@
-// What people see: text that fits the columns of a terminal, and colour.
+// Text that fits the columns of a terminal, and colour.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ std::size_t columns_of(std::string_view text);
 std::string cut_to(std::string_view text, std::size_t columns);
 
 // Lines of at most so many columns, broken at blanks, without a line end behind the last. All but
-// the first are indented. A word that is too long has a line of its own.
+// the first are indented. A word that is too long gets its own line.
 std::string folded(std::string_view text, std::size_t columns, std::size_t indent);
 
 // Whether it takes control sequences: TERM is not "dumb".
@@ -28,7 +28,7 @@ bool is_terminal(std::FILE* out);
 // How many may be written: nothing if `out` is not a terminal, 99 if it does not say.
 std::optional<std::size_t> terminal_columns(std::FILE* out);
 
-// The width to fold text to: that of the terminal, 99 at most.
+// The width to fold text to: the terminal's, 99 at most.
 std::size_t shown_columns(std::FILE* out);
 
 // Clears a line that is still being rewritten; "" if `out` is not a terminal.

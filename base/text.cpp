@@ -66,7 +66,7 @@ std::string shell_word(std::string_view text) {
 
 namespace {
 
-// Bytes of the character that `text` begins with; 0 where it is no UTF-8 or a control character.
+// Bytes of the character that `text` begins with; 0 if it is not UTF-8 or is a control character.
 std::size_t harmless_bytes(std::string_view text) {
   const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
   const unsigned char first = byte(0);

@@ -11,8 +11,8 @@ namespace mf {
 // Levenshtein distance.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-// What `word` was probably meant to be, or empty: a candidate that differs only in case and in
-// '_' and '-', has another usual name for the same ("lr" and "eta" for "learning_rate"; the table
+// The candidate that `word` was probably meant to be, or empty: one that differs only in case and
+// in '_' and '-', is another usual name for the same ("lr" and "eta" for "learning_rate"; the table
 // is in nearest.cpp), is at most a third of the letters off, begins with these letters word by
 // word, or has a word of the other in it.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
@@ -23,8 +23,8 @@ std::string join(const std::vector<std::string>& words, std::string_view separat
 // Text for a message: in quotes, control bytes escaped, cut after about 40 bytes.
 std::string in_quotes(std::string_view text);
 
-// Text of any origin for a terminal: control characters, of which terminals take commands, are
-// escaped, but for tabs and ends of lines; so is what is no UTF-8.
+// Text of any origin for a terminal: control characters, which terminals may obey, are escaped, but
+// for tabs and ends of lines; so is invalid UTF-8.
 std::string printable(std::string_view text);
 
 // The same for a cell of a table or a line of a list: tabs and ends of lines are escaped, too, so
@@ -35,8 +35,8 @@ std::string one_line(std::string_view text);
 // \\u009b.
 std::string printable_json(std::string_view json);
 
-// A word that a POSIX shell takes as this one: in quotes where it has anything but letters, digits
-// and _ @ % + = : , . / -.
+// A word that a POSIX shell takes as this one: in quotes if it has anything but letters, digits and
+// _ @ % + = : , . / -.
 std::string shell_word(std::string_view text);
 
 // UTF-8 that printable() leaves as it is, without tabs and ends of lines.

@@ -23,7 +23,7 @@ ThreadTeam::ThreadTeam(int threads, Start start) : size_(std::max(threads, 1)) {
 }
 
 void ThreadTeam::start() {
-  stop_ = false;  // it was for those of a start that failed
+  stop_ = false;  // a start that failed set it
   workers_.reserve(static_cast<std::size_t>(size_ - 1));
   try {
     for (int t = 1; t < size_; ++t) workers_.emplace_back([this, t] { worker(t); });

@@ -20,7 +20,7 @@ int hardware_threads();
 // All threads that compute belong to a team.
 class ThreadTeam {
  public:
-  // When its threads are started: what may have no use for them need not pay for it.
+  // When its threads are started: an owner that may never use them need not pay for them.
   enum class Start { now, first_run };
 
   // Throws Error(memory) if the system starts no more threads, as run() does for those that it

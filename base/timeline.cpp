@@ -15,7 +15,7 @@ namespace mf {
 namespace {
 
 constexpr std::int64_t kPaceNs = 100'000'000;
-constexpr int kHost = 1, kDevice = 2;  // processes, as the format has them
+constexpr int kHost = 1, kDevice = 2;  // processes of the trace format
 
 thread_local std::string own_track = "thread";
 
@@ -46,7 +46,7 @@ std::int64_t Timeline::now_ns() const {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - origin_).count();
 }
 
-// The time is taken under the mutex where it is not given, so events stay in order.
+// The time is taken under the mutex if it is not given, so events stay in order.
 void Timeline::put(char kind, int process, const std::string& track, std::int64_t at_ns,
                    const std::string& rest) {
   const std::lock_guard lock(mutex_);

@@ -1,7 +1,7 @@
-// What a program did when, as a file that a browser draws: Chrome's trace format, an array of JSON
-// events (https://ui.perfetto.dev opens it). Each name of a thread has a track of nested ranges,
-// and so has each stream of a device. A killed program leaves all but its last tenth of a second,
-// and an array that is not closed, which the format allows.
+// Records what a program did when, in a file that a browser draws: Chrome's trace format, an array
+// of JSON events (https://ui.perfetto.dev opens it). Each name of a thread has a track of nested
+// ranges, and so has each stream of a device. A killed program leaves all but its last tenth of a
+// second, and an array that is not closed, which the format allows.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@ namespace mf {
 
 class Timeline {
  public:
-  // Replaces the file; the calling thread is "main". Throws Error(io) where it cannot be written.
+  // Replaces the file; the calling thread is "main". Throws Error(io) if it cannot be written.
   explicit Timeline(const std::string& path);
   ~Timeline();
   Timeline(const Timeline&) = delete;
@@ -39,7 +39,7 @@ class Timeline {
   void device_range(std::string_view stream, std::string_view name, Clock::time_point start,
                     double from_s, double seconds);
 
-  // Writes what is kept; where that failed, now or before, the reason.
+  // Writes the pending events; returns the reason if that failed, now or before.
   std::string flush();
 
  private:

@@ -1,5 +1,5 @@
-// What ends a wait for another process. Whoever runs work that may wait knows (a signal, a limit of
-// its time); the wait itself knows for what it waits.
+// Ends a wait for another process. The caller of work that may wait knows when to end it (a signal,
+// a time limit); the wait itself knows its reason.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@ namespace mf {
 class WaitScope {
  public:
   // Asked again and again while something is waited for, with words for it: "the process 17, which
-  // holds x", and for how long by now; throws where the wait is to end.
+  // holds x", and for how long by now; throws to end the wait.
   using Check = std::function<void(const std::string& what, double waited_s)>;
   explicit WaitScope(Check check);
   ~WaitScope();
@@ -27,15 +27,15 @@ class WaitScope {
   const Check* outer_;
 };
 
-// How long the environment says to wait: seconds from `least` to `most`, or the default where it
-// says nothing. Throws Error(usage): "NAME: found "soon", expected `expected`".
+// How long the environment says to wait: seconds from `least` to `most`, or the default if it says
+// nothing. Throws Error(usage): "NAME: found "soon", expected `expected`".
 struct SecondsRange {
   double by_default, least, most;
   const char* expected;
 };
 double seconds_of_environment(const char* name, const SecondsRange& range);
 
-// Throws what the check of this thread throws, if it has one.
+// Calls this thread's check, if it has one, which may throw.
 void check_wait(const std::string& what, double waited_s);
 
 // After a sleep of a moment.
@@ -45,8 +45,8 @@ void wait_a_moment(const std::string& what, double waited_s);
 class WatchedWork {
  public:
   explicit WatchedWork(std::string what) : what_(std::move(what)) {}
-  // Before each piece, by any thread: whether to do it. In the caller's thread, throws what its
-  // check throws; the others then have no more to do.
+  // Before each piece, by any thread: whether to do it. In the caller's thread, passes on an error
+  // of its check; the others then have no more to do.
   bool goes_on();
 
  private:

@@ -19,7 +19,7 @@ std::string name_of(const std::string& path) { return fs::path(path).filename().
   fail(ErrorKind::io, "{}: cannot be written: {}", path, last_cause());
 }
 
-// What a killed run has left goes first.
+// Removes the leftover of a killed run first.
 FileHandle new_file(const FilePlace& place) {
   place.remove();
   return place.make_file(O_WRONLY);

@@ -16,12 +16,12 @@ namespace mf {
 
 enum class Flush {
   to_disk,  // on the disk itself when commit returns: lasts over a power cut
-  later,    // when the system sees fit: for what is checked when it is read, and can be made again
+  later,    // when the system sees fit: for files that are checked on reading and can be made again
 };
 
-// <path>.tmp until commit; removed where that does not come. Two writers of one path need a claim.
-// In the folder that the path led to as it began, by way of links for a path that the user named.
-// Throws Error(io) naming the file and the cause.
+// <path>.tmp until commit; removed without one. Two writers of one path need a claim. In the folder
+// that the path led to as it began, by way of links for a path that the user named. Throws
+// Error(io) naming the file and the cause.
 class AtomicFile {
  public:
   explicit AtomicFile(const std::string& path, Origin origin = Origin::named);
@@ -42,8 +42,8 @@ class AtomicFile {
 void write_atomically(const std::string& path, std::string_view text,
                       Origin origin = Origin::named);
 
-// A folder in one that is there, whose path has no links (Origin::found): to be filled as
-// <folder>.tmp; commit replaces what was there before.
+// Fills <folder>.tmp; commit puts it in the place of <folder>. The parent folder must exist, and
+// its path must have no links (Origin::found).
 class AtomicFolder {
  public:
   explicit AtomicFolder(const std::string& folder);

@@ -1,5 +1,5 @@
-// A file copied into memory of one's own, part by part: what was checked there stays as it was,
-// whatever others do to the file meanwhile.
+// A file copied into private memory, part by part: checked bytes stay the same, whatever others do
+// to the file meanwhile.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ class FileCopy {
   // In a folder that others may write to. Reads nothing yet. Throws what open_file() throws.
   explicit FileCopy(const std::string& path);
 
-  // The whole file; undefined where it was not read.
+  // The whole file; parts not yet read are undefined.
   std::span<const std::byte> bytes() const { return bytes_; }
   // Many threads may read parts that do not overlap. Throws Error(data) if the file is shorter now.
   void read(std::size_t begin, std::size_t size);

@@ -1,5 +1,5 @@
-// A name in a folder that is held open: what is made, replaced or removed under it stays within
-// that folder, whatever takes the folder's own name meanwhile.
+// A name in a folder that is held open: files made, replaced or removed under it stay within that
+// folder, even if another folder takes its path meanwhile.
 #pragma once
 
 #include <string>
@@ -9,19 +9,19 @@
 
 namespace mf {
 
-// Opened to reach names within it. Origin::found: no name of the path may be a link. None where
-// that fails: errno says why.
+// Opened to reach names within it. Origin::found: no name of the path may be a link. Empty if that
+// fails: errno says why.
 FileHandle reach_folder(const std::string& path, Origin origin);
 // The same for a path below a folder, of which no name may be a link; "": that folder.
 FileHandle reach_below(const FileHandle& top, const std::string& path);
 
-// The path of a folder that the user named, or where links in it lead: it is a path for
-// Origin::found. Throws Error(io).
+// The path of a folder that the user named, with its links resolved: a path for Origin::found.
+// Throws Error(io).
 std::string without_links(const std::string& folder);
 
 class FilePlace {
  public:
-  // The folder is reached as above; where that fails, so does all below, with that cause.
+  // The folder is reached as above; if that fails, every call below fails with that cause.
   FilePlace(const std::string& path, Origin origin);
 
   // A new file, with `flags` beside those that make it; none: errno says why.
@@ -32,10 +32,9 @@ class FilePlace {
   bool holds(const FileHandle& file) const;
   void remove() const;       // a file; of a link, only the link
   bool remove_tree() const;  // also a folder with all that is in it; false: errno says why
-  // Renames it to another name in the folder, replacing what has that. Throws Error(io).
+  // Renames it to another name in the folder, replacing a file of that name. Throws Error(io).
   void move_to(const std::string& name) const;
-  // Makes what was done to names last over a power cut; a file system that cannot is no reason to
-  // fail.
+  // Makes changes of names survive a power cut; succeeds even if the file system cannot.
   void sync() const;
 
   const std::string& path() const { return path_; }

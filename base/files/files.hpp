@@ -1,4 +1,4 @@
-// Files as the system has them, with errors that name the path and the cause.
+// Thin wrappers of file calls whose errors name the path and the cause.
 #pragma once
 
 #include <cstddef>
@@ -22,32 +22,32 @@ class FileHandle {
   }
   int fd() const { return fd_; }
   explicit operator bool() const { return fd_ >= 0; }
-  bool close();  // false where that fails: errno says why
+  bool close();  // false if that fails: errno says why
 
  private:
   int fd_;
 };
 
-// What to do about an errno; empty where only the reader of the message can know.
+// Advice about an errno; empty if there is none.
 std::string advice_on(int error);
 
-// What errno says in the words of the system, and what to do about it where that is known:
-// "Too many open files; this process may open 1024: raise that (ulimit -n)".
+// The system's text for an errno, and advice if there is any: "Too many open files; this process
+// may open 1024: raise that (ulimit -n)".
 std::string cause_of(int error);
 std::string last_cause();  // of errno
 
-// Writes all of it; false where that fails: errno says why.
+// Writes all of it; false if that fails: errno says why.
 bool write_all(const FileHandle& file, std::span<const std::byte> bytes);
 bool write_all(const FileHandle& file, std::string_view text);
 
-// Creates the folder (that of the file) and its parents. Throws Error(io) naming folder and cause.
+// Creates the folder (of the file) and its parents. Throws Error(io) naming folder and cause.
 void make_folder(const std::string& folder);
 void make_parent_folder(const std::string& file);
 
 // When the file was changed last, in nanoseconds by the clock of its file system.
 std::int64_t changed_ns(const FileHandle& file);
 
-// Renames a file, replacing what has that name. Throws Error(io) naming both and the cause.
+// Renames a file, replacing a file of that name. Throws Error(io) naming both and the cause.
 void move_file(const std::string& from, const std::string& to);
 
 }  // namespace mf

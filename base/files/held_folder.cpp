@@ -41,7 +41,7 @@ const HeldFolder::Held* HeldFolder::above(const std::string& path) {
 }
 
 HeldFolder::HeldFolder(const std::string& path, Origin origin) {
-  if (path.empty()) return;  // is no folder
+  if (path.empty()) return;  // is not a folder
   const std::lock_guard lock(mutex);
   const std::string name = without_slashes(path);
   if (above(name + "/") != nullptr) return;

@@ -1,5 +1,5 @@
-// A folder that others may write to: opened once, so that what is read below it stays within it,
-// whatever takes its name meanwhile.
+// A folder that others may write to: opened once, so that reads below it stay within it, even if
+// another folder takes its name meanwhile.
 #pragma once
 
 #include <list>
@@ -13,8 +13,8 @@
 namespace mf {
 
 // Until its end, files of Origin::found below this path are reached from the folder that it led to
-// at first, with no link on the way. One below another is reached through it. A folder that
-// the user named is held where there is one; of Origin::found, one that cannot be reached has no
+// at first, with no link on the way. A held folder below another is reached through it. A folder
+// that the user named is held if it exists; a folder of Origin::found that cannot be reached has no
 // files.
 class HeldFolder {
  public:
@@ -36,8 +36,8 @@ class HeldFolder {
   std::optional<std::list<Held>::iterator> own_;
 };
 
-// Opens a file below a held folder; nothing where none is held above it. No file: errno says why,
-// ENOTDIR where one of its folders is a link.
+// Opens a file below a held folder; empty if none is held above it. An invalid handle: errno says
+// why, ENOTDIR if one of its folders is a link.
 std::optional<FileHandle> open_held(const std::string& path, int flags);
 
 }  // namespace mf

@@ -20,7 +20,7 @@
 namespace mf {
 namespace {
 
-// What is wrong with the file is an error of the data; what this process lacks is not.
+// A fault of the file is an error of the data; a shortage in this process is not.
 ErrorKind kind_of(int error) {
   if (error == ENOMEM) return ErrorKind::memory;
   return error == EMFILE || error == ENFILE || error == EIO ? ErrorKind::io : ErrorKind::data;
@@ -49,7 +49,7 @@ Bytes read_to_end(const FileHandle& file, const std::string& path, std::int64_t 
 
 // ---- files that are cut short while they are mapped ----
 
-// What a handler of SIGBUS can look at: no locks, no allocation.
+// State that a SIGBUS handler can read: no locks, no allocation.
 struct Region {
   std::atomic<std::uintptr_t> begin = 0;  // 0: free
   std::atomic<std::uintptr_t> end = 0;
@@ -85,7 +85,7 @@ void watch_bus_errors() {
   });
 }
 
-// The slot of a new region; -1 where all are taken.
+// The slot of a new region; -1 if all are taken.
 int watch(const void* address, std::size_t size) {
   watch_bus_errors();
   const std::lock_guard lock(table);

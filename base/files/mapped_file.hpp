@@ -20,18 +20,18 @@ struct Bytes {
 };
 Bytes own_bytes(AlignedVector<char> buffer);
 
-// The file as it lies on disk. A pipe is read to its end. A regular file is mapped within
+// The bytes of the file. A pipe is read to its end. A regular file is mapped within
 // of_whole_files(), which asks whether it was cut short, and read into memory elsewhere. Throws
-// what open_file() throws, and Error(data) where a file ends before it is read.
+// what open_file() throws, and Error(data) if a file ends before it is read.
 //
-// A mapped file that is cut short reads as zeros from there on, where the system would end
-// the program (SIGBUS). Newlines follow its last page, so that what looks for the end of a line
-// finds one, even where that of the file is gone.
+// A mapped file that is cut short reads as zeros from there on, instead of ending the program by
+// SIGBUS. Newlines follow its last page, so that a search for the end of a line finds one even if
+// the file lost its own.
 Bytes map_file(const std::string& path, Origin origin = Origin::named);
 
 [[noreturn]] void fail_cut(const std::string& path);
 
-// For what reads a mapped file on another thread than of_whole_files().
+// For threads other than the one in of_whole_files() that read the mapped file.
 bool was_cut(const Bytes& mapped);
 
 // The files that this thread maps, until the end of the scope. The inner of two has its own.
@@ -50,8 +50,8 @@ class MappedFiles {
   MappedFiles* outer_;
 };
 
-// What `read` finds in files that it maps on this thread. Throws Error(data) where one of them was
-// cut short: that says more than what is wrong with what is left of it.
+// Returns read(). Throws Error(data) if a file that it mapped on this thread was cut short: that
+// explains more than an error about the remaining bytes.
 template <class Read>
 auto of_whole_files(const Read& read) {
   const MappedFiles files;

@@ -74,7 +74,7 @@ std::optional<std::vector<std::int64_t>> parse_shape(std::string_view text) {
   return shape;
 }
 
-// Nothing where the product passes 64 bits.
+// Empty if the product passes 64 bits.
 std::optional<std::int64_t> bytes_of_shape(const std::vector<std::int64_t>& shape,
                                            std::int64_t element) {
   std::int64_t bytes = element;

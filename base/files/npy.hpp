@@ -14,12 +14,12 @@ namespace mf {
 struct NpyHeader {
   std::string type;                                // "<i4"
   std::string shape_text;                          // as it stands there
-  std::optional<std::vector<std::int64_t>> shape;  // nothing where that is no tuple
+  std::optional<std::vector<std::int64_t>> shape;  // empty if it is not a tuple
   bool fortran_order = false;
   std::size_t data_offset = 0;  // bytes
 };
 
-// `name` is for messages. Throws Error(data) where the bytes are no npy file or end in its header.
+// `name` is for messages. Throws Error(data) if the bytes are not an npy file or end in its header.
 NpyHeader read_npy_header(const std::string& name, std::string_view bytes);
 
 template <class T>
@@ -28,9 +28,8 @@ struct NpyArray {
   std::vector<T> values;
 };
 
-// float, std::int32_t and std::int64_t, in a file of a folder that others may write to. Throws
-// Error(data) that names the file, what was found and what was expected: at most `most_bytes` of
-// data.
+// For float, std::int32_t and std::int64_t, in a folder that others may write to. Throws
+// Error(data) that names the file, the finding and the expectation: at most `most_bytes` of data.
 template <class T>
 NpyArray<T> read_npy(const std::string& path, std::int64_t most_bytes = INT64_MAX);
 

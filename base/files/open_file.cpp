@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What is wrong with the file is an error of the data; what this process lacks is not.
+// A fault of the file is an error of the data; a shortage in this process is not.
 [[noreturn]] void fail_to(const std::string& what, const std::string& path, int error) {
   const bool own = error == EMFILE || error == ENFILE || error == EIO;
   const ErrorKind kind = error == ENOMEM ? ErrorKind::memory

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 struct Hierarchy {
   int version = 2;
-  std::string mount;  // where it can be read
+  std::string mount;  // where it is mounted
   std::string group;  // of this process, below the mount; "" or "/a/b"
 };
 
@@ -40,8 +40,8 @@ bool has_word(std::string_view list, const std::string& word) {
   return ("," + std::string(list) + ",").find("," + word + ",") != std::string::npos;
 }
 
-// The path of the process's group as /proc/self/cgroup has it, of lines "0::/a/b" of version 2 and
-// "4:cpu,cpuacct:/a/b" of version 1; nothing where it is in none.
+// The path of the process's group from /proc/self/cgroup, with lines "0::/a/b" of version 2 and
+// "4:cpu,cpuacct:/a/b" of version 1; empty if it is in none.
 std::optional<std::string> group_path(const std::string& root, int version,
                                       const std::string& controller) {
   std::optional<std::string> path;
@@ -58,7 +58,7 @@ std::optional<std::string> group_path(const std::string& root, int version,
 }
 
 // A container sees a part of the tree: paths begin at the root of the mount, or at a place that it
-// cannot see, and then its own group is that of the mount.
+// cannot see, and then its group is the root of the mount.
 std::string below(const std::string& path, const std::string& mount_root) {
   if (path.find("..") != std::string::npos) return "";
   if (mount_root == "/") return path == "/" ? "" : path;

@@ -12,14 +12,14 @@ struct ControlGroup {
   std::string folder;  // "/sys/fs/cgroup/slice/box"; `root` is not in it
 };
 
-// The groups that bound what this process gets of `controller` ("memory", "cpu"): its own first,
-// then each that it is in. A process stays in its groups, so they are looked for once. `root`
-// stands before /proc and /sys; tests have trees of their own.
+// The groups that limit this process's share of `controller` ("memory", "cpu"): its own first, then
+// the enclosing ones. A process stays in its groups, so they are looked up once. `root` precedes
+// /proc and /sys; tests pass their own trees.
 std::vector<ControlGroup> control_groups(const std::string& controller,
                                          const std::string& root = "");
 
-// How many processors' time the groups around this process leave it, rounded up; nothing where
-// they do not say.
+// How many processors' time the groups around this process leave it, rounded up; empty if they set
+// no limit.
 std::optional<int> cpus_of_groups(const std::string& root = "");
 
 }  // namespace mf

@@ -16,8 +16,8 @@ std::align_val_t alignment_of(std::size_t bytes, std::size_t alignment) {
 
 void* allocate_array(std::size_t bytes, std::size_t alignment) {
   void* const array = ::operator new(bytes, alignment_of(bytes, alignment));
-  // Advice: a system without huge pages does not take it. Only whole pages: what lies behind the
-  // array is not ours.
+  // Only advice: a system without huge pages ignores it. Whole pages only: the bytes behind the
+  // array are not ours.
   if (bytes >= kLargeArray) madvise(array, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);
   return array;
 }

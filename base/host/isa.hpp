@@ -18,7 +18,7 @@ inline constexpr bool kAvxIsCompiled = false;
 bool has(Isa isa);  // this CPU (and its operating system) can run it
 std::string to_string(Isa isa);
 
-// "auto" is the best this CPU has. Nothing where the CPU lacks what was asked for.
+// "auto" is the best this CPU has. Empty if the CPU lacks the one asked for.
 std::optional<Isa> find_isa(const std::string& simd);
 
 // As find_isa, but throws Error(unsupported).

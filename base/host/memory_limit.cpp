@@ -17,7 +17,7 @@ std::optional<std::int64_t> bytes_in(std::string_view text) {
   return number_in<std::int64_t>(text);
 }
 
-// "max" and what is no number are no limit.
+// "max" and text that is not a number mean no limit.
 std::optional<std::int64_t> limit_in(const std::string& path) {
   const auto found = bytes_in(system_text(path));
   return found && *found < kNoLimit ? found : std::nullopt;
@@ -86,8 +86,8 @@ void add_process(const std::string& root, Least& least) {
 
 // ---- control groups ----
 
-// Names of files, and of what a group counts that is given up when memory is short: the cache of
-// files, without what is still to be written.
+// Names of files, and of counts of memory that a group gives up when memory is short: cached file
+// pages, dirty ones left out.
 struct GroupFiles {
   const char *limit, *used;
   std::vector<const char*> dropped, kept;

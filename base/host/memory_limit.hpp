@@ -1,5 +1,5 @@
-// How much memory this process may take: the least of what the machine, the control groups around
-// it (v1 and v2, every level) and its own limits (ulimit -v, -d) leave.
+// How much memory this process may take: the least that the machine, the control groups around it
+// (v1 and v2, every level) and its own limits (ulimit -v, -d) leave.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ struct MemoryBound {
 };
 
 struct MemoryLimit {
-  MemoryBound total;      // that it may ever have; 0 where the system tells nothing
+  MemoryBound total;      // that it may ever have; 0 if unknown
   MemoryBound available;  // that it may still take, file caches that the system can drop included
 };
 

@@ -15,7 +15,7 @@ void give_back_pages(void* begin, std::size_t bytes) {
   const auto address = reinterpret_cast<std::uintptr_t>(begin);
   const std::uintptr_t first = (address + page - 1) / page * page;
   const std::uintptr_t end = (address + bytes) / page * page;
-  // Advice: where the system does not take it, the memory is freed later with the rest.
+  // Only advice: if the system ignores it, the memory is freed later with the rest.
   if (first < end) madvise(reinterpret_cast<void*>(first), end - first, MADV_DONTNEED);
 }
 

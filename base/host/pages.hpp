@@ -11,7 +11,7 @@
 
 namespace mf {
 
-// Gives the whole pages within [begin, begin + bytes) back to the system. What they held is lost;
+// Gives the whole pages within [begin, begin + bytes) back to the system. Their contents are lost;
 // the addresses stay valid: they read as zeros, or as the file that they are mapped from.
 void give_back_pages(void* begin, std::size_t bytes);
 
@@ -43,8 +43,8 @@ class UsedColumn {
   std::vector<std::atomic<std::int64_t>> left_;  // bytes of each page that are needed yet
 };
 
-// What the allocator keeps of freed memory goes back to the system, where it can: some ten MiB a
-// large array that lay in its heap.
+// Returns freed memory that the allocator still keeps to the system, if it can: some ten MiB for
+// each large array that lay in its heap.
 void give_back_freed();
 
 }  // namespace mf

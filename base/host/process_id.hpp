@@ -25,7 +25,7 @@ std::string boot_id();
 
 ProcessId own_process();
 
-// Whether it runs; nothing where that cannot be told from here: on another machine, in another
+// Whether it runs; empty if that cannot be told from here: it was on another machine, in another
 // container, or before a boot.
 std::optional<bool> is_running(const ProcessId& process);
 

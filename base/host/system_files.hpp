@@ -14,7 +14,7 @@
 
 namespace mf {
 
-// All of it; empty where it cannot be read.
+// All of it; empty if it cannot be read.
 std::string system_text(const std::string& path);
 
 // The lines of a text, without their ends, and the words of a line. They lie in the text.
@@ -24,7 +24,7 @@ std::vector<std::string_view> words_in(std::string_view line);
 // For each line of a file.
 void for_system_lines(const std::string& path, const std::function<void(std::string_view)>& action);
 
-// What a text begins with, behind blanks; nothing where that is no number, or no finite one.
+// The number that a text begins with, behind blanks; empty if there is no finite number.
 template <class Number>
 std::optional<Number> number_in(std::string_view text) {
   text.remove_prefix(std::min(text.find_first_not_of(" \t\n"), text.size()));

@@ -7,7 +7,7 @@
 //                         "...") .number("rate", &Rule::rate, 0, 1, "...");
 //   Rule rule = form.parse(json, "$.rule");
 //
-// Defaults are those of the struct, unless a field says otherwise.
+// Defaults are the struct's, unless a field says otherwise.
 #pragma once
 
 #include <algorithm>
@@ -31,22 +31,23 @@ namespace mf {
 struct FormInfo;
 struct NamedForm;
 
-// Where a list may stand for its elements in turn.
-// inside: in the value's own keys; whole: there as well; never: nor where it stands in one that may
+// Whether a list may stand for its elements in turn. inside: in the value's own keys; whole: there
+// as well; never: nor inside a sweep
 enum class Sweep { none, inside, whole, never };
 
-// What a JSON Schema says of one key.
+// One key in a JSON Schema.
 struct FieldInfo {
   std::string name;
   std::string help;
-  Json value;                            // the schema of a value that is no object; null for none
+  Json value;                            // the schema of a value other than an object; null for
+                                         // none
   std::shared_ptr<const FormInfo> form;  // the keys of a value that is an object, or null
   bool required = false;
   bool list = false;  // a list, not empty, of such values
   Sweep sweep = Sweep::none;
 };
 
-// What a JSON Schema says of an object.
+// One object in a JSON Schema.
 struct FormInfo {
   std::vector<FieldInfo> fields;
 
@@ -137,7 +138,7 @@ class Form {
                [=](JsonReader& reader, T& out) { out.*member = reader.name(name); })
         .required();
   }
-  // The same where it may be absent.
+  // The same for a key that may be absent.
   Form optional_name(std::string name, std::string T::*member, std::string help) && {
     return std::move(*this).field(
         {name, std::move(help), {{"type", "string"}, {"minLength", 1}}, nullptr},
@@ -159,7 +160,7 @@ class Form {
                                   read_enum(name, member, names));
   }
 
-  // An object within. An optional one is read where it is there.
+  // A nested object. An optional one is read if it is there.
   template <class Part, class Owner>
   Form object(std::string name, Part Owner::*member, const Form<Part>& form, std::string help) && {
     return std::move(*this).field(
@@ -280,7 +281,7 @@ class Form {
                                    std::move(infos), std::move(absent));
   }
 
-  // A key of other kinds than the chosen one: the kind is what is wrong, or is not given.
+  // A key of other kinds than the chosen one: the kind is wrong or missing.
   static void refuse_other_kinds(const JsonReader& reader, const std::string& selector,
                                  const std::string& chosen,
                                  const std::vector<std::pair<std::string, Form>>& named) {
@@ -300,8 +301,7 @@ class Form {
     }
   }
 
-  // The same where the kinds are known when it is read: `choose` reads the key and the further
-  // ones.
+  // The same for kinds known only at reading: `choose` reads the key and the further ones.
   Form select(FieldInfo key, Read choose, std::vector<NamedForm> infos,
               std::vector<std::string> without = {}) && {
     info_.selector = key.name;
@@ -352,7 +352,7 @@ class Form {
     problems.raise();
     return start;
   }
-  // The same for a caller that goes on with what could be read.
+  // The same for a caller that goes on with the values read so far.
   void parse_into(JsonReader& reader, T& out, Problems& problems) const {
     try_steps(reader, out, problems);
     for (const auto& [path, message] : reader.unknown_keys()) {

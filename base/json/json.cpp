@@ -29,7 +29,7 @@ Json read_json_file(const std::string& path, Origin origin) {
   try {
     return parse_json(read_text(path, origin), path);
   } catch (const Error& error) {
-    // What was named wrongly is no damage.
+    // A wrong path from the user is not damage.
     const bool named = origin != Origin::found && error.kind() == ErrorKind::data;
     throw Error(named ? ErrorKind::usage : error.kind(), error.what());
   }
@@ -136,7 +136,7 @@ std::string JsonReader::string(const std::string& key, const std::string& fallba
 std::string JsonReader::name(const std::string& key) {
   std::string value = string(key, "");
   if (value.empty()) fail(ErrorKind::usage, "{}: expected a name, found \"\"", path(key));
-  if (value.find('\0') != value.npos) {  // where the system's names end
+  if (value.find('\0') != value.npos) {  // names of files end there
     fail(ErrorKind::usage, "{}: found a zero byte in a name", path(key));
   }
   return value;

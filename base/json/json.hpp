@@ -20,20 +20,20 @@ namespace mf {
 Json read_json_file(const std::string& path, Origin origin = Origin::named);
 Json parse_json(std::string_view text, const std::string& name);
 
-// For a terminal or a pipe: control characters are escaped, what is no UTF-8 is replaced.
+// For a terminal or a pipe: control characters are escaped, invalid UTF-8 is replaced.
 std::string json_text(const Json& value, int indent = -1);
 
 // Keys sorted, no white space: the same value gives the same text (the base of hashes).
 std::string canonical(const Json& value);
 
-// Reads an object so that asking for a key is what allows it. `finish()` reports every key that
-// was not asked for, with its JSON path and the nearest key that was.
+// Reads an object; asking for a key allows it. `finish()` reports every key that was not asked for,
+// with its JSON path and the nearest key that was.
 class JsonReader {
  public:
-  // `where` is the JSON path of `object`, such as $.algorithms[1]. Throws if it is no object.
+  // `where` is the JSON path of `object`, such as $.algorithms[1]. Throws if it is not an object.
   JsonReader(const Json& object, std::string where);
 
-  const Json* find(const std::string& key);                                   // null where absent
+  const Json* find(const std::string& key);                                   // null if absent
   bool holds(const std::string& key) const { return object_.contains(key); }  // allows nothing
   const Json& require(const std::string& key);                                // throws where absent
   // Throws for a key that was not asked for and that was probably meant to be one of `wanted`,

@@ -16,7 +16,7 @@
 namespace mf {
 namespace {
 
-// What reads, prints and frees a value goes down into it by recursion.
+// Reading, printing and freeing a value recurse into it.
 constexpr std::size_t kMaxDepth = 200;
 
 // For the `byte`-th character, counted from 1.
@@ -34,7 +34,7 @@ std::pair<std::size_t, std::size_t> line_and_column(std::string_view text, std::
   return {line, column};
 }
 
-// nlohmann prefixes its messages with an exception id and a position of its own.
+// nlohmann prefixes its messages with an exception id and a position.
 std::string reason_of(const std::string& text) {
   for (const char* start : {"syntax error", "invalid", "unexpected", "number overflow"}) {
     if (const auto at = text.find(start); at != std::string::npos) return text.substr(at);

@@ -1,5 +1,5 @@
 // Values that may be absent: std::optional in C++, null in JSON. Reading one never throws and never
-// assumes that a key is there: what others have written may be damaged.
+// assumes that a key is there: files that others wrote may be damaged.
 #pragma once
 
 #include <cmath>
@@ -25,7 +25,7 @@ inline Json number_or_null(const std::optional<double>& value) {
 
 using JsonKeys = std::initializer_list<const char*>;
 
-// What stands under `keys`, one object inside another; null where one of them is missing.
+// The value under nested `keys`; null if one of them is missing.
 inline const Json& value_at(const Json& json, JsonKeys keys) {
   static const Json kNull;
   const Json* at = &json;
@@ -37,7 +37,7 @@ inline const Json& value_at(const Json& json, JsonKeys keys) {
   return *at;
 }
 
-// Nothing where the key is missing or the value is of another type.
+// Empty if the key is missing or the value is of another type.
 inline std::optional<double> number_at(const Json& json, JsonKeys keys) {
   const Json& value = value_at(json, keys);
   return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;

@@ -35,7 +35,7 @@ struct Names {
     return std::nullopt;
   }
 
-  // Throws Error(usage) that lists the known names; `what` says what the name stands for.
+  // Throws Error(usage) that lists the known names; `what` is the kind of thing it names.
   E parse(std::string_view name, std::string_view what) const {
     if (const auto value = find(name)) return *value;
     const auto known = all();

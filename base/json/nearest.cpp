@@ -1,4 +1,4 @@
-// What a word that is not known was probably meant to be.
+// Suggests a known word for an unknown one.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -8,7 +8,7 @@
 namespace mf {
 namespace {
 
-// Usual names of other programs, and ours. Only those of the candidates are ever suggested.
+// Usual names of other programs, and ours. Only candidates are ever suggested.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 40> kSynonyms = {
     {{"lr", "learning_rate"},
      {"eta", "learning_rate"},
@@ -51,7 +51,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 40> kSynonym
      {"file", "path"},
      {"eval", "evaluate"}}};
 
-// Lower case, without what separates words: "Learning-Rate" is "learningrate".
+// Lower case, without separators of words: "Learning-Rate" is "learningrate".
 std::string plain(std::string_view word) {
   std::string out;
   for (const char c : word) {

@@ -89,7 +89,7 @@ Communicator Communicator::borrowed() const {
   return same;
 }
 
-// Nothing to move is no call of the backend: it has no other rank to wait for, or to name.
+// Skips the backend if nothing moves: it has no other rank to wait for, or to name.
 void Communicator::exchange(std::span<const Outgoing> sends, std::span<const Incoming> receives) {
   if (sends.empty() && receives.empty()) return;
   links_->exchange(sends, receives, rank_patience_s());

@@ -1,4 +1,4 @@
-// What ranks do together, over the links of any backend (base/ranks/rank_links.hpp). Every
+// Collective operations of ranks, over the links of any backend (base/ranks/rank_links.hpp). Every
 // operation is called by all ranks of the communicator, in the same order. Sums are added in the
 // order of the ranks: the same on every rank and in every run.
 //
@@ -17,8 +17,8 @@
 
 namespace mf {
 
-// Where the parts of the ranks of an array begin, and where the last one ends: size() + 1 numbers.
-// Parts may be empty.
+// The offsets at which the ranks' parts of an array begin, and the end of the last: size() + 1
+// numbers. Parts may be empty.
 using PartOffsets = std::vector<std::int64_t>;
 
 class Communicator {
@@ -64,7 +64,7 @@ class Communicator {
   void exchange(std::span<const Outgoing> sends, std::span<const Incoming> receives);
 
   // To the next rank, from the one before; the ranks are a ring. Lengths may differ: `bytes_in` is
-  // that of the rank before.
+  // the length sent by the rank before.
   void shift(const void* out, std::int64_t bytes_out, void* in, std::int64_t bytes_in);
 
   // From the others only to rank 0, and from it to one of them.
@@ -75,17 +75,17 @@ class Communicator {
   void send_text(int to, const std::string& text);
   std::string receive_text(int from);
 
-  // Runs `action` on all ranks. Where it threw on any of them all throw: the error itself where it
-  // is the same on all, else that of the first of them, "rank 2: ...". `action` must not use the
-  // communicator. The links stay usable.
+  // Runs `action` on all ranks. If it threw on any, all throw: the error itself if all have the
+  // same, else the first rank's, "rank 2: ...". `action` must not use the communicator. The links
+  // stay usable.
   void agree(const std::function<void()>& action);
 
-  // After this rank failed by itself, or heard of another: the others throw RankFault at once.
+  // After this rank failed, or heard that another did: the others throw RankFault at once.
   void announce(const Fault& fault) noexcept;
   std::optional<Fault> heard() { return links_ ? links_->heard() : std::nullopt; }
   void end_others(int exit_code) noexcept;
 
-  // The same ranks for what is kept() by their links: it does not keep them alive.
+  // The same ranks for objects kept() by their links: does not keep the links alive.
   Communicator borrowed() const;
 
   // RankLinks::kept of these ranks. Not of a single process.
@@ -100,7 +100,7 @@ class Communicator {
   int size_ = 1;
 };
 
-// The kind of an exception being handled and what it says.
+// The kind and the text of the exception being handled.
 Fault current_fault(int rank);
 
 }  // namespace mf

@@ -41,8 +41,8 @@ struct Head {
   std::int64_t number = 0;
 };
 
-// What one rank holds of the links to another: a stream of transfers, and notes, each a message:
-// "B" that it leaves as it should, or a fault.
+// One rank's end of the link to another: a stream of transfers, and notes, each a message: "B" that
+// it leaves as it should, or a fault.
 struct Link {
   FileHandle stream;
   FileHandle notes;
@@ -253,7 +253,7 @@ std::string how_ended(int status) {
 class ProcessWatch {
  public:
   using Lost = std::function<void(const Fault&)>;
-  // `seen`: rank 0 knows of a fault. `notes`: where the others say so.
+  // `seen`: rank 0 knows of a fault. `notes`: the channels on which others say so.
   ProcessWatch(std::vector<pid_t> processes, std::vector<int> notes, Lost lost, double unheard_s,
                const std::atomic<bool>& seen)
       : processes_(std::move(processes)),
@@ -293,8 +293,9 @@ class ProcessWatch {
     }
   }
 
-  // What has gone wrong: a process that was killed; else what another has said; else one that
-  // ended with an error. A rank that hears of another ends, too, and is not to be named.
+  // The cause of a failure: a process that was killed; else a fault that another reported; else a
+  // process that ended with an error. A rank that ends because of another's fault must not be
+  // named.
   std::optional<Fault> find() const {
     std::optional<Fault> failed;
     for (int other = 1; other < static_cast<int>(processes_.size()); ++other) {
@@ -438,7 +439,7 @@ std::shared_ptr<RankLinks> start_local_ranks(int count, std::function<void(const
   auto of_rank = connect_all(count);
   std::vector<pid_t> processes(count, 0);
   const pid_t parent = ::getpid();
-  std::fflush(nullptr);  // or each process would write what is held back
+  std::fflush(nullptr);  // or each process would write the buffered text
   for (int rank = 1; rank < count; ++rank) {
     const pid_t process = ::fork();
     if (process < 0) {

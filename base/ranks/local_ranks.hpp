@@ -15,12 +15,11 @@ std::vector<std::shared_ptr<RankLinks>> make_local_links(int count);
 
 // Starts count - 1 processes, copies of this one, which must have one thread; returns in each of
 // them. This one is rank 0. The others end with it, and say nothing: their standard output and
-// error go nowhere, and Ctrl-C is rank 0's to handle. Throws Error(memory) where the system has no
+// error go nowhere, and Ctrl-C is rank 0's to handle. Throws Error(memory) if the system has no
 // room for them.
 //
-// `lost`, which must not return, is called by a thread of rank 0's process where another process
-// has ended without leave, and rank 0, busy with something of its own, has not looked for
-// `unheard_s`.
+// `lost`, which must not return, is called by a thread of rank 0's process if another process ended
+// without leave and rank 0, busy with other work, has not looked for `unheard_s`.
 inline constexpr double kUnheardSeconds = 5;
 std::shared_ptr<RankLinks> start_local_ranks(int count, std::function<void(const Fault&)> lost = {},
                                              double unheard_s = kUnheardSeconds);

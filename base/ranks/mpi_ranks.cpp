@@ -58,8 +58,8 @@ std::shared_ptr<RankLinks> join_mpi_ranks() {
 
 namespace {
 
-// MPI counts in int, and says of a message only that it has ended: what is long goes in pieces, so
-// that a slow one is seen to move.
+// MPI counts in int and only reports that a message has ended: long messages go in pieces, so that
+// progress of a slow one shows.
 constexpr std::int64_t kPieceBytes = 64 << 20;
 constexpr double kAbortSeconds = 8;
 

@@ -1,6 +1,6 @@
-// Processes that compute together are ranks 0, 1, 2, ... of a run; what a backend does for them:
-// moves bytes between two of them, and carries the word that one has failed to all others.
-// base/ranks/communicator.hpp makes the collective operations of it.
+// Processes that compute together are ranks 0, 1, 2, ... of a run. A backend moves bytes between
+// two of them and tells all others if one has failed. base/ranks/communicator.hpp builds the
+// collective operations on it.
 //
 // One thread a rank uses its links.
 #pragma once
@@ -29,7 +29,7 @@ struct Incoming {
   std::int64_t bytes;
 };
 
-// What a rank said when it failed, or what the others found out about it.
+// The failure of a rank, as it reported it or as the others found out.
 struct Fault {
   int rank = 0;
   ErrorKind kind = ErrorKind::io;
@@ -51,10 +51,10 @@ class RankFault : public Error {
 // MFBENCH_RANK_PATIENCE, else 1800. 0: for ever.
 double rank_patience_s();
 
-// While nothing has moved for `waited_s`, of which a backend asks many times a second. Throws
-// RankFault of the first of `others`, whom this rank waits for, after `patience_s` (0: never), or
-// where the WaitScope of this thread ends the wait. That is not asked in the first seconds: so long
-// ranks that are well wait for each other within an epoch.
+// A backend calls this many times a second while nothing has moved for `waited_s`. Throws RankFault
+// of the first of `others`, whom this rank waits for, after `patience_s` (0: never), or if the
+// WaitScope of this thread ends the wait. The scope is not asked in the first seconds: healthy
+// ranks wait that long for each other within an epoch.
 void end_long_wait(std::vector<int> others, double waited_s, double patience_s);
 
 // A fault as it goes from rank to rank.
@@ -69,10 +69,10 @@ class RankLinks {
   virtual int size() const = 0;
 
   // All of these transfers at once, one or more; returns when `sends` may be overwritten and
-  // `receives` are there. At most one to and one from each rank, none with itself; what a rank
-  // expects must be as long as what the other sends. Throws RankFault when another rank has failed,
-  // is gone, or as end_long_wait() says; "mpi" sees that something moves once 64 MiB, or all of a
-  // shorter transfer, have.
+  // `receives` are there. At most one to and one from each rank, none with itself; the length a
+  // rank expects must be the length sent. Throws RankFault when another rank has failed, is gone,
+  // or as end_long_wait() says; "mpi" sees that something moves once 64 MiB, or all of a shorter
+  // transfer, have.
   virtual void exchange(std::span<const Outgoing> sends, std::span<const Incoming> receives,
                         double patience_s) = 0;
 
@@ -83,11 +83,11 @@ class RankLinks {
   // The fault of another rank, if there is word of one. Quick: to be polled within an epoch.
   virtual std::optional<Fault> heard() = 0;
 
-  // After a fault: ends the others where the backend can.
+  // After a fault: ends the others if the backend can.
   virtual void end_others(int /*exit_code*/) noexcept {}
 
-  // What the first `count` ranks have made on top of the links and use again, for as long as these
-  // live: null at first.
+  // An object that the first `count` ranks built on the links and use again while the links live:
+  // null at first.
   std::shared_ptr<void>& kept(int count) { return kept_[count]; }
 
  private:
