@@ -154,7 +154,7 @@ void print_rules(std::ostream& out, const Json& stats) {
   }
 }
 
-// What follows from values that do not look like ratings of a scale.
+// Advice for values that do not look like ratings of a scale.
 void print_look(std::ostream& out, const Json& stats) {
   const std::string stars = kFeedbackNames.of(Feedback::stars);
   const std::string look = stats.value("values_look_like", stars);

@@ -17,7 +17,7 @@ struct DataListOptions {
 };
 void data_list(std::ostream& out, const DataListOptions& options);
 
-// What the ratings look like. Loads the set through the cache.
+// Prints statistics of the ratings. Loads the set through the cache.
 struct DataStatsOptions {
   DatasetRequest request;
   bool json = false;
@@ -37,13 +37,13 @@ struct DataImportOptions {
   ColumnNames columns;
   std::string duplicates = "error";
   std::optional<RatingScale> scale;
-  bool times = false;    // keep those of the ratings, for splits by time
+  bool times = false;    // keep the times of ratings, for splits by time
   bool replace = false;  // an earlier import of this name
   int threads = 1;
 };
 void data_import(std::ostream& out, const DataImportOptions& options);
 
-// Removes what was imported under this name; its files stay where they are.
+// Removes the import of this name; its files stay.
 void data_remove(std::ostream& out, const std::string& name);
 
 }  // namespace mf

@@ -3,9 +3,8 @@
 //   ml-100k  ml-100k@u1           the catalog, or imported; with a given split
 //   like:netflix  like:netflix:0.1    a look-alike, and the factor of its ratings
 //   expand:ml-1m:80:5             a real set enlarged: copies of its users, and of its items
-//   ratings.csv  data/mine        a file or folder of one's own: anything with a '/', and words
-//   with
-//                                 a '.' that are no name
+//   ratings.csv  data/mine        the user's own file or folder: anything with a '/', and an
+//                                 unknown name with a '.'
 //
 // A word is short for an object; docs/spec.md has the keys of objects.
 #pragma once
@@ -57,14 +56,14 @@ const Form<SplitKeys>& default_split_form();
 // the JSON path.
 DatasetRequest parse_dataset_request(JsonReader& reader);
 
-// The object that a word in the place of an entry is short for; other values as they are. `where`
-// is for messages.
+// Expands a word in the place of an entry to its object; other values stay as they are. `where` is
+// for messages.
 Json expand_dataset_entry(const Json& entry, const std::string& where);
 // JSON Schema of such words.
 Json dataset_word_schema();
 
-// What `data import` has put into the cache, by name.
-// `unreadable` takes why a cache that may be one cannot be read.
+// The imports of `data import` in the cache, by name. `unreadable` takes the reasons why possible
+// imports cannot be read.
 std::vector<CacheHead> imported_sets(std::vector<std::string>* unreadable = nullptr);
 
 }  // namespace mf

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kMostDistinct = 100;  // values shown one by one
 
-// Distinct values with their counts, ascending; null where there are too many.
+// Distinct values with their counts, ascending; null if there are too many.
 Json histogram(View<const float> values) {
   std::vector<std::pair<float, std::int64_t>> counts;
   for (const float value : values) {

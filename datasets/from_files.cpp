@@ -46,8 +46,8 @@ std::string verified(const SourceFile& file, std::string found) {
   return found;
 }
 
-// Beside the reading. SHA-256 is a chain, one thread a file; where none is published, all threads
-// hash pieces. A file is hashed from where it was mapped or unpacked to be read.
+// Beside the reading. SHA-256 is a chain, one thread a file; if no hash is published, all threads
+// hash pieces. Hashing uses the bytes mapped or unpacked for the reader.
 class HashesBeside {
  public:
   HashesBeside(std::vector<SourceFile> files, const std::optional<SourceFile>& probe, bool own,
@@ -74,7 +74,7 @@ class HashesBeside {
     }
   }
 
-  // Waits for all. Throws where a hash is not the expected one.
+  // Waits for all. Throws if a hash is not the expected one.
   NamesAndHashes wait() {
     NamesAndHashes found;
     for (std::size_t i = 0; i < files_.size(); ++i) {
@@ -119,7 +119,7 @@ class SourceReader {
       read_parts();
     } catch (const Error&) {
       watch_.check();
-      hashes_.wait();  // that it is the wrong file says more than what is wrong in it
+      hashes_.wait();  // "the wrong file" explains more than an error inside it
       throw;
     } catch (const std::bad_alloc&) {
       fail_for_memory();
@@ -170,7 +170,7 @@ class SourceReader {
     data_.load.matrix += seconds_since(start);
   }
 
-  // `times`, where given, gets those of the ratings, if the source asks for them.
+  // `times`, if given, gets the times of the ratings, if the source asks for them.
   Ratings one(const SourceFile& file, RatingTimes* times = nullptr) {
     ReadOptions options = read_options(source_, file);
     options.threads = threads_;

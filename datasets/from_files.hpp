@@ -18,7 +18,7 @@ struct SourceFile {
   std::string name;  // for messages and the combined hash: the file name
   std::string format = "auto";
   std::string sha256;  // expected, of the uncompressed content; empty: any
-  Part part = kTrain;  // where several files are parts of a split
+  Part part = kTrain;  // if several files are parts of a split
 };
 
 struct Source {
@@ -51,7 +51,7 @@ std::string source_key(const Source& source);
 // whenever they were written.
 bool is_key_of(const std::string& key, const Source& source);
 
-// Expected combined hash, empty where a file's is unknown.
+// Expected combined hash, empty if a file's hash is unknown.
 std::string expected_source_hash(const Source& source);
 
 }  // namespace mf

@@ -13,15 +13,15 @@ namespace mf {
 // and twice for each rating.
 using Keep = std::function<void(std::int64_t begin, std::int64_t end, std::uint8_t* kept)>;
 
-// As a file of only the kept ratings would be read: users and items without one are dropped and
-// the others numbered anew, ids (and names) as in the files. Labels of given parts and
-// times go with their ratings. The same for any number of threads. Nothing where no rating is kept.
+// The result of reading a file of only the kept ratings: users and items without one are dropped
+// and the others numbered anew, ids (and names) as in the files. Labels of given parts and times go
+// with their ratings. The same for any number of threads. Empty if no rating is kept.
 //
-// `value`, where given, replaces those of the ratings. info is that of `data` but for content_hash.
+// `value`, if given, replaces the ratings' values. info is copied, without content_hash.
 std::optional<Dataset> kept_ratings(const Dataset& data, const Keep& keep,
                                     std::optional<float> value, int threads);
 
-// What was dropped on the way from one data set to the other.
+// Counts the difference between the two data sets.
 Dropped dropped(const Dataset& from, const Dataset& to);
 
 }  // namespace mf

@@ -26,8 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Part of the cache key of look-alikes: to be raised with every change of what make_look_alike
-// makes.
+// Part of the cache key of look-alikes: raise it with every change of make_look_alike's output.
 constexpr int kLookAlikeVersion = 2;
 constexpr int kExpansionVersion = 1;                 // the same of make_expansion
 constexpr std::int64_t kSmallLookAlike = 2'000'000;  // ratings: faster made than read and checked
@@ -41,7 +40,7 @@ SourceFile catalog_source(const CatalogFile& file, const std::string& path, Part
   return {path, file.name, file.format, file.sha256, part};
 }
 
-// Names of the files that make up what is asked for; any one of the lists will do.
+// Names of the files that make up the request; any one of the lists will do.
 std::vector<std::vector<std::string>> catalog_choices(const CatalogEntry& entry,
                                                       const std::string& given) {
   if (given.empty()) return entry.whole;
@@ -52,7 +51,7 @@ std::vector<std::vector<std::string>> catalog_choices(const CatalogEntry& entry,
   return choices;
 }
 
-// The source whose files have these names; paths are empty where `found` has none.
+// The source whose files have these names; paths are empty if `found` has none.
 Source catalog_source_of(const CatalogEntry& entry, const DatasetRequest& request,
                          const std::vector<std::string>& names,
                          const std::vector<std::string>& paths) {
@@ -91,8 +90,8 @@ std::optional<Source> find_catalog_source(const CatalogEntry& entry,
   return std::nullopt;
 }
 
-// Whether a cache without its source is what the catalog describes: by the published hash, or, of
-// files that have none, as this program made it of files of these names.
+// Whether a cache without its source matches the catalog: by the published hash, or, if the files
+// have none, because this program made it from files of these names.
 bool carried_cache_fits(const CatalogEntry& entry, const DatasetRequest& request,
                         const CacheHead& head) {
   for (const auto& names : catalog_choices(entry, request.given)) {
@@ -106,7 +105,7 @@ bool carried_cache_fits(const CatalogEntry& entry, const DatasetRequest& request
   return false;
 }
 
-// What is missing of a catalog entry and where it can be had.
+// Says which files of a catalog entry are missing and how to get them.
 std::string how_to_get(const CatalogEntry& entry, const DatasetRequest& request) {
   std::vector<std::string> wanted;
   bool fetched = false;
@@ -129,7 +128,7 @@ std::string how_to_get(const CatalogEntry& entry, const DatasetRequest& request)
       entry.name, entry.name);
 }
 
-// Empty, or how the counts differ from those of the catalog.
+// Empty, or how the counts differ from the catalog's.
 std::string other_counts(const CatalogEntry& entry, const DatasetRequest& request,
                          const Shape& found) {
   const std::int64_t nnz =
@@ -429,7 +428,7 @@ Dataset load_unnamed(const DatasetRequest& request, int threads) {
       threads, request.times);
 }
 
-// With what it took; the data before the rule go.
+// Records its seconds; frees the data before the rule.
 template <class Apply>
 void apply_rule(Dataset& data, const Apply& apply) {
   const auto start = Clock::now();
@@ -478,7 +477,7 @@ std::optional<std::string> fresh_cache(const DatasetRequest& request) {
 
 namespace {
 
-// What is damaged is built again, where it can be, with the warning of load_dataset.
+// Builds a damaged cache again, if possible, with the warning of load_dataset.
 CacheSlice read_or_rebuild(const DatasetRequest& request, const std::string& path,
                            Communicator& ranks, int threads, ReadColumns columns) {
   try {
@@ -488,7 +487,7 @@ CacheSlice read_or_rebuild(const DatasetRequest& request, const std::string& pat
   } catch (const Error& error) {  // of all
     if (error.kind() != ErrorKind::data) throw;
   }
-  // Rank 0 first: the others say nothing, and on its machine find what it has built.
+  // Rank 0 first: the others say nothing and, on its machine, find its cache.
   const auto build = [&] { load_dataset(request, threads); };
   ranks.agree([&] { return ranks.leads() ? build() : void(); });
   ranks.agree([&] { return ranks.leads() ? void() : build(); });

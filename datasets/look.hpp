@@ -1,4 +1,4 @@
-// What a request finds, without reading its ratings: `mfbench validate --data`.
+// Reports what a request finds, without reading its ratings: `mfbench validate --data`.
 #pragma once
 
 #include <string>

@@ -67,8 +67,8 @@ std::string chain_hash(std::string_view text, int) { return sha256(text); }
 struct Change {
   std::int64_t files = 0;
   std::int64_t bytes = 0;
-  // The size, the times (of content and of what else the system keeps) and the inode of each: a
-  // file may take another's place, size and time. No sum or latest time: a time may lie ahead.
+  // The size, the times (of content and of metadata) and the inode of each: a file may take
+  // another's place, size and time. No sum or latest time: a time may lie ahead.
   std::string lines;
 
   void add(const std::string& path) {

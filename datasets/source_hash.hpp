@@ -1,4 +1,4 @@
-// SHA-256 of what a source file holds, whatever it was compressed with.
+// SHA-256 of a source file's content, whatever it was compressed with.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@ namespace mf {
 
 // SHA-256 of the uncompressed content of a file (gzip, xz, zstd, bzip2 by its first bytes), or, for
 // a folder, combined_sha256 of its regular files. Throws Error(data) for a damaged file,
-// Error(unsupported) where this build cannot uncompress it. One thread a file: a folder's are
-// hashed beside each other.
+// Error(unsupported) if this build cannot uncompress it. One thread a file: a folder's are hashed
+// beside each other.
 std::string uncompressed_sha256(const std::string& path, int threads = 1);
 
-// What stands for the content of files of one's own, for which no checksum is published: the
-// SHA-256 as above, but of a file (or of one in a folder) that has more than kTreePiece bytes
+// Identifies the content of the user's own files, which have no published checksum: the SHA-256 as
+// above, but of a file (or of one in a folder) that has more than kTreePiece bytes
 //   sha256-tree16m:<SHA-256 of the lines "<sha256>" of its pieces of kTreePiece bytes>
 // since SHA-256 is a chain of one thread and its pieces are not. To check it:
 //   split -b 16M --filter='sha256sum | cut -c1-64' FILE | sha256sum
@@ -26,7 +26,7 @@ std::string own_source_hash(const std::string& path, int threads = 1);
 std::string own_content_hash(std::string_view content, int threads = 1);
 
 // The hash of several files: of the lines "<sha256>  <name>" in the given order, as sha256sum
-// prints them. A single file keeps its own hash; empty where one of the hashes is.
+// prints them. A single file keeps its own hash; empty if one of the hashes is.
 std::string combined_sha256(
     const std::vector<std::pair<std::string, std::string>>& names_and_hashes);
 
@@ -38,7 +38,7 @@ std::string change_mark(const std::string& path);
 class ChangeWatch {
  public:
   explicit ChangeWatch(const std::vector<std::string>& paths);
-  void check() const;  // throws Error(data) where one has changed since
+  void check() const;  // throws Error(data) if one has changed since
 
  private:
   std::vector<std::pair<std::string, std::string>> marks_;  // of each path

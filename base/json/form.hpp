@@ -39,8 +39,7 @@ enum class Sweep { none, inside, whole, never };
 struct FieldInfo {
   std::string name;
   std::string help;
-  Json value;                            // the schema of a value other than an object; null for
-                                         // none
+  Json value;                            // the schema of a value that is not an object, or null
   std::shared_ptr<const FormInfo> form;  // the keys of a value that is an object, or null
   bool required = false;
   bool list = false;  // a list, not empty, of such values

@@ -294,8 +294,7 @@ class ProcessWatch {
   }
 
   // The cause of a failure: a process that was killed; else a fault that another reported; else a
-  // process that ended with an error. A rank that ends because of another's fault must not be
-  // named.
+  // process that ended with an error. A rank that ends for another's fault must not be named.
   std::optional<Fault> find() const {
     std::optional<Fault> failed;
     for (int other = 1; other < static_cast<int>(processes_.size()); ++other) {

@@ -49,8 +49,8 @@ class Copier {
       : base_(base), kept_(kept), shares_(shares), columns_(columns) {}
 
   // Fills a row: copy a of the user. Blocks of items take their parts of the user's ratings in
-  // turn, in an order by chance, so that a copy rates two copies of an item only where it keeps
-  // more ratings than the user gave.
+  // turn, in random order, so that a copy rates two copies of an item only if it keeps more ratings
+  // than the user gave.
   void draw(const UserHabits& habits, std::int64_t u, std::int64_t a, Rng rng,
             View<std::int32_t> items, View<float> values) {
     habits.draw_likings(rng, likings_);
@@ -82,7 +82,7 @@ class Copier {
     }
   }
 
-  // What is owed and was not taken changes places with what is not owed.
+  // Owed pairs that were not taken change places with pairs that are not owed.
   void take_owed(std::int64_t u, std::int64_t a, std::int64_t b) {
     auto free = taken_.begin();  // all before it are owed
     for (const expand::OwedPair& pair : kept_.owed(u)) {

@@ -22,11 +22,11 @@ inline constexpr std::int64_t kMaxExpansion = 100'000;  // of users, and of item
 
 // Users, items and ratings of the expansion of a set of this shape, without making it. Ratings of a
 // user grow as the seventh root of the items: 1.26 times as many for five times the items. Throws
-// Error(usage) where there would be more blocks than users or items, or more than can be indexed.
+// Error(usage) if there would be more blocks than users or items, or if an index would overflow.
 Shape expanded_shape(const Shape& base, const Expansion& how);
 
 // The same bytes for any number of threads. Nothing but the result grows with its ratings; the
-// base, which must have a rating, takes 20 bytes more for each of its own.
+// base, which must have a rating, takes 20 bytes more for each of its ratings.
 Dataset make_expansion(const Dataset& base, const Expansion& how, int threads);
 
 }  // namespace mf

@@ -9,7 +9,7 @@
 namespace mf::expand {
 namespace {
 
-// A row of blocks in proportion to what each keeps of the column b.
+// A row of blocks in proportion to their shares of the column b.
 std::int64_t draw_user_block(const BlockShares& shares, std::int64_t b, double sum, Rng& rng) {
   double left = rng.uniform() * sum;
   for (std::int64_t a = 0; a + 1 < shares.user_blocks(); ++a) {
@@ -62,8 +62,8 @@ void KeptPairs::owe(std::uint64_t seed) {
   std::partial_sum(owed_offsets_.begin(), owed_offsets_.end(), owed_offsets_.begin());
 }
 
-// First what is owed, and one at least; the rest by what the shares say is missing. Running sums
-// are rounded, so that all are nnz together.
+// First the owed pairs, and one at least; the rest by the shares still missing. Running sums are
+// rounded, so that all are nnz together.
 void KeptPairs::share_out(std::int64_t nnz) {
   const std::int64_t rows = shares_.user_blocks();
   counts_.assign(static_cast<std::size_t>(base_.n_users() * rows), 0);
@@ -91,7 +91,7 @@ void KeptPairs::share_out(std::int64_t nnz) {
     counts_[at] += more;
     given += more;
   }
-  // What rounding has left over goes to the first with room.
+  // The remainder of rounding goes to the first with room.
   for (std::int64_t at = 0; at < n && given < nnz; ++at) {
     const std::int64_t room = degree(at / rows) * shares_.item_blocks() - counts_[at];
     const std::int64_t more = std::min(room, nnz - given);

@@ -11,7 +11,7 @@
 
 namespace mf::expand {
 
-// A pair that is kept come what may, so that no copy of an item is without a rating.
+// A pair that is always kept, so that every copy of an item has a rating.
 struct OwedPair {
   std::int64_t user_block;
   std::int64_t item_block;
@@ -30,7 +30,7 @@ class KeptPairs {
   std::span<const OwedPair> owed(std::int64_t u) const {
     return {owed_.data() + owed_offsets_[u], owed_.data() + owed_offsets_[u + 1]};
   }
-  // The same cut into blocks of items: at least what is owed in each, at most the user's ratings.
+  // The same cut into blocks of items: at least the owed pairs of each, at most the user's ratings.
   std::vector<std::int64_t> count_by_block(std::int64_t u, std::int64_t a) const;
 
  private:

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kSweeps = 40;
 constexpr std::int64_t kChunk = 32;
-constexpr double kNoiseFreedom = 10;  // of the prior of a user's noise, around that of all
+constexpr double kNoiseFreedom = 10;  // of the prior of a user's noise, around the mean noise
 
 // Streams of random numbers: one a row in each half of a sweep, and one a sweep for the priors.
 class Streams {

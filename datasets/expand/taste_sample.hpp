@@ -1,4 +1,4 @@
-// What the users of a real set like: factors of its ratings, drawn from their posterior. A fit
+// Tastes of the users of a real set: factors of its ratings, drawn from their posterior. A fit
 // would be smoother than the truth; a draw is spread as the truth may be, and so are the residuals
 // left.
 #pragma once
@@ -16,7 +16,7 @@ namespace mf::expand {
 inline constexpr int kFactors = 32;
 
 // For every row of one side: independent Gaussians, a mean and a precision a factor. Means take the
-// place of biases, so that what an item is liked for and how much it is liked go together.
+// place of biases, so that the tastes an item meets and its popularity go together.
 struct Prior {
   std::vector<double> mean = std::vector<double>(kFactors, 0.0);
   std::vector<double> precision = std::vector<double>(kFactors, 5.0);
@@ -36,7 +36,7 @@ class RowPosterior {
 };
 
 struct TasteSample {
-  double mean = 0;            // of the ratings; the factors are of what is left
+  double mean = 0;            // of the ratings; the factors model the rest
   std::vector<double> users;  // rows of kFactors
   std::vector<double> items;
   Prior user_prior;

@@ -6,14 +6,14 @@
 namespace mf::expand {
 namespace {
 
-// Neighbours to draw from: a twelfth of the ratings. More blur what a user likes, fewer repeat the
+// Neighbours to draw from: a twelfth of the ratings. More blur a user's likings, fewer repeat the
 // noise of the few.
 std::int64_t window_of(std::int64_t n) {
   return std::min(n, std::clamp<std::int64_t>(n / 12, 2, 20));
 }
 
-// The line through (liking, value): what noise has added to this user's mean and slope. A few
-// ratings say nothing of a slope.
+// The line through (liking, value): the share of noise in this user's mean and slope. A few ratings
+// say nothing of a slope.
 std::pair<double, double> line_of(const std::vector<std::pair<double, float>>& given) {
   const auto n = static_cast<double>(given.size());
   double x = 0, y = 0;

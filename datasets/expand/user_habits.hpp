@@ -1,4 +1,4 @@
-// How a user of a real set rates: which values what they like, and what they like less, was given.
+// How a user of a real set rates: the values that they give at each level of liking.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@ class UserHabits {
  public:
   UserHabits(const Ratings& base, const TasteSample& tastes, std::int64_t user);
 
-  // What a copy of the user thinks of each item that the user rated: a person who may have given
-  // the same ratings, with other factors.
+  // How a copy of the user likes each item that the user rated: a person who may have given the
+  // same ratings, with other factors.
   void draw_likings(Rng& rng, std::vector<double>& likings) const;
 
-  // The value of one of the ratings whose liking is next to this one: on the scale, with the noise
-  // that this user has where they rate so.
+  // The value of one of the ratings whose liking is next to this one: on the scale, with this
+  // user's noise at that level.
   float draw_value(double liking, Rng& rng) const;
 
  private:

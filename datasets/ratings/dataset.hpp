@@ -1,4 +1,4 @@
-// A data set as the harness sees it: ratings, and where they came from.
+// A data set as the harness sees it: ratings and their origin.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +22,11 @@ struct RatingScale {
   float step = 0;
 };
 
-// What is wrong with it, or nothing: "min 5 is not below max 1". Steps are to be told apart in
-// floats.
+// Why it is invalid, or empty: "min 5 is not below max 1". Steps are to be told apart in floats.
 std::optional<std::string> why_no_scale(const RatingScale& scale);
 
 // Implicit feedback from ratings (datasets/implicit_rule.hpp): a pair rated at or above min_rating
-// was observed, with the value 1 or that of the rating.
+// was observed, with the value 1 or the rating's.
 enum class ImplicitValue { binary, rating };
 inline constexpr Names kImplicitValueNames{std::to_array<Named<ImplicitValue>>(
     {{"binary", ImplicitValue::binary}, {"rating", ImplicitValue::rating}})};
@@ -37,12 +36,12 @@ struct ImplicitRule {
   ImplicitValue value = ImplicitValue::binary;
 };
 
-// What a rule has left out; users and items are those without a rating that is left.
+// Counts of a rule's dropped ratings, and of the users and items left without one.
 struct Dropped {
   std::int64_t ratings = 0, users = 0, items = 0;
 };
 
-// The rule a data set was made by, and what it dropped.
+// The rule a data set was made by, and its dropped counts.
 struct ImplicitInfo {
   ImplicitRule rule;
   Dropped dropped;
@@ -50,7 +49,7 @@ struct ImplicitInfo {
   Json to_json() const;
 };
 
-// The core of a data set (datasets/core_rule.hpp): what is left where every user has `users`
+// The core of a data set (datasets/core_rule.hpp): its largest part in which every user has `users`
 // ratings or more and every item `items`.
 struct CoreRule {
   std::int64_t users = 1, items = 1;
@@ -71,23 +70,23 @@ struct DatasetInfo {
   std::string name;                  // DatasetRequest::label() (datasets/request.hpp)
   bool look_alike = false;           // synthetic or enlarged: labelled in results and figures
   std::string source;                // catalog | synthetic | expanded | file
-  std::string source_hash;           // sha256 of the source text where known, else empty
-  std::optional<RatingScale> scale;  // where declared
+  std::string source_hash;           // sha256 of the source text if known, else empty
+  std::optional<RatingScale> scale;  // if declared
   std::int64_t duplicate_pairs = 0;
   std::string duplicate_policy = "error";
   std::uint64_t content_hash = 0;        // of the ratings
-  std::optional<ImplicitInfo> implicit;  // where they were made by a rule
+  std::optional<ImplicitInfo> implicit;  // if they were made by a rule
   std::optional<CoreInfo> core;          // of which they are the core
 
   Dropped dropped() const;  // by both rules
 };
 
-// Where the time of loading went. `cache`: reading and checking a cache file, or writing one before
-// the data set was handed out.
+// How the time of loading was spent. `cache`: reading and checking a cache file, or writing one
+// before the data set was handed out.
 struct LoadSeconds {
   double read = 0;    // the source file into ratings in its order
   double matrix = 0;  // those into the sorted matrix; generating a look-alike
-  double hash = 0;  // of the content; and what the SHA-256 of the source took longer than the rest
+  double hash = 0;    // of the content, and waiting for the SHA-256 of the source
   double cache = 0;
 };
 
@@ -95,10 +94,10 @@ struct Dataset {
   DatasetInfo info;
   LoadSeconds load;
   Ratings ratings;
-  AlignedVector<std::uint8_t> parts;  // nnz labels where train and test were given, else empty
-  RatingTimes times;                  // where a split by time asks for them
-  // Where the ratings are still in a file: `ratings` has their number, offsets and ids, but columns
-  // of no meaning. Only a split reads them.
+  AlignedVector<std::uint8_t> parts;  // nnz labels if train and test were given, else empty
+  RatingTimes times;                  // if a split by time asks for them
+  // Set while the ratings are still in a file: `ratings` has their number, offsets and ids, but
+  // columns of no meaning. Only a split reads them.
   std::shared_ptr<UnreadRatings> unread;
 };
 

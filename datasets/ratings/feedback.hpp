@@ -1,4 +1,4 @@
-// What the values of ratings are.
+// The kinds of values that ratings have.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@ enum class Feedback {
 inline constexpr Names kFeedbackNames{std::to_array<Named<Feedback>>(
     {{"stars", Feedback::stars}, {"counts", Feedback::counts}, {"pairs", Feedback::pairs}})};
 
-// What they look like: pairs if all are equal; counts if they are whole numbers from 0 on and the
-// largest is above 100, or above 10 with 1 as the most frequent; stars otherwise.
+// The likely kind of feedback: pairs if all are equal; counts if they are whole numbers from 0 on
+// and the largest is above 100, or above 10 with 1 as the most frequent; stars otherwise.
 Feedback feedback_of(View<const float> values);
 
-// What implicit feedback cannot have, and what it takes for not observed.
+// Counts of values that implicit feedback cannot have, and that mean "not observed".
 struct Signs {
   std::int64_t zeros = 0;
   std::int64_t first_negative = -1;  // its index; -1: none

@@ -1,7 +1,7 @@
 // From ratings in a file's order to the canonical matrix.
 //
 // Ids become dense indices and a stable sort by user and item makes the rows. Its peak is 20 bytes
-// a rating, the arrays that came in and an entry for each; 24 where entries are long or pairs occur
+// a rating, the arrays that came in and an entry for each; 24 if entries are long or pairs occur
 // twice.
 #include <algorithm>
 #include <limits>
@@ -186,7 +186,7 @@ DuplicateReport resolve(RawRatings& raw, Ratings::Arrays& arrays, DuplicatePolic
   return found;
 }
 
-// Rows of names, of which some may not occur, are rows of those that do.
+// Renumbers rows of names, some of which may not occur, among the occurring ones.
 void keep_names(const IdNames& names, AlignedVector<std::int32_t>& ids, IdNames& kept) {
   if (names.empty()) return;
   kept = names.of_rows(ids);

@@ -1,6 +1,6 @@
-// Sums over the elements of all ranks that are those of one process to the last bit: elements are
-// added up in blocks of a fixed length, and the sums of the blocks in order. A block is summed by
-// the rank in whose part it begins, which gets the rest of it from the ranks after it.
+// Sums over the elements of all ranks that equal one process's to the last bit: elements are added
+// up in blocks of a fixed length, and the sums of the blocks in order. A block is summed by the
+// rank in whose part it begins, which gets the rest of it from the ranks after it.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ struct BlockRange {
   std::int64_t size() const { return end - begin; }
 };
 
-// `parts`: where the elements of each rank begin among all, and where the last ones end.
+// `parts`: the offsets at which each rank's elements begin, and the end of the last.
 inline BlockRange blocks_of(const PartOffsets& parts, int rank, std::int64_t block) {
   const auto next_block = [&](std::int64_t at) {
     return std::min((at + block - 1) / block * block, parts.back());

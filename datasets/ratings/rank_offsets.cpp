@@ -1,4 +1,4 @@
-// What travels is the length of each row, in as few bytes as the longest needs: mostly one.
+// Ranks send the length of each row, in as few bytes as the longest needs: mostly one.
 #include "datasets/ratings/rank_offsets.hpp"
 
 #include <algorithm>

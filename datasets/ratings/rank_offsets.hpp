@@ -1,4 +1,4 @@
-// Where rows begin over the ratings of all ranks, of which each has counted those of its own rows.
+// Offsets of all rows over the ratings of all ranks, each of which has counted its own rows.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace mf {
 
-// rows + 1 offsets, on all ranks. `own`: as many, those of the rows [rows[rank], rows[rank + 1])
-// count. All ranks together.
+// rows + 1 offsets, on all ranks. `own`: as many, of which only the rows [rows[rank], rows[rank +
+// 1]) count. All ranks together.
 AlignedVector<std::int64_t> offsets_of_all(View<const std::int64_t> own, const PartOffsets& rows,
                                            Communicator& ranks, ThreadTeam& team);
 

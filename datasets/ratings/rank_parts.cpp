@@ -33,7 +33,7 @@ Columns3 for_columns(const Ratings& own, const Move& move) {
   return columns;
 }
 
-// Over the users and items of `own`, with ids of its own.
+// Over the users and items of `own`, with copied ids.
 Ratings ratings_from(Columns3 columns, AlignedVector<std::int64_t> offsets, const Ratings& own,
                      ThreadTeam& team) {
   struct Owner {
@@ -70,7 +70,7 @@ AlignedVector<T> copy_of(View<const T> from, std::int64_t size, ThreadTeam& team
   return to;
 }
 
-// Where rows begin once the first ratings are skipped and those of the users `rest` follow.
+// Offsets of rows after the first ratings are skipped and the users `rest` follow.
 AlignedVector<std::int64_t> moved_offsets(View<const std::int64_t> own, std::int64_t skipped,
                                           View<const std::int32_t> rest, ThreadTeam& team) {
   AlignedVector<std::int64_t> offsets(own.size());
@@ -84,7 +84,7 @@ AlignedVector<std::int64_t> moved_offsets(View<const std::int64_t> own, std::int
   return offsets;
 }
 
-// What the other ranks send to rank 0; on these it gives back nothing.
+// Gathers the other ranks' ratings on rank 0; empty on the others.
 class Gathering {
  public:
   Gathering(const PartOffsets& parts, Communicator& ranks, ThreadTeam& team)

@@ -1,5 +1,5 @@
-// A part of a split whose ratings lie with the ranks by their users: moved to where it is
-// evaluated.
+// A part of a split whose ratings lie with the ranks by their users: moved to the ranks that
+// evaluate it.
 #pragma once
 
 #include "base/ranks/communicator.hpp"
@@ -8,8 +8,8 @@
 
 namespace mf {
 
-// `parts`: where the ratings of each rank begin among all, and where the last ones end; `users`:
-// the same of its rows. All ranks together.
+// `parts`: the offsets at which each rank's ratings begin, and the end of the last; `users`: the
+// same of its rows. All ranks together.
 
 // The ratings of the blocks of this rank (rank_blocks.hpp).
 Ratings ratings_of_blocks(const Ratings& own, const PartOffsets& parts, std::int64_t block,

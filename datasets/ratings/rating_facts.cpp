@@ -11,7 +11,7 @@
 namespace mf {
 namespace {
 
-// What a partial sum covers; fixed, so that the rounding does not depend on the threads.
+// Length of a partial sum; fixed, so that the rounding does not depend on the threads.
 constexpr std::int64_t kRatingChunk = std::int64_t{1} << 16;
 constexpr std::int64_t kRowChunk = std::int64_t{1} << 14;
 // Running sums that hide the latency of an addition.
@@ -71,8 +71,8 @@ double sum_over_ranks(View<const float> own, View<const float> rest, const PartO
   return total;
 }
 
-// How many of the ratings with counted(i) each item has. Each part of the ratings has counters of
-// its own; there are so many parts that their counters are no more than the ratings.
+// How many of the ratings with counted(i) each item has. Each part of the ratings has its own
+// counters; the number of parts is limited so that there are no more counters than ratings.
 template <class Counted>
 AlignedVector<std::int64_t> count_items(const Ratings& ratings, ThreadTeam& team,
                                         const Counted& counted) {

@@ -1,9 +1,9 @@
-// What many ask of a training part, found in one go by all threads: its level, who has ratings, how
-// many each item has. Made once for a split and lent to all its cases.
+// Facts of a training part that many ask for, found in one go by all threads: its level, who has
+// ratings, how many each item has. Made once for a split and lent to all its cases.
 //
 // Work: three passes over the values or the items and one over the offsets; memory-bound, 12 bytes
-// a rating in all. The same numbers for any number of threads: partial sums are those of fixed
-// chunks, added in order.
+// a rating in all. The same numbers for any number of threads: partial sums cover fixed chunks and
+// are added in order.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct RatingFacts {
   // One byte a user or item: has it a rating?
   std::vector<std::uint8_t> known_user;
   std::vector<std::uint8_t> known_item;
-  // n + 1: those of the column view (Csc); item i has item_offsets[i + 1] - item_offsets[i]
+  // n + 1 offsets of the column view (Csc); item i has item_offsets[i + 1] - item_offsets[i]
   // ratings.
   AlignedVector<std::int64_t> item_offsets;
   std::int64_t rating_users = 0;  // users with a rating
@@ -34,7 +34,7 @@ RatingFacts facts_of(const Ratings& ratings, int threads);
 // For the ratings of all ranks: the same numbers to the last bit. All ranks together.
 RatingFacts facts_of(const RatingSlice& slice, Communicator& ranks, ThreadTeam& team);
 
-// For the values, as in RatingFacts, where nothing else is asked for.
+// For the values, as in RatingFacts, if nothing else is asked for.
 struct MeanAndDeviation {
   double mean = 0;
   double deviation = 0;

@@ -35,7 +35,7 @@ SliceRange common(const PartOffsets& a, int rank_a, const PartOffsets& b, int ra
   return {std::max(a[rank_a], b[rank_b]), std::min(a[rank_a + 1], b[rank_b + 1])};
 }
 
-// What one array of every rank sends to every other, never empty.
+// The pieces of one array that each rank sends to every other, never empty.
 template <class T>
 void exchange_arrays(Communicator& ranks, const std::vector<View<const T>>& to,
                      std::vector<AlignedVector<T>>& from) {
@@ -235,7 +235,7 @@ OwnRows exchange_users(const RatingSlice& slice, const std::function<int(std::in
   OwnRows rows;
   rows.offsets.resize(std::int64_t{n_users} + 1);
   rows.offsets[0] = 0;
-  PartOffsets from = {0};  // where the rows of each rank begin
+  PartOffsets from = {0};  // first row of each rank
   for (int sender = 0; sender < size; ++sender) {
     for (auto user = static_cast<std::int32_t>(slice.users[sender]); user < slice.users[sender + 1];
          ++user) {

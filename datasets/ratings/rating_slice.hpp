@@ -1,6 +1,6 @@
-// A matrix of ratings over ranks: each has the rows of consecutive users, and knows where all rows
-// and columns begin. What the ranks of a case have after loading, from which an algorithm takes the
-// rows and the columns that it wants each to have.
+// A matrix of ratings over ranks: each has the rows of consecutive users, and the offsets of all
+// rows and columns. Loading leaves this on the ranks of a case; an algorithm takes from it the rows
+// and the columns that each rank needs.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct RatingSlice {
   }
 
   std::int64_t nnz() const { return user_offsets.back(); }  // of all ranks
-  // Where the ratings of each rank begin among all, and where they end.
+  // The offsets at which each rank's ratings begin, and the end of the last.
   PartOffsets rating_parts() const;
 };
 
@@ -39,14 +39,14 @@ struct RatingSlice {
 // sent.
 RatingSlice slice_of(const Ratings& whole, const Communicator& ranks, ThreadTeam& team);
 
-// Throws on all ranks where one has another data set than rank 0. `name` is for messages.
+// Throws on all ranks if one has another data set than rank 0. `name` is for messages.
 void check_same_data(const std::string& name, const Dataset& data, Communicator& ranks);
 
 // Cuts users into `parts` consecutive ranges of about as many ratings each. A row goes to the part
 // in which it begins: no part is longer than its share and the longest row.
 PartOffsets cut_users_evenly(View<const std::int64_t> user_offsets, int parts);
 
-// Consecutive rows, in pieces that lie one after another in R: views into a slice and what came
+// Consecutive rows, in pieces that lie one after another in R: views into a slice and into data
 // from other ranks. Valid as long as both live.
 struct RowPieces {
   struct Piece {
@@ -60,12 +60,12 @@ struct RowPieces {
   std::int64_t count() const;
 };
 
-// Each rank gets the rows [wanted[r], wanted[r + 1]). What a rank has already is not copied. All
-// ranks together; throws RankFault.
+// Each rank gets the rows [wanted[r], wanted[r + 1]). Rows that a rank has already are not copied.
+// All ranks together; throws RankFault.
 RowPieces exchange_rows(const RatingSlice& slice, const PartOffsets& wanted, Communicator& ranks);
 
-// Rows with the offsets of all rows of R, in which those of other ranks have no ratings: so rows
-// keep their numbers.
+// Rows with the offsets of all rows of R, in which other ranks' rows have no ratings: so rows keep
+// their numbers.
 struct OwnRows {
   AlignedVector<std::int64_t> offsets;
   AlignedVector<std::int32_t> others;

@@ -1,6 +1,6 @@
 // Ratings are found in the matrix by their ids, so that sorting it need not know of times. The peak
-// is 64 bytes a rating: the columns that came in, an entry for each rating, what sorting them
-// takes.
+// is 64 bytes a rating: the columns that came in, an entry for each rating, the memory of sorting
+// them.
 #include "datasets/ratings/rating_times.hpp"
 
 #include <algorithm>

@@ -11,7 +11,7 @@
 namespace mf {
 
 struct RatingTime {
-  std::int64_t time;   // as the file has it; of dates, seconds since 1970
+  std::int64_t time;   // as in the file; dates as seconds since 1970
   std::int64_t place;  // among all ratings in the order of their times, from 0; none has another's
 };
 
@@ -29,7 +29,7 @@ struct RatingTimes {
 
 // Ratings as a file holds them, and when each was given.
 struct TimedIds {
-  AlignedVector<std::int32_t> users, items;  // as those of RawRatings
+  AlignedVector<std::int32_t> users, items;  // as in RawRatings
   AlignedVector<std::int64_t> times;
 };
 

@@ -3,8 +3,8 @@
 // Always canonical: sorted by user, then item, no pair twice. So the COO arrays ARE the CSR view
 // (user_offsets cuts them into rows); the CSC view is built on demand (Csc). Users and items are
 // dense int32 indices, counts and offsets int64, ratings float. The ids of the user's files are
-// kept in user_ids and item_ids (dense index -> original id, ascending). Where they are text, they
-// are user_names and item_names, and user_ids and item_ids are 0, 1, 2, ...
+// kept in user_ids and item_ids (dense index -> original id, ascending). Text ids are in user_names
+// and item_names, and user_ids and item_ids are 0, 1, 2, ...
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ class RowUsers;
 class ThreadTeam;
 struct PackedRatings;
 
-// The column of users says nothing that the rows do not: what trains by rows does without.
+// The column of users repeats the rows: training by rows needs no column.
 enum class UsersColumn {
   made,
   on_demand,  // when it is asked for first
@@ -79,21 +79,21 @@ class Ratings {
     return {users()[i], views_.items[i], views_.values[i]};
   }
 
-  // Without users where they are made on demand.
+  // Without users if they are made on demand.
   const Views& views() const { return views_; }
   bool has_users() const;  // whether the column is there, or would have to be made
 
-  // Packed for the way to a device, where keep_packed() has done it; else null.
+  // Packed for the way to a device, if keep_packed() has done it; else null.
   const PackedRatings* packed() const { return packed_.get(); }
   void keep_packed(ThreadTeam& team);
 
-  std::int64_t bytes() const;  // of all arrays, and of what is packed
+  std::int64_t bytes() const;  // of all arrays, and of the packed form
 
  private:
   void check();
   View<const std::int32_t> users_of_rows() const;
 
-  Views views_;  // without users where row_users_ makes them
+  Views views_;  // without users if row_users_ makes them
   std::shared_ptr<const void> keep_alive_;
   std::shared_ptr<const RowUsers> row_users_;
   std::shared_ptr<const PackedRatings> packed_;
@@ -110,13 +110,13 @@ Csc make_csc(const Ratings& ratings, int threads);
 Csc make_csc(View<const std::int32_t> users, View<const std::int32_t> items,
              View<const float> values, std::int32_t n_items, int threads);
 
-// Ratings as a file holds them: original ids, in the file's order. Where ids are text, `users` are
-// rows of user_names, of which each may occur, and `items` of item_names.
+// Ratings of a file: original ids, in the file's order. Text ids: `users` are rows of user_names,
+// each of which may occur, and `items` of item_names.
 struct RawRatings {
   AlignedVector<std::int32_t> users;
   AlignedVector<std::int32_t> items;
   AlignedVector<float> values;
-  AlignedVector<std::int64_t> times = {};  // of each rating where they were asked for
+  AlignedVector<std::int64_t> times = {};  // of each rating if asked for
   IdNames user_names = {}, item_names = {};
 };
 
@@ -141,7 +141,7 @@ struct DuplicateReport {
 Ratings make_ratings(RawRatings raw, DuplicatePolicy policy, int threads, const std::string& name,
                      DuplicateReport* report = nullptr);
 
-// Ids of users and items that several matrices have in common, and what owns them.
+// Ids of users and items that several matrices have in common, and their owner.
 struct SharedIds {
   View<const std::int32_t> users, items;
   IdNames user_names, item_names;
@@ -159,7 +159,7 @@ Ratings select(const Ratings& all, View<const std::uint8_t> keep, std::uint8_t l
 double mean_rating(const Ratings& ratings);
 double mean_rating(const Ratings& ratings, ThreadTeam& team);
 
-// Hash of all ids (names where they are text), indices and values: the same for the same matrix,
+// Hash of all ids (names if they are text), indices and values: the same for the same matrix,
 // however it was read.
 std::uint64_t content_hash(const Ratings& ratings, int threads);
 

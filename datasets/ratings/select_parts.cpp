@@ -1,8 +1,8 @@
-// Two passes over runs of whole rows. The first counts the ratings of each part in each run, by
-// the labels; then every run knows where its ratings go, and the second copies them block by
+// Two passes over runs of whole rows. The first counts the ratings of each part in each run, by the
+// labels; then every run knows the places of its ratings, and the second copies them block by
 // block: all parts of a block from the cache, through a buffer within it, without a branch on the
-// labels, which are random. So 8 bytes a rating are read and 12 are written, without users 8. What
-// takes longest is the system's: the first touch of memory that it hands out.
+// labels, which are random. So 8 bytes a rating are read and 12 are written, without users 8. The
+// longest part is the system's: the first touch of new memory.
 #include "datasets/ratings/select_parts.hpp"
 
 #if defined(__x86_64__)
@@ -30,7 +30,7 @@ namespace {
 constexpr std::int64_t kRunRatings = std::int64_t{1} << 16;
 constexpr std::int64_t kReleasedRuns = 4;  // that a thread takes together
 
-// Arrays of a part, beside what owns its ids.
+// Arrays of a part, beside the owner of its ids.
 struct Selection {
   SharedIds ids;
   Ratings::Arrays own;
@@ -308,7 +308,7 @@ RatingRuns piece_runs(const Ratings& all, std::int64_t first, std::int64_t end,
     runs.first_row.push_back(row);
     runs.first_rating.push_back(at);
   }
-  // Without ratings there is no run, and all rows have none.
+  // Without ratings there are no runs, and all rows are empty.
   runs.first_row.push_back(static_cast<std::int32_t>(runs.first_row.empty() ? first : end));
   runs.first_rating.push_back(last);
   return runs;

@@ -15,14 +15,14 @@
 
 namespace mf {
 
-// Labels, one byte a rating, by blocks of kLabelBlock at most: in `scratch`, or where they are.
+// Labels, one byte a rating, by blocks of kLabelBlock at most: in `scratch`, or in place.
 inline constexpr std::int64_t kLabelBlock = 2048;
 using LabelBlock = std::array<std::uint8_t, kLabelBlock>;
 using LabelsOf =
     std::function<const std::uint8_t*(std::int64_t begin, std::int64_t end, LabelBlock& scratch)>;
 using Labels = AlignedVector<std::uint8_t>;
 
-// Those of the ratings from `first` on, which live elsewhere.
+// Labels of the ratings from `first` on, stored by the caller.
 inline LabelsOf stored_labels(View<const std::uint8_t> labels, std::int64_t first = 0) {
   return [=](std::int64_t begin, std::int64_t, LabelBlock&) {
     return labels.data() + (begin - first);
@@ -44,7 +44,7 @@ struct SelectedPart {
   AlignedVector<std::uint8_t> item_rated;  // n flags: 1 for the items with a rating in this part
 };
 
-// What becomes of the ratings that are cut.
+// The fate of the ratings that are cut.
 enum class Originals {
   kept,
   // The caller has the only copy and drops it: its memory goes back to the system while the parts
@@ -55,7 +55,7 @@ enum class Originals {
 
 // Runs of ratings, by which the work is cut.
 struct RatingRuns {
-  std::vector<std::int32_t> first_row;     // that of the first rating; then the number of rows
+  std::vector<std::int32_t> first_row;     // the first rating's; then the number of rows
   std::vector<std::int64_t> first_rating;  // of each run; then the number of ratings
   std::int64_t count() const { return std::ssize(first_row) - 1; }
 };
@@ -70,10 +70,9 @@ struct WantedPart {
 };
 
 // Part k, which has these ids, has the ratings with the label of wanted[k]; other labels are in no
-// part.
-// `runs` are those of `all` or of some of its rows: then the parts have no ratings in the others.
-// `unread`: where the columns of `all` are, if not there; the runs are its pieces. The result does
-// not depend on the number of threads.
+// part. `runs` cover `all` or some of its rows: then the parts have no ratings in the others.
+// `unread`: the source of the columns of `all`, if they are not in memory; the runs are its pieces.
+// The result does not depend on the number of threads.
 std::vector<SelectedPart> select_parts(const Ratings& all, const SharedIds& ids,
                                        const LabelsOf& labels, const RatingRuns& runs,
                                        View<const WantedPart> wanted, ThreadTeam& team,

@@ -8,8 +8,8 @@
 
 namespace mf {
 
-// of(rank): the part of that rank as a View, where it is on that rank and where it goes on rank 0.
-// All ranks together.
+// of(rank): the part of that rank as a View: its source on that rank, its target on rank 0. All
+// ranks together.
 template <class Of>
 void to_rank_0(const Of& of, Communicator& ranks) {
   std::vector<Outgoing> sends;

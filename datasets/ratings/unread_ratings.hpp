@@ -20,12 +20,12 @@ class UnreadRatings {
   virtual std::int64_t piece() const = 0;
 
   // Reads a piece in which this rank has ratings, once, and calls use(items, values) with its
-  // columns. Those of the own rows are what Ratings promises. By many threads. Throws Error(data).
+  // columns, canonical as in Ratings in own rows. By many threads. Throws Error(data).
   using Use = std::function<void(const std::int32_t* items, const float* values)>;
   virtual void read(std::int64_t number, const Use& use) = 0;
 
-  // After the last piece: whether what was read is what was written. All ranks together; throws
-  // Error(data) on all, and then what was made of the ratings is not to be used.
+  // After the last piece: checks that the bytes read are the bytes written. All ranks together;
+  // throws Error(data) on all, and then no result of the ratings may be used.
   virtual void check(Communicator& ranks) = 0;
 };
 

@@ -35,7 +35,7 @@ const char* name_of(Compression compression) {
   return "an archive";
 }
 
-// Text of ratings packs 3 to 10 times; what packs hundreds of times is made to fill a memory.
+// Text of ratings packs 3 to 10 times; a text that packs hundreds of times is an attack on memory.
 void check_growth(const std::string& path, std::size_t packed, std::size_t unpacked) {
   constexpr std::size_t kAlways = std::size_t{256} << 20;
   constexpr std::size_t kRatio = 200;
@@ -130,8 +130,8 @@ void ArchiveReader::open() {
   if (a == nullptr) throw std::bad_alloc();
   const bool zip = compression_ == Compression::zip;
   if (zip) {
-    // By its directory, which stands at the end. The other way, member by member from the start,
-    // would not miss what is cut off.
+    // Reads by the directory at the end. Reading member by member from the start would not notice a
+    // cut.
     archive_read_support_format_zip_seekable(a);
   } else {
     archive_read_support_filter_by_code(a, filter_of(compression_));

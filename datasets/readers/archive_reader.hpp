@@ -1,6 +1,6 @@
-// Internal: what is packed, read through libarchive: the members of a zip archive, and
-// streams of gzip, xz, zstd and bzip2. Damage and cuts are errors, also those that libarchive
-// would work around. A build without libarchive refuses, and names the package.
+// Internal: packed files, read through libarchive: the members of a zip archive, and streams of
+// gzip, xz, zstd and bzip2. Damage and cuts are errors, also those that libarchive would work
+// around. A build without libarchive refuses, and names the package.
 #pragma once
 
 #include <memory>
@@ -20,8 +20,8 @@ struct ArchiveMember {
   bool folder = false;
 };
 
-// One pass through the members. Throws Error(data) naming the path where something is damaged,
-// Error(unsupported) where this build has no libarchive.
+// One pass through the members. Throws Error(data) naming the path if something is damaged,
+// Error(unsupported) if this build has no libarchive.
 class ArchiveReader {
  public:
   // For a zip archive, or for a compressed file, which is one member without a name.

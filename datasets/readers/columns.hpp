@@ -54,8 +54,8 @@ struct Roles {
 
 // For the fields of a header, without quotes. A name that is asked for replaces the usual words,
 // which count in any case, without '_', '-' and blanks and up to a ':' (RecBole writes
-// "user_id:token"). Where several fields have words of one role, a plain one ("rating", "userId")
-// wins over the others ("plays", "customer").
+// "user_id:token"). If several fields have words of one role, a plain one ("rating", "userId") wins
+// over the others ("plays", "customer").
 Roles roles_of(const std::vector<std::string>& fields, const ColumnNames& names);
 
 // Whether these fields are names of columns: one of a user and one of an item.

@@ -32,7 +32,7 @@ void skip_quoted(const char*& p) {
   ++p;
 }
 
-// For a line without padding; those of chunks have skip_to.
+// For a line without padding; lines of chunks have skip_to.
 void skip_field(const char*& p, char separator, bool quotes = true) {
   if (quotes && *p == '"') skip_quoted(p);
   while (*p != separator && !at_line_end(p)) ++p;
@@ -76,7 +76,7 @@ Roles roles_by_place(std::size_t count) {
   return roles;
 }
 
-// Those that were asked for by their places. What is not asked for has none, and is skipped.
+// The roles given by place. Other columns have none and are skipped.
 Roles roles_at_places(const Fields& fields, const ColumnNames& names) {
   const auto refuse = [&](std::string found, std::string expected) {
     throw LineError{fields.begins.front(), std::move(found), std::move(expected),
@@ -107,7 +107,7 @@ std::string missing_column(const ColumnNames& names, Role role) {
   return "a header with a column for the " + kRoleNames.of(role);
 }
 
-// What is read beside users and items.
+// Columns to read beside users and items.
 struct Wanted {
   bool ratings = true, times = false;
 };
@@ -137,7 +137,7 @@ void check_roles(const Roles& roles, const Fields& fields, const ColumnNames& na
   }
 }
 
-// A first line of numbers is no header, and no rating either.
+// A first line of numbers is neither a header nor a rating.
 void refuse_numbers(const Fields& fields) {
   if (!std::all_of(fields.words.begin(), fields.words.end(),
                    [](const std::string& word) { return is_plain_number(word); }))
@@ -154,7 +154,7 @@ void refuse_numbers(const Fields& fields) {
 // `line` ends in '\n'.
 Header read_header(const std::string& line, const ColumnNames& names, const Wanted& wanted) {
   const bool pairs = !wanted.ratings;
-  // What has tabs and no header is of programs that know no quotes.
+  // A file with tabs and no header comes from programs that know no quotes.
   const std::size_t separator = line.find_first_of(kCsvSeparators);
   const bool tabs = separator != line.npos && line[separator] == '\t';
   Header header;
@@ -305,8 +305,8 @@ class Csv : public LineFormat {
   NamedColumns named_;
 };
 
-// By the fields of `line`, the first after the header, which ends in '\n'. A line that is no rating
-// decides nothing: it is an error when it is parsed.
+// By the fields of `line`, the first after the header, which ends in '\n'. A line that is not a
+// rating decides nothing: it is an error when it is parsed.
 NamedColumns named_columns_of(const std::string& line, const Header& header, IdKind kind) {
   std::string user;
   std::string item;

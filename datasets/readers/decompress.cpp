@@ -23,8 +23,8 @@ std::uint32_t number_at(std::string_view bytes, std::size_t at) {
   return value;
 }
 
-// The size of the member whose trailer ends at `end` of `input`, if its content can be what
-// `output` begins with; npos if not.
+// The size of the member whose trailer ends at `end` of `input`, if `output` can begin with its
+// content; npos if not.
 std::size_t member_size(std::string_view input, std::size_t end, std::string_view output) {
   if (end < kTrailer) return std::string_view::npos;
   const std::uint32_t crc = number_at(input, end - kTrailer);
@@ -35,9 +35,9 @@ std::size_t member_size(std::string_view input, std::size_t end, std::string_vie
   return std::string_view::npos;
 }
 
-// Whether `output` is what the trailers in `input` say (RFC 1952): libarchive does not look at
-// them. Members may follow one another, as `cat a.gz b.gz` makes them; each ends where the next
-// header begins and the trailer before it fits.
+// Whether `output` matches the trailers in `input` (RFC 1952): libarchive does not look at them.
+// Members may follow one another, as `cat a.gz b.gz` makes them; each ends where the next header
+// begins and the trailer before it fits.
 bool gzip_checksums_hold(std::string_view input, std::string_view output) {
   const std::uint32_t whole = static_cast<std::uint32_t>(output.size());
   if (number_at(input, input.size() - 4) == whole &&
@@ -76,7 +76,7 @@ Bytes decompress_stream(const std::string& path, const Bytes& bytes, Compression
   if (compression == Compression::gzip && !gzip_checksums_hold(bytes.view, content.view)) {
     reader.fail_damaged("its checksum does not hold");
   }
-  // libarchive's bzip2 ends, and says nothing, where what follows is no stream.
+  // libarchive's bzip2 ends silently if the following bytes are not a stream.
   if (compression == Compression::bzip2 && reader.packed_size() != bytes.view.size()) {
     reader.fail_damaged(fmt::format("what follows its first {} bytes", reader.packed_size()));
   }

@@ -1,5 +1,5 @@
 // One rating a line, columns between separators: movielens-tab, double-colon, triples, and pairs,
-// which have no rating. A header is passed over. Times are skipped where they are not asked for.
+// which have no rating. A header is passed over. Times are skipped unless asked for.
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -124,7 +124,7 @@ class Delimited : public LineFormat {
     return number_name(names, begin, p, what);
   }
 
-  // `field` is where the field that ends at p began; `id`: of a user or an item.
+  // `field` is the begin of the field that ends at p; `id`: it is of a user or an item.
   [[gnu::always_inline]] void separator(const char*& p, const char* field, bool id) const {
     if (!Separator::read(p)) [[unlikely]]
       fail_separated(p, field, id);
@@ -185,8 +185,8 @@ bool begins_number(const std::string& field) {
          std::string_view("+-.").find(field.front()) != std::string_view::npos;
 }
 
-// Whether the first line is a header. Throws where its columns stand in another order, or where it
-// only seems to be one.
+// Whether the first line is a header. Throws if its columns are in another order, or if it only
+// looks like one.
 bool has_header(const Text& text, const std::vector<std::string>& fields, const ColumnNames& names,
                 bool rating) {
   const std::string expected = rating ? "user, item and rating" : "user and item";

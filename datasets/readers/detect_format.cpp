@@ -1,4 +1,4 @@
-// Which format a text is in: its extension decides where it can, else its first line.
+// Which format a text is in: its extension decides if it can, else its first line.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ bool starts_with_ids(const std::vector<std::string_view>& words) {
   return words.size() >= 2 && is_integer(words[0]) && is_integer(words[1]);
 }
 
-// Two ids, perhaps text, and a rating. A header has no number where the rating is.
+// Two ids, perhaps text, and a rating. A header has no number in the place of the rating.
 bool is_rating(const std::vector<std::string_view>& words) {
   return words.size() >= 3 && is_id_name(words[0]) && is_id_name(words[1]) &&
          is_plain_number(words[2]);
@@ -64,7 +64,7 @@ bool names_columns(const std::vector<std::string_view>& words, const ColumnNames
   return is_header({words.begin(), words.end()}, columns);
 }
 
-// Empty where the line tells nothing.
+// Empty if the line tells nothing.
 std::string by_first_line(std::string_view line, const ColumnNames& columns) {
   if (line.starts_with("%%")) return "matrix-market";
   if (line.ends_with(':') && is_integer(line.substr(0, line.size() - 1))) return "netflix";
@@ -98,8 +98,8 @@ std::string_view without_return(std::string_view line) {
   return line;
 }
 
-// Throws Error(data) where the first line fits no format, the second one does, and the first has
-// no digits: it is a header, of names that are not the usual ones.
+// Throws Error(data) if the first line fits no format, the second one does, and the first has no
+// digits: it is a header of unusual names.
 void refuse_header(const Text& text, std::string_view first, const ColumnNames& columns) {
   if (first.find_first_of("0123456789") != first.npos) return;
   const std::size_t begin = std::min(text.view().find('\n'), text.view().size() - 1) + 1;

@@ -1,6 +1,6 @@
-// Internal: characters of a line of a chunk (line_parser.hpp), eight at a time. Where digits or a
-// field end decides a jump that no processor foresees; here there is one for eight characters.
-// kTextPadding of them can be read from every position of such a line.
+// Internal: characters of a line of a chunk (line_parser.hpp), eight at a time. Every end of digits
+// or of a field costs a mispredicted jump; here there is one for eight characters. kTextPadding of
+// them can be read from every position of such a line.
 #pragma once
 
 #include <bit>
@@ -22,14 +22,14 @@ inline constexpr std::uint64_t kOnes = 0x0101010101010101;
 inline constexpr std::uint64_t kHigh = kOnes << 7;
 
 // The high bits of the characters above `most`; exact up to the first above 127, the only ones that
-// carry into what is behind them.
+// carry into later characters.
 [[gnu::always_inline]] inline std::uint64_t above(std::uint64_t most, std::uint64_t chars) {
   return ((chars + kOnes * (127 - most)) | chars) & kHigh;
 }
 
 // The digits that eight characters begin with.
 struct EightDigits {
-  std::uint64_t digits;  // the values of those that are digits, by character
+  std::uint64_t digits;  // the values of the digits, by character
   int count;             // of digits before the first other character
 
   [[gnu::always_inline]] explicit EightDigits(const char* p) {
@@ -46,8 +46,8 @@ struct EightDigits {
   }
 };
 
-// The high bits of those of eight characters that are `wanted`; of those behind the first such one,
-// perhaps others, too.
+// The high bits of the characters that are `wanted`; behind the first such one, perhaps of others,
+// too.
 [[gnu::always_inline]] inline std::uint64_t where_is(char wanted, std::uint64_t chars) {
   const std::uint64_t zero = chars ^ (kOnes * static_cast<unsigned char>(wanted));
   return (zero - kOnes) & ~zero & kHigh;
@@ -68,7 +68,7 @@ struct EightDigits {
   p = q;
 }
 
-// Moves p over digits and `kMarks`. What is above 127 is neither.
+// Moves p over digits and `kMarks`. Characters above 127 are neither.
 template <char... kMarks>
 [[gnu::always_inline]] inline void skip_digits(const char*& p) {
   const char* q = p;

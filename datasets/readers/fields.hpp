@@ -1,7 +1,7 @@
 // Internal: the fields of a line. Every line a parser sees ends in '\n', which no field contains,
-// so these loops do not check for the end of the text. What every line goes through is inlined
-// by decree: how many formats there are should not decide how fast each is. Loops move a pointer of
-// their own: a character may be part of the caller's, which would be stored at every step.
+// so these loops do not check for the end of the text. The code that every line runs is
+// always_inline: the number of formats should not decide their speed. Loops move a local pointer: a
+// character may alias the caller's, which would be stored at every step.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@
 
 namespace mf {
 
-// Whether a rating lies on the declared scale; any rating does where none is declared.
+// Whether a rating lies on the declared scale; any rating does if none is declared.
 class ScaleCheck {
  public:
   explicit ScaleCheck(const std::optional<RatingScale>& scale);
@@ -28,8 +28,8 @@ class ScaleCheck {
     if (!declared_) return true;
     if (!(value >= scale_.min && value <= scale_.max)) return false;
     if (scale_.step <= 0) return true;
-    // Steps such as 0.1 are no floats: compare in steps, with room for rounding. There are fewer
-    // than 2^25 (why_no_scale), so that the number of one fits an integer.
+    // Steps such as 0.1 are not exact in floats: compare in steps, with room for rounding. There
+    // are fewer than 2^25 (why_no_scale), so that the number of one fits an integer.
     const double steps = (double{value} - double{scale_.min}) * per_step_;
     const double nearest = static_cast<double>(static_cast<std::int64_t>(steps + 0.5));
     return std::abs(steps - nearest) < room_;
@@ -62,7 +62,7 @@ inline bool is_blank(char c) { return c == ' ' || c == '\t'; }
   return q != begin && v <= max;
 }
 
-// What to do where an integer was expected and something else found.
+// Advice if an integer was expected and something else found.
 inline constexpr const char* kNamesAdvice = "if ids are text here, set ids to \"text\"";
 // The same for a field that begins with digits.
 std::string id_advice(std::string_view field);
@@ -116,7 +116,7 @@ std::string id_advice(std::string_view field);
 // Any other.
 bool read_long_decimal(const char*& p, float& value);
 
-// A finite decimal number; the caller says what it expected.
+// A finite decimal number; the caller reports its expectation.
 [[gnu::always_inline]] inline bool read_number(const char*& p, float& value) {
   return read_short_decimal(p, value) || read_long_decimal(p, value);
 }

@@ -1,8 +1,8 @@
 // Internal: columns of ids, which are integers or names (datasets/ratings/ids/id_names.hpp).
 //
-// One kind a column. Where it is not given, the first rating of the file decides: a field that is a
-// number, be it too large, negative or with a fraction, says integers, any other names. So a slip
-// in a column of integers stays an error, and numbers among names are names.
+// One kind a column. If it is not given, the first rating of the file decides: a number, even one
+// too large, negative or with a fraction, means integers; any other field means names. So a slip in
+// a column of integers stays an error, and numbers among names are names.
 //
 // Names are numbered in the order in which a chunk of text meets them; when all chunks are parsed,
 // these numbers are replaced by the rows of all names in ascending order. So the result knows
@@ -37,8 +37,8 @@ void refuse_names(IdKind kind, const std::string& path, const char* format);
 // Distinct names, numbered as they come.
 class NameCounter {
  public:
-  // The number of a name, which is copied: a file may change under its view. -1 where the text is
-  // none.
+  // The number of a name, which is copied: a file may change under its view. -1 if the text is not
+  // a name.
   std::int32_t number(std::string_view name);
 
   const std::vector<std::string_view>& names() const { return names_; }
@@ -88,7 +88,7 @@ struct ChunkPadding {
 void warn_of_padding(const std::string& path, const RawRatings& raw,
                      const std::vector<ChunkPadding>& chunks);
 
-// The number of the name at [begin, end); `what` is "user" or "item". Throws LineError.
+// The number of the name at [begin, end); `what`: "user" or "item". Throws LineError.
 std::int32_t number_name(NameCounter& names, const char* begin, const char* end, const char* what);
 // The same for a field of a csv file in quotes, of which two stand for one.
 std::int32_t number_quoted_name(NameCounter& names, const char* begin, const char* end,
@@ -100,7 +100,7 @@ struct MergedNames {
   IdNames names;
   std::vector<std::vector<std::int32_t>> row_of;
 };
-// Throws Error(data) where there are more than 2^31 - 1.
+// Throws Error(data) if there are more than 2^31 - 1.
 MergedNames merge_names(const std::vector<const NameCounter*>& counters);
 
 // Replaces the numbers of chunk c, at [first[c], first[c] + written[c]), by rows of all names.

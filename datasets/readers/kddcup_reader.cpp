@@ -33,7 +33,7 @@ class KddCup : public LineFormat {
       std::uint64_t user = 0;
       std::uint64_t count = 0;
       constexpr auto max = std::numeric_limits<std::int32_t>::max();
-      // A header that is malformed ends the parse where it stands: what follows does not matter.
+      // A malformed header ends the parse: later lines do not matter.
       if (!read_integer(p, max, user) || *p++ != '|' || !read_integer(p, max, count)) return {};
       state = {static_cast<std::int32_t>(user), static_cast<std::int64_t>(count),
                static_cast<std::int64_t>(count)};

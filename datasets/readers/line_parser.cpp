@@ -69,7 +69,7 @@ ChunkScan scan_chunk(const TextChunk& chunk, char header_mark, bool (*is_header)
   std::string_view text(chunk.begin, chunk.end);
   for (std::size_t mark = text.rfind(header_mark); mark != text.npos;
        mark = text.rfind(header_mark)) {
-    const std::size_t line = text.rfind('\n', mark) + 1;  // 0 where there is none
+    const std::size_t line = text.rfind('\n', mark) + 1;  // 0 if there is none
     if (is_header(chunk.begin + line)) {
       scan.header = chunk.begin + line;
       scan.lines_after_header = count_lines(chunk.begin + mark, chunk.end) - 1;

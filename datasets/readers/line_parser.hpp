@@ -16,7 +16,7 @@
 //   void finish(const State&, const char* end) const     called after the last line
 //   State next(State, const ChunkScan&) const            the state after a chunk, from its scan
 //   static constexpr char kHeaderMark                    a byte of every group header; 0: the
-//                                                        lines stand by themselves
+//                                                        lines are independent
 //   static bool is_header(const char* line)              tells one from other lines with that byte
 //   NamedColumns named() const                           which columns of ids are names; with
 //   static constexpr bool kNames                         true; their numbers go to RatingSink
@@ -62,7 +62,7 @@ struct RatingSink {
   float* value;
   ChunkNames* names;  // of formats with names
   ChunkPadding* padding;
-  ChunkTimes* times;  // where they are asked for
+  ChunkTimes* times;  // if asked for
   void add(std::int32_t u, std::int32_t i, float v) {
     *user++ = u;
     *item++ = i;
@@ -108,13 +108,13 @@ struct ChunkScan {
 };
 
 // A text from `begin` on, cut into chunks, without blank lines at its end. The last lines, as many
-// as make the padding of those before, are copied as a chunk of their own, with its own padding
-// and, where the text ends without one, a newline.
+// as make the padding of those before, are copied into a separate chunk with its own padding and,
+// if the text ends without one, a newline.
 class ChunkedText {
  public:
   ChunkedText(std::string_view text, std::size_t begin, std::size_t chunk_bytes);
   const std::vector<TextChunk>& chunks() const { return chunks_; }
-  // What there is to do for: the last chunk is a few lines.
+  // Threads that find work: the last chunk is only a few lines.
   int threads(int at_most) const {
     return static_cast<int>(
         std::clamp<std::int64_t>(std::ssize(chunks_) - 1, 1, std::max(at_most, 1)));
@@ -129,8 +129,8 @@ std::int64_t count_lines(const char* begin, const char* end);
 ChunkScan scan_chunk(const TextChunk& chunk, char header_mark, bool (*is_header)(const char*));
 
 // Moves the ratings of each chunk up to those before it, over the places that header lines left
-// empty. first[c] is where chunk c was written, written[c] how many it has.
-// Those of `times`, too, if there are.
+// empty. Chunk c was written from first[c] on and has written[c] ratings. Moves `times`, too, if
+// there are any.
 void close_gaps(RawRatings& raw, const std::vector<std::int64_t>& first,
                 const std::vector<std::int64_t>& written);
 
@@ -191,8 +191,8 @@ std::optional<LineError> line_if_it_fits(const Format& format, const char*& p, S
 }
 
 // Parses the text from offset `begin` on. Throws Error(data) for the first line in file order that
-// does not fit, unless such lines are left out. In groups none is: it may be the header of what
-// follows.
+// does not fit, unless such lines are left out. Lines of groups never are: one may be the header of
+// the next group.
 template <class Format>
 RawRatings parse_lines(const Text& text, std::size_t begin, const Format& format,
                        const ParseOptions& options, typename Format::State state = {}) {

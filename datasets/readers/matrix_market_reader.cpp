@@ -18,7 +18,7 @@ struct MatrixHeader {
   std::int64_t entries = 0;
   bool integer = false;
   bool pattern = false;    // no values: observed pairs
-  bool symmetric = false;  // only what is on or below the diagonal
+  bool symmetric = false;  // only entries on or below the diagonal
   std::size_t bytes = 0;   // up to the first entry
 };
 

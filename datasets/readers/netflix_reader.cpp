@@ -19,7 +19,7 @@
 namespace mf {
 namespace {
 
-// Movie groups. `Entry` reads what follows the customer.
+// Movie groups. `Entry` reads the rest of a line behind the customer.
 template <class Entry>
 class MovieGroups : public LineFormat {
  public:
@@ -35,7 +35,7 @@ class MovieGroups : public LineFormat {
     return *line == ':' && at_line_end(line + 1);
   }
 
-  // A header that is no number ends the parse where it stands, so what follows does not matter.
+  // A header that is not a number ends the parse, so later lines do not matter.
   State next(State state, const ChunkScan& scan) const {
     if (scan.header == nullptr) return state;
     const char* p = scan.header;
@@ -189,7 +189,7 @@ RawRatings read_netflix(const Text& text, const ScaleCheck& scale, const ParseOp
 
 namespace {
 
-// Not what an editor or a download has left beside it.
+// Excludes leftovers of an editor or a download.
 bool is_text(std::string_view name) {
   const std::size_t at = name.rfind(".txt");
   if (at == name.npos) return false;

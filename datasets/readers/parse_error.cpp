@@ -15,7 +15,7 @@ bool ends_field(char c) {
 }  // namespace
 
 const char* field_end(const char* p) {
-  constexpr int kMost = 1 << 12;  // what is left of a file that was cut short may be gigabytes
+  constexpr int kMost = 1 << 12;  // the rest of a file that was cut short may be gigabytes
   while (*p == ' ') ++p;
   for (int size = 0; size < kMost && !ends_field(*p); ++size) ++p;
   return p;
@@ -23,7 +23,7 @@ const char* field_end(const char* p) {
 
 std::string field_at(const char* p) {
   if (*p == '\n' || (*p == '\r' && p[1] == '\n')) return "the end of the line";
-  // A separator in the wrong place is shown by itself.
+  // A separator in the wrong place is shown alone.
   return in_quotes({p, ends_field(*p) ? p + 1 : field_end(p)});
 }
 
@@ -39,7 +39,7 @@ bool is_cut_number(std::string_view field, std::string_view marks) {
                      [&](char c) { return digit(c) || marks.find(c) != marks.npos; });
 }
 
-// What to do about a field that is not a plain number, or "".
+// Advice on a field that is not a plain number, or "".
 std::string number_advice(std::string_view field) {
   if (field.size() > 1 && field.front() == '"' && field.back() == '"') {
     field = field.substr(1, field.size() - 2);

@@ -13,16 +13,16 @@
 namespace mf {
 
 struct LineError {
-  const char* at = nullptr;  // where the offending field begins
+  const char* at = nullptr;  // begin of the offending field
   std::string found;         // "'abc'", "the end of the line"
   std::string expected;      // "an item id (...)"
-  std::string advice;        // what to do, or empty
+  std::string advice;        // the remedy, or empty
 };
 
 // The end of the field at p, which may begin with blanks, in a line that ends in '\n'.
 const char* field_end(const char* p);
 
-// What stands at `p` in a line that ends in '\n': a quoted field or "the end of the line".
+// The text at `p` in a line that ends in '\n': a quoted field or "the end of the line".
 std::string field_at(const char* p);
 
 // Throws LineError{p, field_at(p), expected, advice}.

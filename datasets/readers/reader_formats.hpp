@@ -35,7 +35,7 @@ RawRatings read_npy_folder(const std::string& folder, const ScaleCheck& scale,
                            const ParseOptions& options);
 
 // The files mv_*.txt of a folder, or else its combined_data_*.txt, in order of their names
-// (compressed ones too); empty where it has neither.
+// (compressed ones too); empty if it has neither.
 std::vector<std::string> netflix_files(const std::string& folder);
 
 // The three files of an npy folder or of an npz archive.
@@ -50,11 +50,11 @@ bool is_csv_values(const std::string& line, bool pairs = false);
 // Throws Error(data) if a scale is declared that lacks 1, the value of pairs.
 void check_pairs(const std::string& path, const ScaleCheck& scale);
 
-// Throws Error(data) if the text is a binary file: what it is, and how to convert it.
+// Throws Error(data) if the text is a binary file, naming its kind and how to convert it.
 void refuse_binary(const Text& text);
 
-// The format of a text by the extension of its path, then by its first line. Throws Error(data)
-// that says what was looked at where neither tells.
+// The format of a text by the extension of its path, then by its first line. If neither tells,
+// throws Error(data) that lists the evidence.
 std::string detect_text_format(const Text& text, const ColumnNames& columns);
 
 // read_ratings with the size of a chunk, so that tests can cut lines anywhere.

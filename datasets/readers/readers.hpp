@@ -22,12 +22,12 @@ struct ReadOptions {
   int threads = 1;
   ColumnNames columns = {};        // of a header
   IdKind ids = IdKind::automatic;  // text: for formats that may have names (docs/spec.md)
-  bool times = false;              // of the ratings; Error(data) where the file has none
-  // Lines of a text that are no ratings are left out, and counted in a warning: of a file that is
-  // known to have some, and has no groups as those of netflix and kddcup.
+  bool times = false;              // of the ratings; Error(data) if the file has none
+  // Leaves out lines that are not ratings, and counts them in a warning: for a file known to have
+  // some. Not for files in groups (netflix, kddcup).
   bool leave_out_damaged = false;
-  // Where given, it gets the content of a file (no folder) before it is parsed: decompressed, of a
-  // zip archive the archive.
+  // If given, it gets the content of a file (no folder) before it is parsed: decompressed, of a zip
+  // archive the archive.
   std::function<void(const Bytes&)> on_content = nullptr;
 };
 
@@ -39,12 +39,12 @@ struct ReaderFormat {
 const std::vector<ReaderFormat>& reader_formats();
 
 // Reads one file (or, for netflix a folder of mv_*.txt files, for npy a folder of users.npy,
-// items.npy, ratings.npy). `auto` decides by extension and the first lines, and says in the error
-// what it looked at where it cannot tell.
+// items.npy, ratings.npy). `auto` decides by extension and the first lines, else throws an error
+// that lists the evidence.
 RawRatings read_ratings(const std::string& path, const ReadOptions& options);
 
 struct FirstLook {
-  std::string format;  // what read_ratings would read it as
+  std::string format;  // the format that read_ratings would use
   RawRatings ratings;  // of the first thousand lines, if each line of the format stands for itself
 };
 // Throws Error(data) if the file is missing, its format is not recognised, these lines are wrong or

@@ -12,8 +12,8 @@ namespace mf {
 enum class Compression { none, gzip, xz, zstd, bzip2, zip };
 Compression detect_compression(std::string_view bytes);  // by the first bytes
 
-// Throws Error(data) where the stream is damaged or cut, Error(unsupported) where this build lacks
-// the library.
+// Throws Error(data) if the stream is damaged or cut, Error(unsupported) if this build lacks the
+// library.
 Bytes decompress(const std::string& path, const Bytes& bytes, Compression compression);
 
 // A text file, decompressed, without a UTF-8 byte order mark.
@@ -22,7 +22,7 @@ struct Text {
   Bytes bytes;
   std::string_view view() const { return bytes.view; }
 };
-// `on_content`, where given, gets what is hashed of the file before it is looked at: all of it,
+// `on_content`, if given, gets the content to hash before it is parsed: the whole file,
 // decompressed, or a zip archive as it is.
 using OnContent = std::function<void(const Bytes&)>;
 Text make_text(const std::string& path, const Bytes& file, const OnContent& on_content = nullptr);

@@ -1,4 +1,4 @@
-// Internal: when ratings were given, where a split asks for it: numbers, as unix times, or dates.
+// Internal: when ratings were given, if a split asks for it: numbers, as unix times, or dates.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 namespace mf {
 
 // A number (a fraction is dropped), or a date such as 2005-09-06, 2005-09-06 12:30 or
-// 2005-09-06T12:30:00.5Z, as seconds since 1970 in UTC, or in that of +02:00 at its end. Moves p
+// 2005-09-06T12:30:00.5Z, as seconds since 1970, in UTC or the zone at its end (+02:00). Moves p
 // behind it. For a line that ends in '\n'. Throws LineError.
 void read_time(const char*& p, std::int64_t& time, bool& is_date);
 // 19:09:00 or 19:09 as seconds.
 bool read_clock(const char*& p, std::int64_t& seconds);
 
-// Moves p behind a time that is not asked for, the last field of its line: whatever read_time()
-// takes, and fast what has only digits and these marks.
+// Moves p behind a time that is not asked for, the last field of its line: anything that
+// read_time() takes; digits and these marks are fast.
 template <char... kMarks>
 [[gnu::always_inline]] inline void skip_time(const char*& p) {
   const char* begin = p;
@@ -31,19 +31,19 @@ template <char... kMarks>
   read_time(p, time, is_date);
 }
 
-// Those of one chunk.
+// The times of one chunk.
 struct ChunkTimes {
-  std::int64_t* next = nullptr;  // where the next one goes
+  std::int64_t* next = nullptr;  // place of the next one
   bool numbers = false, dates = false;
 
   void read(const char*& p);  // throws LineError
   void add(std::int64_t time) { *next++ = time; }
 };
 
-// Throws Error(data) where some are numbers and others dates, which have no common order.
+// Throws Error(data) if some are numbers and others dates, which have no common order.
 void check_times(const std::string& path, const std::vector<ChunkTimes>& chunks);
 
-// Throws Error(data): the file has none, and what to do.
+// Throws Error(data): the file has no times, with the remedy.
 [[noreturn]] void fail_without_times(const std::string& path, const std::string& found);
 
 }  // namespace mf

@@ -1,7 +1,7 @@
-// The largest key that is drawn lies near where uniform keys have it: one pass counts the keys
-// below a window around that and collects those within. Where it is not in there, as with keys by
-// time, two passes find it: one counts the keys by their first bits, so that it is known which of
-// these groups it is in; one collects the keys of that group.
+// The largest drawn key of uniform keys lies near its expectation: one pass counts the keys below a
+// window around that and collects the keys within. If it is outside, as with keys by time, two
+// passes find it: one counts the keys by their first bits, which gives its group; one collects the
+// keys of that group.
 #include "datasets/split/draw.hpp"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ std::size_t group_of(std::uint64_t key) { return key >> (64 - kGroupBits); }
 
 using KeyBlock = std::array<std::uint64_t, kLabelBlock>;
 
-// Two multiplications of 64 bits a key: much faster where the CPU has those for vectors.
+// Two multiplications of 64 bits a key: much faster if the CPU has them for vectors.
 MF_CLONES void fill_keys(std::uint64_t base, std::int64_t begin, std::int64_t count,
                          std::uint64_t* to) {
   for (std::int64_t i = 0; i < count; ++i) to[i] = Keys::key_at(base, begin + i);
@@ -102,7 +102,7 @@ class Draw {
        ThreadTeam& team, Communicator& ranks)
       : labels_(labels), first_(first), end_(end), keys_(keys), team_(team), ranks_(ranks) {}
 
-  // What this rank has in a window; the counts are of all ranks.
+  // This rank's keys in a window; the counts are of all ranks.
   struct Found {
     KeyCounts counts;
     std::vector<std::uint64_t> within;
@@ -148,7 +148,7 @@ class Draw {
     for_chunks([&](std::int64_t begin, std::int64_t end) {
       std::vector<std::int64_t> own(all.size(), 0);
       for_labels(begin, end, [&](std::uint8_t label, std::uint64_t key) {
-        own[group_of(key)] += label == kTrain ? 1 : 0;  // no branch on what is random
+        own[group_of(key)] += label == kTrain ? 1 : 0;  // no branch on random labels
       });
       const std::lock_guard lock(mutex_);
       std::transform(own.begin(), own.end(), all.begin(), all.begin(), std::plus<>());
@@ -215,7 +215,7 @@ class Draw {
   const AnyKeys& keys_;
   ThreadTeam& team_;
   Communicator& ranks_;
-  std::mutex mutex_;  // of what the chunks add to
+  std::mutex mutex_;  // of the results that chunks add to
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 // Internal: a draw, exact in size and the same for any number of threads and ranks. Every rating
-// (or user) has a 64-bit key, and the smallest keys are drawn: those of (seed, purpose, index) for
-// a uniform draw, or those of the latest ratings.
+// (or user) has a 64-bit key, and the smallest keys are drawn. A uniform draw makes keys of (seed,
+// purpose, index); a draw by time gives the latest ratings the smallest.
 #pragma once
 
 #include <bit>
@@ -32,7 +32,7 @@ class Keys {
   Keys(std::uint64_t seed, Purpose purpose)
       : base_(Rng(seed, static_cast<std::uint64_t>(purpose))()) {}
   std::uint64_t operator()(std::int64_t i) const { return key_at(base_, i); }
-  // Those of [begin, begin + count).
+  // Fills the keys of [begin, begin + count).
   void fill(std::int64_t begin, std::int64_t count, std::uint64_t* to) const;
 
   static std::uint64_t key_at(std::uint64_t base, std::int64_t i) {
@@ -68,8 +68,8 @@ class TimeKeys {
 using DrawnOf = std::function<std::int64_t(std::int64_t n)>;
 DrawnOf share_of(double fraction);  // round(fraction * n)
 
-// The largest key of those drawn among the entries [first, end) labelled kTrain. Nothing: none is.
-// Over ranks, each has entries of its own, and n is of all.
+// The largest key of those drawn among the entries [first, end) labelled kTrain. Empty if none is.
+// Each rank has its own entries, and n counts all ranks'.
 template <class AnyKeys>
 std::optional<std::uint64_t> draw(const LabelsOf& labels, std::int64_t first, std::int64_t end,
                                   const DrawnOf& drawn, const AnyKeys& keys, ThreadTeam& team,

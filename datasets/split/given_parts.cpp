@@ -20,7 +20,7 @@ std::int64_t index_of(View<const std::int32_t> ascending, std::int32_t value) {
   return it != ascending.end() && *it == value ? it - ascending.begin() : -1;
 }
 
-// Position of the rating with these indices, or -1 (also where one of them is).
+// Position of the rating with these indices, or -1 (also if one of them is).
 std::int64_t position_in_row(const Ratings& ratings, std::int64_t user, std::int64_t item) {
   if (user < 0 || item < 0) return -1;
   const std::int64_t begin = ratings.user_offsets()[user];

@@ -11,8 +11,8 @@
 namespace mf {
 
 // Leaves the observed pairs in all parts, over the same users and items, and counts anew who is
-// cold. Returns how many pairs went; of none, `split` keeps its memory. Throws Error(data) that
-// names the data set, for values below 0 in any part and where nothing is left to train on.
+// cold. Returns the number of pairs left out; if 0, `split` keeps its memory. Throws Error(data)
+// that names the data set, if any part has values below 0 or nothing is left to train on.
 std::int64_t keep_observed(Split& split, const std::string& name, ThreadTeam& team);
 
 }  // namespace mf

@@ -1,7 +1,7 @@
-// What is drawn uniformly is known by its largest key (datasets/split/draw.hpp), so a rating's
-// label is computed anew where it is needed; users and leave-out write one byte a rating. All parts
-// come from one pass over the ratings (datasets/ratings/select_parts.hpp). What is cold follows
-// from the rows and the items of the parts.
+// The largest key defines a uniform draw (datasets/split/draw.hpp), so a rating's label is computed
+// when it is needed; users and leave-out write one byte a rating. All parts come from one pass over
+// the ratings (datasets/ratings/select_parts.hpp). Cold users and items follow from the rows and
+// the items of the parts.
 #include "datasets/split/split.hpp"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ constexpr std::uint8_t kTooShort = 4;  // a user with fewer than two ratings: tr
 
 using Scratch = std::vector<std::uint64_t>;
 
-// What is cut: the rows of one rank, of one process all.
+// The rows to cut: one rank's, or all.
 struct Scope {
   const Ratings& all;
   Communicator& ranks;
@@ -228,7 +228,7 @@ Labels written_labels(const Dataset& data, View<const std::uint8_t> given, const
   if (spec.kind == SplitSpec::Kind::given) return given_labels(data, given, spec, scope);
   if (spec.draws_ratings()) return {};
   Labels labels;
-  scope.ranks.agree([&] {  // what one rank cannot do, none has done
+  scope.ranks.agree([&] {  // if one rank fails, all fail
     RowLabels rows(scope);
     const Keys keys(spec.seed, Purpose::test);
     if (spec.kind == SplitSpec::Kind::leave_out) {
@@ -438,7 +438,7 @@ Split cut_parts(const Dataset& data, View<const std::uint8_t> given, const Split
       split.validation_from = earliest(data, scope, labels, kValidation, team);
     }
     scope.ranks.agree([&] {
-      // Ids of its own: the parts do not keep all ratings alive beside themselves.
+      // Copies the ids: the parts do not keep all ratings alive.
       const SharedIds ids = copy_ids(data.ratings, team);
       UnreadRatings* const unread = data.unread.get();
       const RatingRuns runs =
@@ -478,7 +478,7 @@ Flags flags_of_items(const Ratings& part) {
 AlignedVector<std::int64_t> item_offsets_of_all(const Ratings& own, Communicator& ranks,
                                                 ThreadTeam& team) {
   AlignedVector<std::int64_t> offsets = key_offsets(own.items(), own.n_items(), team);
-  ranks.all_sum(std::span<std::int64_t>(offsets));  // sums of offsets are those of the sums
+  ranks.all_sum(std::span<std::int64_t>(offsets));  // offsets of all ranks are sums of each rank's
   return offsets;
 }
 

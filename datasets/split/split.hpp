@@ -32,14 +32,14 @@ struct SplitSpec {
   // at least one and not all; the rest is the test part.
   double user_fraction = 0.1;
   double fold_in = 0.8;
-  // A share of what is left for training; for `by_time`, the latest of it; for `users`, a share of
-  // the users left with two or more ratings: a second group, cut in the same way.
+  // A share of the rest for training; for `by_time`, the latest of it; for `users`, a share of the
+  // users left with two or more ratings: a second group, cut in the same way.
   double validation_fraction = 0;
-  // leave_last: so many of what each user with more has left, the last ones.
+  // leave_last: the last so many of each user's remaining ratings, if the user has more.
   int validation_last = 0;
   std::uint64_t seed = 1;
 
-  // Ratings are drawn among all; other kinds cut rows, or take what is given.
+  // Ratings are drawn among all; other kinds cut rows, or take given parts.
   bool draws_ratings() const {
     return kind == Kind::holdout || kind == Kind::folds || kind == Kind::by_time;
   }
@@ -51,10 +51,10 @@ struct SplitSpec {
 struct Split {
   Ratings train;
   Ratings test;
-  Ratings validation;  // empty where none was asked for
-  // Histories of the held-out users, those of the validation part's as well: what a model may see
-  // of them once it is trained. Over the same users and items as train, in which their rows are
-  // empty. Without ratings where no user is held out.
+  Ratings validation;  // empty if not asked for
+  // Histories of the held-out users, the validation part's included, which a trained model may see.
+  // Over the same users and items as train, in which their rows are empty. Without ratings if no
+  // user is held out.
   Ratings fold_in;
   // Cold: no rating in train. Counted over those that occur in test.
   std::int64_t cold_users = 0;  // users of test ratings without a train rating
@@ -85,20 +85,19 @@ struct PartSizes {
 };
 PartSizes sizes_of(const Split& split);
 
-// A split of which this rank has the rows of its users: those of the split that one process makes,
-// bit for bit.
+// This rank's rows of a split, bit for bit as one process makes them.
 struct SplitSlice {
-  Split split;      // the rows of other ranks are empty; what is cold is counted over all ranks
+  Split split;      // the rows of other ranks are empty; the cold are counted over all ranks
   PartSizes sizes;  // over all ranks
-  PartOffsets test_parts, validation_parts;  // where those of each rank begin among all
+  PartOffsets test_parts, validation_parts;  // begin of each rank's part among all
   RatingSlice train;                         // views into split.train
   RatingFacts facts;                         // of the training part of all ranks
 };
 
 // `data` has all offsets and ids, and the ratings of the rows [users[r], users[r + 1]) of rank r;
-// others are not looked at, and memory of these goes back to the system as the parts grow. `given`:
-// labels for Kind::given. Every kind of split is shared: the ranks agree on the largest key drawn,
-// and decide all else row by row. All ranks together; throws on all where one of them cannot.
+// others are not read, and the memory of these is freed as the parts grow. `given`: labels for
+// Kind::given. Every kind of split is shared: the ranks agree on the largest key drawn, and decide
+// all else row by row. All ranks together; throws on all if one of them fails.
 SplitSlice make_split_slice(Dataset data, View<const std::uint8_t> given, const SplitSpec& spec,
                             const PartOffsets& users, Communicator& ranks, int threads,
                             UsersColumn of_train = UsersColumn::made);

@@ -32,7 +32,7 @@ Json SplitSpec::to_json() const {
   }
   json["validation"] = validation_fraction;
   if (kind == Kind::leave_last) json["validation"] = validation_last;
-  if (!needs_times()) json["seed"] = seed;  // what time decides is not drawn
+  if (!needs_times()) json["seed"] = seed;  // splits by time draw nothing
   return json;
 }
 

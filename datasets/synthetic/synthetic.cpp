@@ -41,7 +41,7 @@ class Raters {
   std::int64_t begin(std::int64_t u) const { return offsets_[u]; }
   std::int64_t end(std::int64_t u) const { return offsets_[u + 1]; }
 
-  // Fills items, of the length of the user's row. The stream is left where the ratings start.
+  // Fills items, of the length of the user's row. Leaves the stream at the start of the ratings.
   synthetic::User draw(std::int64_t u, ItemSampler& sampler, View<std::int32_t> items,
                        Rng& rng) const {
     rng = streams_.stream(u);
@@ -59,7 +59,7 @@ class Raters {
   View<const std::int64_t> offsets_;
 };
 
-// Mean of what the model adds to its mean over the ratings of at most 4096 users, evenly spaced.
+// Mean deviation of the model from its mean over the ratings of at most 4096 users, evenly spaced.
 double mean_deviation(const Raters& raters, const ItemCatalog& catalog, const RatingModel& model) {
   const std::int64_t stride = raters.n_users() / 4096 + 1;
   ItemSampler sampler(catalog);
@@ -93,7 +93,7 @@ void draw_values(const Profile& profile, const RatingModel& model, const synthet
   }
 }
 
-// Each user's ratings are written where they belong: nothing but the result grows with nnz.
+// Each user's ratings are written in place: nothing but the result grows with nnz.
 void draw_ratings(Ratings::Arrays& a, const Raters& raters, const ItemCatalog& catalog,
                   const Profile& profile, const RatingModel& model, ThreadTeam& team) {
   const std::int64_t chunk = std::clamp<std::int64_t>(raters.n_users() / 512, 1, 4096);

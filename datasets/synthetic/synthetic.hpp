@@ -1,7 +1,7 @@
 // Seeded look-alikes of published data sets: users, items and nnz of the real set, long-tailed
 // activity and popularity, a planted biased low-rank model with noise, rounded to the real scale,
-// no duplicate pair. Those of implicit feedback have tastes instead, and ones or counts as values.
-// The README of `datasets` has the models and the calibration.
+// no duplicate pair. Look-alikes of implicit feedback have tastes instead, and ones or counts as
+// values. The README of `datasets` has the models and the calibration.
 #pragma once
 
 #include <cstdint>

@@ -65,7 +65,7 @@ class Degrees {
   ThreadTeam& team_;
 };
 
-// What the scale leaves over, a few ratings, goes one each to the first users with room.
+// Gives the remainder of scaling, a few ratings, one each to the first users with room.
 void add_missing(AlignedVector<std::int64_t>& degrees, std::int64_t missing, std::int64_t n_items) {
   while (missing > 0) {
     for (std::size_t u = 0; u + 1 < degrees.size() && missing > 0; ++u) {

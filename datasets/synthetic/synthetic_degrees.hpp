@@ -10,8 +10,8 @@
 
 namespace mf::synthetic {
 
-// Every user has a stream of random numbers of its own; its first number is the user's place
-// in [0, 1) between the least and the most active. Later numbers are the rating model's.
+// Every user has its own stream of random numbers; its first number is the user's place in [0, 1)
+// between the least and the most active. The rating model uses the later numbers.
 class UserStreams {
  public:
   explicit UserStreams(std::uint64_t seed) : seed_(seed) {}

@@ -68,9 +68,9 @@ bool ItemSampler::insert(std::int32_t item) {
 }
 
 // Weighted draws without replacement in one go (Efraimidis and Spirakis): the smallest of
-// exponential variates divided by the weights. The law is that of repeated rejection. A chance is
-// at most 1, and -log(1 - u) at least u: of most items neither need be known, as the key is too
-// large already.
+// exponential variates divided by the weights. The law equals repeated rejection's. A chance is at
+// most 1, and -log(1 - u) at least u: of most items neither need be known, as the key is too large
+// already.
 void ItemSampler::insert_by_keys(std::int64_t missing, const Chance& chance, Rng& rng) {
   keys_.clear();
   for (std::int32_t item = 0; item < catalog_.size(); ++item) {

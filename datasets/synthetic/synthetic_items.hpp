@@ -15,7 +15,7 @@
 
 namespace mf::synthetic {
 
-// The items of a look-alike: their places between least and most popular, and what follows.
+// The items of a look-alike: their places between least and most popular, and derived facts.
 class ItemCatalog {
  public:
   ItemCatalog(const Profile& profile, const Shape& shape, std::uint64_t seed);
@@ -50,8 +50,8 @@ class ItemSampler {
   using Chance = std::function<double(std::int32_t)>;
 
   // Fills out with ascending items: the owed ones and then, one after another, items drawn with
-  // probability proportional to their weight times their chance, and to the user's taste where
-  // there are tastes, among those not yet drawn.
+  // probability proportional to their weight times their chance, and to the user's taste if the
+  // model has tastes, among those not yet drawn.
   void draw(View<const std::int32_t> owed, const Chance& chance, Rng& rng, View<std::int32_t> out);
 
   // In how many ways the item is to the taste of the user drawn last; 0 without tastes.

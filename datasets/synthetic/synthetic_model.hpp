@@ -1,4 +1,4 @@
-// The planted model behind the ratings of a look-alike, and what its users like (PlantedModel).
+// The planted model behind the ratings of a look-alike, and its users' tastes (PlantedModel).
 #pragma once
 
 #include <array>
@@ -29,8 +29,8 @@ class RatingModel {
 
   // Draws the user whose place between least and most active is `place`.
   User draw_user(double place, Rng& rng) const;
-  // Whether the user takes an item met by chance is drawn with this probability; 1 for everyone
-  // and every item where the model has no selection.
+  // Whether the user takes an item met by chance is drawn with this probability; 1 for everyone and
+  // every item if the model has no selection.
   double chance(const User& user, std::int32_t item) const;
   bool selects() const { return model_.selection > 0; }
 
@@ -38,13 +38,13 @@ class RatingModel {
   void draw_values(const User& user, View<const std::int32_t> items, Rng& rng,
                    View<float> values) const;
 
-  // Draws counts of `items`: e to the power of the model, rounded, from 1 on. `counts` holds what
-  // is added to each power.
+  // Draws counts of `items`: e to the power of the model, rounded, from 1 on. `counts` holds an
+  // addend of each power.
   void draw_counts(const User& user, View<const std::int32_t> items, Rng& rng,
                    View<float> counts) const;
 
-  // Sum of what the model adds to the mean over the user's ratings, and what takes the mean of that
-  // out again: popular and chosen items are the better ones, so it would drift with the shape.
+  // Sum of the model's deviations from the mean over the user's ratings, and the correction that
+  // removes their mean, which would drift with the shape as popular and chosen items are better.
   double deviation_sum(const User& user, View<const std::int32_t> items) const;
   void lower_mean(double by) { model_.mean -= by; }
 
@@ -58,7 +58,7 @@ class RatingModel {
 
   PlantedModel model_;
   RatingScale scale_;
-  std::array<double, kRank> component_sd_;  // of p_u's components; those of q_i have 1
+  std::array<double, kRank> component_sd_;  // of p_u's components; q_i's have 1
   AlignedVector<float> item_bias_;
   AlignedVector<ItemFactors> items_;
 };

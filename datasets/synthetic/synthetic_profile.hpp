@@ -1,5 +1,5 @@
-// What is known and chosen about each data set that has a look-alike: profiles.json (compiled in).
-// The README of `datasets` says where the facts are from and how the rest was calibrated.
+// Facts and choices about each data set that has a look-alike: profiles.json (compiled in). The
+// README of `datasets` has the sources of the facts and the calibration of the rest.
 #pragma once
 
 #include <array>
@@ -30,11 +30,11 @@ struct PlantedModel {
   double item_sd, item_popularity_correlation;  // of c_i with the normal score of popularity
   double signal_sd;
   double noise_sd;
-  // What the rating sets have in common, fitted on ml-1m (README of `datasets`).
+  // Common to all rating sets, fitted on ml-1m (README of `datasets`).
   double spectrum = 0.55;
   double gain_sd = 0.26;       // of log g_u: to some users the items differ more than to others
   double noise_spread = 0.37;  // standard deviation of the log of a user's own noise
-  double selection = 0.85;     // users take what they like: an item in proportion to its popularity
+  double selection = 0.85;     // users take liked items: in proportion to popularity
   double reserve = 1;          // and to the logistic function of selection s_ui - reserve; a
                                // selection of 0: to the first
   double coarse_share = 0;     // of users who rate in multiples of coarse_step only
@@ -42,15 +42,15 @@ struct PlantedModel {
   double taste_gain = 0;  // counts: added for each partition in which the item is to one's taste
 };
 
-// How users differ in what they take (synthetic_tastes.hpp).
+// How users differ in the items they take (synthetic_tastes.hpp).
 struct TasteLaw {
   double global = 1;                     // share drawn only by popularity; 1: no tastes
   std::array<std::int32_t, 3> niches{};  // of each partition of the items
   std::int64_t items_a_favourite = 40;   // a favourite more for each so many of a user's items
 };
 
-// What values are: on the rating scale, counts from 1 on (the model is that of their logarithm), or
-// ones.
+// The kind of values: on the rating scale, counts from 1 on (the model is that of their logarithm),
+// or ones.
 enum class Values { ratings, counts, ones };
 inline constexpr Names kValuesNames{std::to_array<Named<Values>>(
     {{"ratings", Values::ratings}, {"counts", Values::counts}, {"ones", Values::ones}})};
@@ -68,7 +68,7 @@ struct Profile {
 };
 
 const std::vector<Profile>& profiles();
-// Reads what profiles.json holds; throws Error(usage) with the JSON path.
+// Reads profiles.json; throws Error(usage) with the JSON path.
 std::vector<Profile> parse_profiles(const std::string& text, const std::string& name);
 const Profile& find_profile(const std::string& name);  // throws Error(usage), with the nearest name
 

@@ -1,9 +1,9 @@
-// Tastes: what makes two users of a look-alike of implicit feedback differ in more than how many
-// items they have.
+// Tastes make two users of a look-alike of implicit feedback differ in more than their number of
+// items.
 //
 // The items are cut into niches, in several ways (partitions). A user has favourite niches in every
-// partition, drawn by the popularity of all that is in them. An item is then drawn only by
-// popularity w, with probability `global`, or by popularity within one of the favourites:
+// partition, drawn by the total popularity of their items. An item is then drawn only by popularity
+// w, with probability `global`, or by popularity within one of the favourites:
 //
 //   P(i | u) = global w_i / W + (1 - global) / T  sum over partitions t  s_ut(z) w_i / W_tz,
 //

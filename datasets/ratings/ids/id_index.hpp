@@ -1,6 +1,6 @@
 // Internal: the map from the ids of a file (int32, 0 .. 2^31 - 1, with gaps) to dense indices in
 // ascending order. A bitmap with a running count per 64 ids: 12 bytes per 64 ids of the range, at
-// most 384 MiB, and its memory is only touched where ids occur.
+// most 384 MiB, and only memory of ids that occur is touched.
 #pragma once
 
 #include <bit>
@@ -17,7 +17,7 @@ namespace mf {
 
 class IdIndex {
  public:
-  // For all `ids`. Throws Error(data) that names `what` ("user") and `name` if one is negative.
+  // For all `ids`. Throws Error(data) that gives `what` ("user") and `name` if one is negative.
   IdIndex(View<const std::int32_t> ids, ThreadTeam& team, const char* what,
           const std::string& name);
 
@@ -56,7 +56,7 @@ class IdIndex {
   void mark(View<const std::int32_t> ids);
   void count();
 
-  // std::popcount is a call where the instruction cannot be relied on.
+  // std::popcount is a function call if the target may lack the instruction.
   static std::int32_t bits_of(std::uint64_t word) {
     word -= word >> 1 & 0x5555555555555555ULL;
     word = (word & 0x3333333333333333ULL) + (word >> 2 & 0x3333333333333333ULL);

@@ -14,7 +14,7 @@
 
 namespace mf {
 
-// What the ids of a file are. automatic: a column whose first field is a number holds integers, any
+// The kind of a file's ids. automatic: a column whose first field is a number holds integers, any
 // other names.
 enum class IdKind { automatic, integers, text };
 inline constexpr Names kIdKindNames{std::to_array<Named<IdKind>>(
@@ -32,8 +32,8 @@ class IdNames {
  public:
   IdNames() = default;
   explicit IdNames(std::span<const std::string_view> ascending);  // copies them
-  // Views into memory that `keep_alive` owns: names k is bytes [offsets[k], offsets[k + 1]). To be
-  // checked with wrong() where they come from a file.
+  // Views into memory that `keep_alive` owns: names k is bytes [offsets[k], offsets[k + 1]). Check
+  // those from a file with wrong().
   IdNames(View<const std::int64_t> offsets, View<const char> bytes,
           std::shared_ptr<const void> keep_alive);
 
@@ -45,13 +45,13 @@ class IdNames {
   }
   std::int64_t find(std::string_view name) const;  // its row, or -1
 
-  // Those of these rows, which ascend.
+  // The names of these rows, which ascend.
   IdNames of_rows(View<const std::int32_t> rows) const;
 
   View<const std::int64_t> offsets() const { return offsets_; }  // size() + 1, or none
   View<const char> bytes() const { return bytes_; }
 
-  // What is wrong with names of unknown origin, or empty: offsets, bad names, the order.
+  // The fault of names of unknown origin, or empty: offsets, bad names, the order.
   std::string wrong() const;
 
  private:

@@ -2,8 +2,8 @@
 // and its value need, one behind the other in 64-bit words.
 //
 // Rating i has the bits [i * bits(), (i + 1) * bits()) of the words, counted from the lowest of the
-// first word: below, the number of its item; above, that of its value in the table of all values
-// that occur, or the value's own 32 bits where more than 256 occur. kPackedBlock ratings fill
+// first word: below, the number of its item; above, the number of its value in the table of all
+// distinct values, or the value's 32 bits if there are more than 256. kPackedBlock ratings fill
 // bits() words, so that each block can be written and read by itself.
 #pragma once
 
@@ -36,7 +36,7 @@ inline std::int32_t bits_below(std::int64_t count) {
 }
 
 // Rating i of the words that begin with a block. The word behind its last one is touched, whatever
-// it holds; `table` where the form has one.
+// it holds; `table` if the form has one.
 MF_HD RowRating unpacked(const PackedForm& form, const float* table, const std::uint64_t* words,
                          std::int64_t i) {
   const std::int64_t at = i * form.bits();

@@ -16,7 +16,7 @@ class ValueNumbers {
  public:
   ValueNumbers() { numbers_.fill(kNone); }
 
-  // False where there are too many.
+  // False if there are too many.
   bool add(std::uint32_t value) {
     const std::size_t slot = slot_of(value);
     return numbers_[slot] != kNone || add_new(slot, value);
@@ -36,7 +36,7 @@ class ValueNumbers {
 
   bool add_new(std::size_t slot, std::uint32_t value);
 
-  // That of the value, or the free one for it.
+  // The value's slot, or the free one for it.
   std::size_t slot_of(std::uint32_t value) const {
     std::size_t slot = (value * 0x9e3779b1U) >> (32 - kSlotBits);
     while (numbers_[slot] != kNone && keys_[slot] != value) slot = (slot + 1) % keys_.size();
@@ -54,7 +54,7 @@ class RatingPacker {
  public:
   explicit RatingPacker(std::int64_t n_items) { form_.item_bits = bits_below(n_items); }
 
-  // A pass over the values by all threads, which ends early where too many occur.
+  // A pass over the values by all threads, which ends early if too many occur.
   void look_at(View<const float> values, ThreadTeam& team);
 
   const PackedForm& form() const { return form_; }

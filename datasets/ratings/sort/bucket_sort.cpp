@@ -153,7 +153,7 @@ class EntryWriter {
     std::array<KeyedEntry<Key>, kLine> entries;
   };
 
-  // Copies what the line of the last entry holds, or as much of it as is this object's.
+  // Copies the line of the last entry, or this object's share of it.
   [[gnu::always_inline]] void flush(std::size_t bucket) {
     const std::int64_t end = cursors_[bucket];
     const std::int64_t line_begin = (end - 1) / kLine * kLine;
@@ -217,7 +217,7 @@ class RowSort {
     }
     team.for_chunks(count, chunk, [&](std::int64_t begin, std::int64_t end) {
       EntryWriter<Key> writer(std::move(cursors[begin / chunk]), entries_.data());
-      // Copies: the compiler cannot tell that no entry is written over what is behind a reference.
+      // Copies: the compiler cannot tell that no entry overwrites the target of a reference.
       const auto [rows, columns, values] = source;
       const std::uint16_t* const of_row = buckets_.of_row.data();
       const std::int32_t* const first_row = buckets_.first_row.data();

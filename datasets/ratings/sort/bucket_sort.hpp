@@ -21,7 +21,7 @@ int useful_threads(int threads, std::int64_t count);
 AlignedVector<std::int64_t> key_offsets(View<const std::int32_t> keys, std::int32_t n_keys,
                                         ThreadTeam& team);
 
-// Cuts rows into runs of whole rows with about `target` entries each (more where one row has more).
+// Cuts rows into runs of whole rows with about `target` entries each (more if one row has more).
 // Returns the first row of each run, then the number of rows.
 std::vector<std::int32_t> cut_rows(View<const std::int64_t> offsets, std::int64_t target);
 
@@ -37,14 +37,14 @@ using MutableColumns = Columns<std::int32_t, float>;
 
 // Sorts ratings by row, of which `offsets` are known, and then by column. source.column are ids, of
 // which `columns` makes indices; equal pairs stay in the order of the source. Returns whether there
-// are none. The target may be the source. Takes 8 bytes a rating more, 12 where a bucket has so
-// many rows that they and the columns are not told apart in 32 bits.
+// are none. The target may be the source. Takes 8 bytes a rating more, or 12 if row and column
+// within a bucket do not fit into 32 bits together.
 bool sort_pairs(ConstColumns source, View<const std::int64_t> offsets, const IdIndex& columns,
                 MutableColumns target, ThreadTeam& team);
 
-// Sorts ratings by row only: those of a row stay in the order of the source. Columns are indices
-// below n_columns. Without target.row the rows, which follow from the offsets, are not written.
-// What this takes, as above, goes back while the target, which should be fresh, is written.
+// Sorts ratings by row only; within a row they stay in the order of the source. Columns are indices
+// below n_columns. Without target.row the rows, which follow from the offsets, are not written. Its
+// memory, as above, is freed while the target, which should be fresh, is written.
 void sort_rows(ConstColumns source, View<const std::int64_t> offsets, std::int64_t n_columns,
                MutableColumns target, ThreadTeam& team);
 

@@ -81,7 +81,7 @@ std::optional<std::int64_t> text_width(std::string_view type) {
   return type[0] == 'U' ? 4 * count : count;
 }
 
-// What is no character becomes a byte that is no UTF-8, which no name has.
+// An invalid code point becomes a byte that is invalid in UTF-8, which no name has.
 void append_utf8(std::string& text, std::uint32_t c) {
   const auto add = [&](std::uint32_t byte) { text += static_cast<char>(byte); };
   if (c < 0x80) {
@@ -103,7 +103,7 @@ void append_utf8(std::string& text, std::uint32_t c) {
   }
 }
 
-// Converts all elements; where convert(element, out) says false, the least index wins.
+// Converts all elements; of those for which convert(element, out) is false, the least index wins.
 template <class T, class Out, class Convert>
 void convert_all(std::string_view data, AlignedVector<Out>& out, const std::string& name,
                  const std::string& expected, ThreadTeam& team, const Convert& convert) {

@@ -1,6 +1,6 @@
 // Internal: one-dimensional arrays of NumPy's format as ids or ratings: little-endian integers of
-// 1, 2, 4, 8 bytes and floats of 4, 8 bytes; and, as ids, text: '<U7' (UCS-4) and '|S7' (UTF-8), of
-// which NUL at the end is no part.
+// 1, 2, 4, 8 bytes and floats of 4, 8 bytes; and, as ids, text: '<U7' (UCS-4) and '|S7' (UTF-8),
+// without NULs at the end.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace mf {
 class NumpyColumn {
  public:
   // `name` is for messages: "folder/users.npy" or "set.npz(users.npy)". Throws Error(data) for
-  // another type or shape, and where the data are shorter or longer than the header says.
+  // another type or shape, and if the data are shorter or longer than the header says.
   NumpyColumn(std::string name, Bytes bytes);
 
   std::int64_t size() const { return size_; }

@@ -1,6 +1,6 @@
 // Three arrays users, items and ratings of the same length, and perhaps times: a folder of .npy
-// files or an .npz archive. Beside those of a folder, user_names.txt and item_names.txt may say
-// what the numbers stand for, as in the folder of a model.
+// files or an .npz archive. In a folder, user_names.txt and item_names.txt may name the numbers, as
+// in the folder of a model.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -54,7 +54,7 @@ IdNames read_numbered_names(const std::string& path, const char* what,
   return merged.names;
 }
 
-// `times`: looked at only where they are asked for.
+// `times`: read only if asked for.
 RawRatings from_arrays(const std::string& path, const NumpyColumn& users, const NumpyColumn& items,
                        const NumpyColumn& ratings, const std::optional<NumpyColumn>& times,
                        const ScaleCheck& scale, const ParseOptions& options) {
