@@ -1,4 +1,4 @@
-// What ALS removes from the ratings first: r - mu - b_u - c_i is factorised as x_u . theta_i.
+// ALS first removes a center from the ratings: r - mu - b_u - c_i is factorised as x_u . theta_i.
 #pragma once
 
 #include <cstdint>
@@ -27,12 +27,12 @@ struct Center {
   }
 };
 
-// How often both sides of the biases are solved for by turns: each sweep shrinks what is left by
-// about the share of ratings in common.
+// How often both sides of the biases are solved for by turns: each sweep shrinks the error by about
+// the share of ratings in common.
 inline constexpr int kCenterSweeps = 10;
 
-// Biases are alternating closed forms, shrunk by lambda n^power where a row has n ratings. The same
-// for any number of threads. `columns` are those of `train`.
+// Biases are alternating closed forms, shrunk by lambda n^power for a row of n ratings. The same
+// for any number of threads. `columns` is of `train`.
 Center make_center(CenterKind kind, const Ratings& train, const Csc& columns, RowReg reg,
                    ThreadTeam& team);
 
@@ -41,8 +41,7 @@ struct BiasExchange {
   std::function<void(AlignedVector<float>&)> users, items;
 };
 
-// The same where `users` and `items` have the ratings of only some of the rows, those of this
-// rank; `mean` is that of all.
+// The same if `users` and `items` hold only this rank's rows; `mean` is over all.
 Center make_center(CenterKind kind, double mean, const Side& users, const Side& items, RowReg reg,
                    ThreadTeam& team, const BiasExchange& exchange);
 

@@ -2,7 +2,7 @@
 // paper, with its line 5 corrected to r = r - alpha A p. It starts from the x it is given (the row
 // of the last iteration).
 //
-// The paper divides by p.Ap in every step. Where that is not positive, the residual is zero (or has
+// The paper divides by p.Ap in every step. If that is not positive, the residual is zero (or has
 // vanished in T), so x is as good as it gets and the loop ends; a row without ratings that starts
 // at zero is such a case.
 #pragma once
@@ -40,7 +40,7 @@ int cg_solve(const Multiply& multiply, std::int64_t count, const T* b, T* x, con
   while (step < rule.steps) {
     multiply(p, ap);
     const T curvature = cg_dot(p, ap, count);
-    if (curvature <= 0) break;  // what is not a number goes on into x
+    if (curvature <= 0) break;  // NaN goes on into x
     ++step;
     const T alpha = rs_old / curvature;
     for (std::int64_t i = 0; i < count; ++i) {

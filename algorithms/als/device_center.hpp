@@ -1,5 +1,5 @@
 // The center on the device, and the model that it makes of factors there, which the steps of als
-// and als_fused own. (core's DeviceModel owns its factors, and has the biases of where it starts.)
+// and als_fused own. (core's DeviceModel owns its factors and has the biases of its start.)
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -17,7 +17,7 @@ struct DeviceResidual {
   const float* user_bias = nullptr;
   const float* item_bias = nullptr;
 
-  // Where the row numbered 0 is user `user`, or item `item`.
+  // For rows numbered from user `user`, or item `item`.
   DeviceResidual from(std::int64_t user, std::int64_t item) const {
     if (user_bias == nullptr) return *this;
     return {mean, user_bias + user, item_bias + item};

@@ -1,4 +1,4 @@
-// What the diagonal of a row's system gets: lambda n^power of a row with n ratings. power 1 is
+// The addend of the diagonal of a row's system: lambda n^power of a row with n ratings. power 1 is
 // weighted lambda (Zhou et al.), 0 the same for every row that has ratings; between them, Rendle,
 // Krichene, Zhang, Koren, "Revisiting the Performance of iALS on Item Recommendation Benchmarks",
 // RecSys 2022, for implicit feedback (ials has their rule). Light: kernels include it.
@@ -22,16 +22,16 @@ struct RowReg {
     const auto n = static_cast<double>(count);
     return power == 1 || count == 0 ? reg * n : reg * std::pow(n, power);
   }
-  // What the sum of a row's residuals is divided by for its bias, which is shrunk as factors are.
+  // The divisor of a row's residual sum for its bias, which is shrunk as factors are.
   MF_HD double with_count(std::int64_t count) const {
     const auto n = static_cast<double>(count);
     return power == 1 ? (1 + reg) * n : n + reg * std::pow(n, power);
   }
 };
 
-// RowReg::of() in fp32. On a device the power is that of its special functions, whose logarithm is
-// good to 2^-22 of its value: for a million ratings 2e-6 of the result with power .5, 7e-6 with 2.
-// With power 1 nothing but the product is computed.
+// RowReg::of() in fp32. A device takes the power by its special functions, whose logarithm is good
+// to 2^-22 of its value: for a million ratings 2e-6 of the result with power .5, 7e-6 with 2. With
+// power 1 nothing but the product is computed.
 MF_HD float row_reg(float reg, float power, std::int32_t count) {
   const auto n = static_cast<float>(count);
   if (power == 1.0F || count == 0) return reg * n;

@@ -13,7 +13,7 @@
 
 namespace mf::als {
 
-// What is removed from the ratings before they are factorised; the model is then the biased one.
+// The center removed from the ratings before they are factorised; the model is then the biased one.
 enum class CenterKind { none, mean, biases };
 inline constexpr Names kCenterKinds{std::to_array<Named<CenterKind>>(
     {{"none", CenterKind::none}, {"mean", CenterKind::mean}, {"biases", CenterKind::biases}})};
@@ -47,7 +47,7 @@ Common read_common(const Params& params);
 ParamSpec solver_param(Solver fallback);
 Solver read_solver(const Params& params);
 
-// What a row costs beside its ratings, in ratings: f^2 / 2 multiplications each. Cholesky and LU
+// The cost of a row beside its ratings, in ratings: f^2 / 2 multiplications each. Cholesky and LU
 // take about f^3 / 6 and f^3 / 3, a step of CG f^2.
 double row_cost(const Common& common, Solver solver);
 

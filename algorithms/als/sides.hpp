@@ -15,12 +15,12 @@ struct RankCuts {
   RowCuts users, items;
 };
 
-// Both sides of R. Borrows the ratings (they must outlive it) and owns what differs from them: the
-// columns, the center, and the residuals where one is removed.
+// Both sides of R. Borrows the ratings (they must outlive it) and owns the data that differ from
+// them: the columns, the center, and the residuals if one is removed.
 class Sides {
  public:
   Sides() = default;
-  // `reg` is that of the center's biases.
+  // `reg` is for the center's biases.
   Sides(const Ratings& train, CenterKind kind, RowReg reg, ThreadTeam& team);
   // For a rank: a copy of its rows and columns, which borrows nothing. All ranks together.
   Sides(const RatingSlice& slice, CenterKind kind, RowReg reg, ThreadTeam& team,
@@ -32,7 +32,7 @@ class Sides {
 
  private:
   const Ratings* train_ = nullptr;    // null for a rank
-  AlignedVector<float> user_values_;  // empty where nothing was removed
+  AlignedVector<float> user_values_;  // empty if nothing was removed
   Csc columns_;
   OwnRows own_items_, own_users_;  // of a rank; in this order, since making columns takes more
   Center center_;

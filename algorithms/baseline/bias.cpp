@@ -1,4 +1,4 @@
-// What users and items add to the mean, without factors:
+// Biases of users and items around the mean, without factors:
 //   r_hat(u, i) = mu + b_u + c_i
 // A pass solves the side of the items, then that of the users, each with the other one fixed:
 //   c_i = sum over the users u of i (r_ui - mu - b_u) / (reg_item + number of ratings of i)
@@ -25,7 +25,7 @@ struct Side {
 float solve_row(const Side& side, std::int64_t row, double mean, View<const float> other_bias) {
   const std::int64_t begin = side.offsets[row];
   const std::int64_t end = side.offsets[row + 1];
-  if (begin == end) return 0;  // also where reg is 0
+  if (begin == end) return 0;  // also if reg is 0
   double sum = 0;
   for (std::int64_t k = begin; k < end; ++k) {
     sum += static_cast<double>(side.values[k]) - mean -

@@ -27,7 +27,7 @@ AlgorithmInfo popular_info() {
   info.paper = "mfbench";
   info.starts_by_rule = true;
   info.params = {one_factor()};
-  // One factor that all users share lowers this loss; what it weighs does not change the order.
+  // One factor that all users share lowers this loss; its weight does not change the order.
   info.implicit = [](const Params&) { return ImplicitLoss{1, 0}; };
   info.memory = [](const Params&) { return MemoryUse{.host = {.row = 12}}; };
   return info;

@@ -20,7 +20,7 @@ template <class Real>
 using RowMajor = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Block = Eigen::Map<RowMajor<float>, Eigen::Unaligned, Eigen::OuterStride<>>;
 
-// C -= A B^T of blocks: rows of A are kBlock apart, those of C `stride`; B is packed.
+// C -= A B^T of blocks: rows of A are kBlock apart, rows of C `stride`; B is packed.
 MF_CLONES void subtract_product(const float* a, const float* b, float* c, std::int64_t stride) {
   for (std::int64_t panel = 0; panel < kBlock / kLanes; ++panel) {
     const float* columns = b + panel * kBlock * kLanes;

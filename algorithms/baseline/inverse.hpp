@@ -12,8 +12,8 @@ namespace mf::baseline {
 // Rows and columns that are swept at once.
 inline constexpr std::int64_t kBlock = 192;
 
-// A square matrix in fp32, row after row, its size filled up to whole blocks; what is beyond n is
-// that of the identity.
+// A square matrix in fp32, row after row, its size filled up to whole blocks; elements beyond n are
+// the identity's.
 class BlockMatrix {
  public:
   BlockMatrix() = default;
@@ -25,7 +25,7 @@ class BlockMatrix {
   std::int64_t blocks() const { return stride_ / kBlock; }
   float* row(std::int64_t i) { return values_.data() + i * stride_; }
   const float* row(std::int64_t i) const { return values_.data() + i * stride_; }
-  void clear_row(std::int64_t i);  // to zeros, or to what is beyond n
+  void clear_row(std::int64_t i);  // to zeros, or beyond n to the identity's
 
  private:
   std::int64_t n_ = 0;
@@ -40,8 +40,8 @@ class BlockMatrix {
 //   A_ij -= W_i D W_j^T     A_iK = W_i D     A_KK = -D          for all i, j other than K
 //
 // n^3 operations, as many as a Cholesky factor and its inverse take. The same for any number of
-// threads. `stop`, where not empty, is asked before each block: true ends it, half done. Returns
-// false where a block is not positive definite.
+// threads. `stop`, if not empty, is asked before each block: true ends it, half done. Returns false
+// if a block is not positive definite.
 bool sweep_all(BlockMatrix& a, ThreadTeam& team, const std::function<bool()>& stop = {});
 
 }  // namespace mf::baseline

@@ -1,7 +1,7 @@
 // Each item's k nearest: of the items i with a user in common with j, the k with the largest
 //   W_ji = x_j . x_i / (|x_j| |x_i| + shrinkage)
-// the one that comes first of equal ones; the others are 0, and W_jj is. The similarity is that of
-// ItemKNN in M. Ferrari Dacrema, P. Cremonesi, D. Jannach, "Are We Really Making Much Progress?",
+// the one that comes first of equal ones; the others are 0, and W_jj is. The similarity is
+// ItemKNN's in M. Ferrari Dacrema, P. Cremonesi, D. Jannach, "Are We Really Making Much Progress?",
 // RecSys 2019; k of each row, and the sum over the history, are of M. Deshpande, G. Karypis,
 // "Item-Based Top-N Recommendation Algorithms", TOIS 22(1), 2004.
 #include <algorithm>

@@ -1,5 +1,5 @@
-// X, of which x_ui is above 0 where user u was observed with item i, by user and by item; products
-// of its columns are elements of X^T X.
+// X, with x_ui above 0 if user u was observed with item i, by user and by item; products of its
+// columns are elements of X^T X.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace mf::baseline {
 
-// How many products of two pairs of a user there are: those of all pairs of columns.
+// The number of products of two pairs of one user, over all pairs of columns.
 double count_products(const Ratings& train);
 
 class ItemProducts {

@@ -1,6 +1,6 @@
 // Bayesian probabilistic matrix factorization by Gibbs sampling, on the CPU. An epoch draws, for
 // the users and then for the items, the prior of the rows given the rows (prior.hpp), and all rows
-// given it and the other side (row_draw.hpp); last alpha, where it is drawn. Systems are formed and
+// given it and the other side (row_draw.hpp); last alpha, if it is drawn. Systems are formed and
 // factorised by als_cpu.
 #include <memory>
 #include <numeric>
@@ -113,8 +113,7 @@ class BpmfCpu : public Algorithm {
                            side.rows, *context.team, context.stop_requested);
   }
 
-  // For the rows with ratings, which the plan has in an order of its own: the same for any number
-  // of threads.
+  // For the rows with ratings, in the plan's order: the same for any number of threads.
   Moments moments(const Side& side, ThreadTeam& team) const {
     const als::cpu::FactorRows rows = side.rows.view();
     const std::int64_t stride = rows.stride;

@@ -5,12 +5,11 @@
 // order that is the lower Cholesky factor L; so element k of the system stands at 16 NT - 1 - k
 // here, behind what fills up its NT blocks, and both give the same draw from the same numbers.
 //
-// Column block k: (1) the products of the blocks to its left are subtracted by tensor cores, a warp
-// a block, a number being the sum of two of TF32; (2) a warp factorises the diagonal block and the
-// one below it, a row a lane in registers, and with them y of L y = b; (3) the other blocks below
-// are divided by it, a row a lane. x of L^T x = y + n is found by one warp. (1) is NT (NT^2 - 1) /
-// 6 products of blocks, 8,192 FLOPs each, done three times; a slot is read once. README.md has
-// floors.
+// Column block k: (1) tensor cores subtract the products of the blocks to its left, a warp a block,
+// each number as a sum of two in TF32; (2) a warp factorises the diagonal block and the one below
+// it, a row a lane in registers, and with them y of L y = b; (3) the other blocks below are divided
+// by it, a row a lane. x of L^T x = y + n is found by one warp. (1) is NT (NT^2 - 1) / 6 products
+// of blocks, 8,192 FLOPs each, done three times; a slot is read once. README.md has floors.
 #include "algorithms/bpmf/draw.hpp"
 
 #include "algorithms/bpmf/noise.hpp"
@@ -38,9 +37,8 @@ __device__ __forceinline__ float sum_of_warp(float value) {
   return value;
 }
 
-// x = high + low, where high is the nearest TF32 and low is what it misses, of which the tensor
-// cores take the first bits: 2^-21 of x is lost. (cvt.rna.tf32 takes three times as many
-// instructions.)
+// x = high + low, with high the nearest TF32 and low the rest, of which the tensor cores take the
+// first bits: 2^-21 of x is lost. (cvt.rna.tf32 takes three times as many instructions.)
 __device__ __forceinline__ void split(float x, std::uint32_t& high, std::uint32_t& low) {
   high = (__float_as_uint(x) + 0x1000U) & 0xffffe000U;
   low = __float_as_uint(x - __uint_as_float(high));
@@ -55,9 +53,8 @@ __device__ __forceinline__ void multiply_add(float (&c)[4], const std::uint32_t 
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-// Where element (row, column) of a block is in it: of a row's four words of four, word w is where w
-// ^ (row / 2 % 4) would be, so that those of eight rows, one below the other, are in different
-// banks.
+// The place of element (row, column) in its block: of a row's four words of four, word w is at w ^
+// (row / 2 % 4), so that the words of eight rows, one below the other, are in different banks.
 __device__ __forceinline__ int element_at(int row, int column) {
   return row * kTile + ((column / 4) ^ (row / 2 % 4)) * 4 + column % 4;
 }
@@ -232,7 +229,7 @@ class RowSystem {
     }
   }
 
-  // Block (i, k) less the products of the blocks to its left with those of row k.
+  // Block (i, k) less the products of the blocks to its left with the blocks of row k.
   __device__ __forceinline__ void subtract_left(int i, int k) {
     const int row = lane_ / 4;  // and 8 more, whose words lie alike
     const int t = lane_ % 4;
@@ -271,7 +268,8 @@ class RowSystem {
     }
   }
 
-  // One warp: lanes 0 to 15 have the rows of the diagonal block, the others those of the one below.
+  // One warp: lanes 0 to 15 have the rows of the diagonal block, the others the rows of the one
+  // below.
   __device__ __forceinline__ void factor_diagonal(int k) {
     const int r = lane_ % 16;
     const bool diagonal = lane_ < 16;
@@ -394,7 +392,7 @@ class RowSystem {
     if (args_.rows.residuals != nullptr) store_residual(row);
   }
 
-  // The sum of squared errors less that of squared ratings (row_draw.cpp).
+  // The sum of squared errors less the sum of squared ratings (row_draw.cpp).
   __device__ __forceinline__ void store_residual(std::int32_t row) {
     const int n = args_.drawn;
     float products = 0;

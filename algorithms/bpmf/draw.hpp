@@ -1,5 +1,5 @@
 // The conditionals of rows on the device, drawn from the sums that als_fused's kernel leaves, and
-// what the rows begin with.
+// the first rows.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -12,8 +12,8 @@
 
 namespace mf::bpmf {
 
-// Where the sums of a row's parts lie: slots of the fused kernel. Lane l has element e of a block
-// of A at its offset + e * threads + l (Accumulators of als/fused/shape.cuh).
+// The layout of the sums of a row's parts: slots of the fused kernel. Lane l has element e of a
+// block of A at its offset + e * threads + l (Accumulators of als/fused/shape.cuh).
 struct SlotLayout {
   static constexpr int kMostBlocks = 16 * 17 / 2;
   struct Block {
@@ -47,7 +47,7 @@ struct DrawnRows {
   float* residuals = nullptr;  // as RowDraw's, by the row's number; or null: not wanted
 };
 
-// The prior of the rows, in device memory, and what else they depend on.
+// The prior of the rows, in device memory, and the other inputs of their draw.
 struct DrawRule {
   const float* in_slot = nullptr;
   const float* precision = nullptr;  // as RowPrior has both

@@ -9,7 +9,7 @@
 
 namespace mf::bpmf {
 
-// What is drawn in a sweep.
+// The draws of a sweep.
 enum class Drawn : std::uint64_t { users, items, user_prior, item_prior, alpha };
 
 MF_HD std::uint64_t key_of(std::uint64_t seed, std::int64_t sweep, Drawn what) {

@@ -32,7 +32,7 @@ void RowDraw::complete(std::int64_t /*row*/, std::int64_t /*count*/, float* a,
   }
 }
 
-// Where the errors are wanted: with v = (x, b_u) and z + n = R^T v,
+// If the errors are wanted: with v = (x, b_u) and z + n = R^T v,
 //   sum (r - c - v . (q, 1))^2 = sum (r - c)^2 - 2 v . sum (r - c)(q, 1) + v^T sum (q,1)(q,1)^T v
 // whose last term is (|z + n|^2 - v^T Lambda v) / alpha.
 bool RowDraw::solve(std::int64_t row, float* a, const float* b, float* x,

@@ -33,8 +33,7 @@ class RowDraw : public als::cpu::RowTerms {
   const RowPrior& prior_;
   double alpha_;
   std::uint64_t key_;
-  double*
-      residuals_;  // of each row the sum of squared errors less that of squared ratings, or null
+  double* residuals_;  // sum of each row's squared errors less its squared ratings, or null
 };
 
 }  // namespace mf::bpmf

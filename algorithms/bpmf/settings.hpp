@@ -16,9 +16,9 @@ namespace mf::bpmf {
 // With the two columns of a bias.
 constexpr std::int64_t kMaxFactors = als::kMostFormedFactors - 2;
 
-// A row is (x, 1, b): its factors, and for a model with biases its own and what that of the other
-// side is multiplied by. What the rows of the other side are multiplied with is (x, 1), while b
-// stands for the offset of their ratings.
+// A row is (x, 1, b): its factors, and for a model with biases its own bias and the multiplier of
+// the other side's. Rows of the other side are multiplied with (x, 1), while b stands for the
+// offset of their ratings.
 struct RowColumns {
   std::int32_t factors = 0;
   bool biased = false;
@@ -27,7 +27,7 @@ struct RowColumns {
   constexpr std::int32_t bias() const { return factors + 1; }
   constexpr std::int32_t drawn() const { return biased ? factors + 1 : factors; }  // x and b
   constexpr std::int32_t gathered() const { return biased ? factors + 2 : factors; }
-  // Where element k of what is drawn stands.
+  // The column of drawn element k.
   constexpr std::int32_t place(std::int32_t k) const { return k < factors ? k : bias(); }
 };
 
@@ -49,15 +49,16 @@ struct Settings {
   als::FusedPrecision precision = als::FusedPrecision::fp16;  // of `bpmf`
 
   bool draws_alpha() const { return alpha == 0; }
-  // For the first draw, where it is drawn afterwards.
+  // For the first draw, if it is drawn afterwards.
   double first_alpha() const { return draws_alpha() ? 1 : alpha; }
-  // What is removed from the ratings first. Drawn biases are not, so they count as the mean here.
+  // The center removed from the ratings first. Drawn biases are not, so they count as the mean
+  // here.
   als::CenterKind removed() const {
     return center == als::CenterKind::none ? center : als::CenterKind::mean;
   }
 };
 
-// The view of such rows after a sweep: which draw it is, and where its biases are.
+// The view of such rows after a sweep: with the number of the draw and the place of its biases.
 inline FactorView as_draw(FactorView view, const Settings& settings, std::int64_t sweep) {
   view.draw = std::max<std::int64_t>(0, sweep - settings.burn_in);
   if (!settings.columns.biased) return view;

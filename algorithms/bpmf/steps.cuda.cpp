@@ -154,7 +154,7 @@ void DrawSteps::draw_precision(std::int64_t sweep, Context& context) {
   alpha_ = draw_alpha(errors, nnz_, rng);
 }
 
-// cuBLAS takes columns: the rows are those of a width x rows matrix.
+// cuBLAS takes columns: the rows form a width x rows matrix.
 void DrawSteps::draw_prior(const Side& side, std::uint64_t key, cudaStream_t stream) {
   const auto width = static_cast<int>(width_of(settings_.columns));
   const auto pitch = static_cast<int>(stride());
@@ -185,7 +185,7 @@ void DrawSteps::draw_rows(Side& to, Side& from, std::uint64_t key, float* residu
   side.entries = to.entries.data();
   side.from = from.narrow();
   side.to = to.narrow();
-  // Where CG would begin: read, and not used.
+  // The start of CG: read, but not used.
   side.rows = to.rows.data();
   side.rows_stride = std::min<std::int64_t>(stride(), layout_.tiles * als::kFusedTile);
   side.next = next_.data();

@@ -24,15 +24,15 @@ class DrawSteps {
  public:
   DrawSteps() = default;
   // Makes both sides of R and the first rows; `squares` is the sum of squared ratings, their center
-  // removed, where alpha is drawn. Throws Error(data) for ratings that are not finite or
-  // too large for the words of fp16.
+  // removed, if alpha is drawn. Throws Error(data) for ratings that are not finite or too large for
+  // the words of fp16.
   DrawSteps(const Settings& settings, cuda::DeviceRatings& ratings,
             const als::DeviceResidual& center, double squares, const Model& initial,
             Context& context);
 
   // The prior of a side's rows, for which it waits, then the rows, which are queued.
   void draw(bool users, std::int64_t sweep, Context& context);
-  // Where alpha is drawn, after the items. Waits.
+  // If alpha is drawn: after the items. Waits.
   void draw_precision(std::int64_t sweep, Context& context);
 
   std::int64_t stride() const;

@@ -1,9 +1,9 @@
 // bpr_cpu: random triples of an epoch (draws.hpp), cut among threads that share the
 // rows without locks (Niu et al., Hogwild, NIPS 2011). One thread is the serial method.
 //
-// A triple reads and writes three rows, 24 f bytes, at random; 18 f + 10 FLOPs. What it waits for
-// is the memory, so a batch is drawn first, step by step, each step fetching what the next one
-// reads, and rows are fetched kAhead triples before they are used.
+// A triple reads and writes three rows, 24 f bytes, at random; 18 f + 10 FLOPs. It waits for
+// memory, so a batch is drawn first, step by step, each step fetching the next one's data, and rows
+// are fetched kAhead triples before they are used.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -18,8 +18,8 @@
 namespace mf::bpr {
 namespace {
 
-// Data races on the rows are the design of Hogwild, so what touches them is not instrumented. Clang
-// refuses the attribute beside clones, which a build for ThreadSanitizer does not have.
+// Data races on the rows are the design of Hogwild, so code that touches them is not instrumented.
+// Clang refuses the attribute beside clones, which a build for ThreadSanitizer does not have.
 #ifdef __SANITIZE_THREAD__
 #define MF_RACY __attribute__((no_sanitize("thread")))
 #else

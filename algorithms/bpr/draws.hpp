@@ -19,7 +19,7 @@ struct Pairs {
   const std::int64_t* offsets = nullptr;  // users + 1
   const std::int32_t* users = nullptr;    // of each pair
   const std::int32_t* items = nullptr;
-  const float* values = nullptr;  // null where the loss does not look at them
+  const float* values = nullptr;  // null if the loss does not read them
   std::int64_t count = 0;
   std::int32_t n_items = 0;
 };
@@ -34,7 +34,7 @@ struct Triple {
   std::int32_t user = 0;
   std::int32_t item = 0;
   std::int32_t other = 0;  // kNone: the user has all items, so there is nothing to learn
-  float value = 0;         // of the pair, where Pairs::values are
+  float value = 0;         // of the pair, if Pairs::values is set
 };
 inline constexpr std::int32_t kNone = -1;
 
@@ -52,7 +52,7 @@ MF_HD Row row_of(const Pairs& pairs, std::int32_t user) {
   return {pairs.items + begin, static_cast<std::int32_t>(pairs.offsets[user + 1] - begin)};
 }
 
-// How many of [0, count) hold, where those that do come first. Branches would be guessed wrong.
+// How many of [0, count) hold; these come first. Branches would be mispredicted.
 template <class Holds>
 MF_HD std::int32_t leading(std::int32_t count, Holds&& holds) {
   std::int32_t known = 0;
@@ -69,7 +69,8 @@ MF_HD bool has_item(const Row& row, std::int32_t item) {
   return at < row.count && row.items[at] == item;
 }
 
-// Item k, from 0, of those that the row has not: one search, so that an exact draw refuses nothing.
+// Item k, from 0, of the items missing from the row: one search, so that an exact draw refuses
+// nothing.
 MF_HD std::int32_t absent_item(const Row& row, std::int32_t k) {
   return k + leading(row.count, [&](std::int32_t at) { return row.items[at] - at <= k; });
 }
@@ -87,8 +88,8 @@ MF_HD std::int32_t draw_other(const Pairs& pairs, const Row& row, Negatives nega
   return absent_item(row, static_cast<std::int32_t>(below(rng, absent)));
 }
 
-// What triple t, from 0, of an epoch of `count` is drawn by; epochs count from 1. WARP draws more
-// than one j for it: those after the first from streams of their own, `tries` after 0.
+// The generator of triple t, from 0, of an epoch of `count`; epochs count from 1. WARP draws more
+// than one j for it: further ones from separate streams, `tries` after 0.
 MF_HD Rng rng_of(std::uint64_t seed, std::int64_t count, std::int64_t epoch, std::int64_t t,
                  std::int64_t tries = 0) {
   constexpr std::uint64_t kSalt = 0x747269706c6573ULL;  // first factors draw from the plain seed

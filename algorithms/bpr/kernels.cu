@@ -2,13 +2,13 @@
 // a row in kWords words of 16 bytes each, take a tile of kSets sets of kLanes triples; a warp has
 // 32 / kLanes such groups. Each lane draws one triple of a set: kLanes searches go on at once. Then
 // the group works the set off, lanes over factors: rows are loaded a triple before they are used,
-// and what an update changes is added atomically, 16 bytes at a time, so no update is lost.
+// and an update's changes are added atomically, 16 bytes at a time, so no update is lost.
 //
-// bpr: a random pair a triple; p_u, q_i and q_j are read and added to, 6 rows a triple.
-// bpr_tiled: place t of the pairs, by user, says the user of triple t, who draws one of its pairs.
-// p_u stays in fp32 registers until the user changes, once in a tile or more, and only rows of Q
-// are read and added to: 4 a triple, 1024 bytes at f = 128 in fp16. Tiles come in a random order.
-// README.md has the ceilings.
+// bpr: a random pair a triple; p_u, q_i and q_j are read and added to, 6 rows a triple. bpr_tiled:
+// place t of the pairs, by user, gives the user of triple t, who draws one of its pairs. p_u stays
+// in fp32 registers until the user changes, once in a tile or more, and only rows of Q are read and
+// added to: 4 a triple, 1024 bytes at f = 128 in fp16. Tiles come in a random order. README.md has
+// the ceilings.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ constexpr int kThreads = 128;
 constexpr int kTile = 32;  // triples
 constexpr unsigned kAll = 0xffffffff;
 
-// What a launch is about, the same for all of its threads.
+// A launch, the same for all of its threads.
 struct Epoch {
   Arrays a;
   Step step;
@@ -73,7 +73,7 @@ __device__ Triple draw(const Epoch& e, std::int64_t t) {
 template <class Share, int kLanes, bool kWarp, bool kTiled>
 struct Fetched {
   std::int32_t item, other;
-  Share p, q_item, q_other;  // what is not loaded takes no registers
+  Share p, q_item, q_other;  // unloaded ones take no registers
 
   __device__ void fetch(const Epoch& e, const Triple& own, int from, int member, int words) {
     item = __shfl_sync(kAll, own.item, from, kLanes);
@@ -197,7 +197,7 @@ struct Group {
   }
 };
 
-// Blocks of a multiprocessor whose registers it must hold, where rows are short.
+// Blocks of a multiprocessor whose registers it must hold, if rows are short.
 constexpr int least_blocks(int words) { return words == 1 ? 5 : 1; }
 
 template <class T, int kLanes, int kWords, bool kWarp, bool kTiled>
@@ -214,7 +214,7 @@ __global__ void __launch_bounds__(kThreads, least_blocks(kWords)) epoch_kernel(c
   const int member = group.member;
   const int words = group.words;
 
-  // Where the order has the tiles of the next kLanes turns is computed at once, one a lane.
+  // The places of the next kLanes turns' tiles are computed at once, one a lane.
   const std::int64_t group_of_warp = thread / kLanes % (32 / kLanes);
   const auto goes_on = [&](std::int64_t slot) { return slot - group_of_warp < e.tiles; };
   for (std::int64_t slot = thread / kLanes; goes_on(slot); slot += groups * kLanes) {

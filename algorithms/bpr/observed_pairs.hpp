@@ -9,12 +9,12 @@
 
 namespace mf::bpr {
 
-// Borrows the ratings, which must outlive it, or, where some have the value 0 (not observed), owns
-// a copy without them.
+// Borrows the ratings, which must outlive it, or, if some have the value 0 (not observed), owns a
+// copy without them.
 class ObservedPairs {
  public:
   ObservedPairs() = default;
-  // Throws Error(usage), naming the pair, where a value is no confidence.
+  // Throws Error(usage), naming the pair, if a value is not a valid confidence.
   ObservedPairs(const Ratings& train, const ImplicitLoss& loss, ThreadTeam& team);
 
   const Pairs& pairs() const { return pairs_; }

@@ -9,7 +9,7 @@
 //   logistic  L = w ln(1 + exp(-x_ui)) + ln(1 + exp(x_uj))             a = w s(-x_ui), b = -s(x_uj)
 //
 // s(x) = 1 / (1 + exp(-x)), H(k) = 1 + 1/2 + ... + 1/k, x_ui = p_u . q_i. With item_bias element 0
-// of p_u stays 1, so that of q_i is the bias of i.
+// of p_u stays 1, so element 0 of q_i is the bias of i.
 #pragma once
 
 #include <cmath>
@@ -52,7 +52,7 @@ MF_HD Gains<Real> gains(Real x_item, Real x_other, Real weight) {
   }
 }
 
-// For WARP: j counts where it comes closer than this.
+// For WARP: j counts if it comes closer than this.
 inline constexpr float kMargin = 1;
 
 // H(rank), to .002, of the rank that the first of `tries` draws from `absent` items suggests which

@@ -1,11 +1,11 @@
-// R as the passes of one side stream over it. Rows are those of the side, `others` those of the
-// other one. The others are cut into tiles so narrow that what a pass gathers from a tile stays on
-// the chip; the ratings lie tile by tile, in a tile row by row: what a row has in a tile is a
-// segment. Segments begin and end on whole units of ratings, the rest of a unit is padding.
+// R as the passes of one side stream over it. Rows are the side's, `others` are the other side's.
+// The others are cut into tiles so narrow that the data a pass gathers from one stay on the chip;
+// the ratings lie tile by tile, in a tile row by row: a row's part of a tile is a segment. Segments
+// begin and end on whole units of ratings, the rest of a unit is padding.
 //
-// A task is a segment or a part of one, and the smallest thing that is summed by itself. Tasks are
-// cut only by the ratings, and the sums of a row are added in the order of its slots; so whoever
-// does which task when, the result is the same.
+// A task is a segment or a part of one, and the smallest unit of summation. Tasks are cut only by
+// the ratings, and the sums of a row are added in the order of its slots; so the result does not
+// depend on who does which task when.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ struct LayoutRule {
 
 // Segments of fewer ratings than this, on average, are not worth their tiles: then there is one.
 inline constexpr std::int64_t kLeastSegment = 32;
-// What `begin` of a task counts to.
+// The limit of a task's `begin`.
 inline constexpr std::int64_t kMostUnits = (std::int64_t{1} << 32) - 1;
 
 struct Task {
@@ -51,19 +51,19 @@ struct Layout {
   SideRows from;  // borrowed: only fill needs it
   std::int64_t tiles = 0;
   std::int64_t tile_width = 0;           // others of a tile; the last one may have fewer
-  AlignedVector<std::int64_t> segments;  // tiles x rows + 1: where each begins, in units
+  AlignedVector<std::int64_t> segments;  // tiles x rows + 1: begin of each, in units
   AlignedVector<Task> tasks;             // tile by tile, in a tile by row
-  std::vector<std::int64_t> tile_tasks;  // tiles + 1: where those of a tile begin
-  AlignedVector<std::uint32_t> slots;    // rows + 1: where those of a row begin
+  std::vector<std::int64_t> tile_tasks;  // tiles + 1: first task of each tile
+  AlignedVector<std::uint32_t> slots;    // rows + 1: first slot of each row
 
   std::int64_t rows() const { return std::ssize(slots) - 1; }
   // Ratings and padding.
   std::int64_t size() const { return segments.back() * rule.unit; }
-  // Indices in a tile fit 16 bits, and so does `tile_width`, that of padding.
+  // Indices in a tile fit 16 bits, and so does `tile_width`, the index of padding.
   bool narrow() const { return tile_width < 65536; }
 
-  // out[i - begin], for i in [begin, end), is of(row, tile, source): what belongs to the rating
-  // `source` of `from`; or `padding`.
+  // out[i - begin], for i in [begin, end), is of(row, tile, source) for the rating `source` of
+  // `from`, or `padding`.
   template <class T, class Of>
   void fill(std::int64_t begin, std::int64_t end, T* out, T padding, Of&& of) const {
     const std::int64_t unit = begin / rule.unit;

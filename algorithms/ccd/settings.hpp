@@ -48,7 +48,7 @@ Work epoch_work(const Settings& settings, const Ratings& train);
 // `rated_rows`: users and items with at least one of the nnz ratings.
 Work epoch_work(const Settings& settings, std::int64_t nnz, std::int64_t rated_rows);
 
-// (row, source) -> what R holds at first: r - p_u . q_i in double, rounded once, or r.
+// (row, source) -> the first entry of R: r - p_u . q_i in double, rounded once, or r.
 class FirstResidual {
  public:
   FirstResidual(const Settings& settings, const Model& initial)

@@ -6,7 +6,7 @@
 // its center removed (center.hpp).
 //
 // For several ranks each solves a range of the rows of X and one of Theta, and after each half-step
-// all get the rows of all. A row's equations do not depend on who solves it, so neither do results.
+// every rank gets all rows. A row's equations do not depend on its rank, so neither do results.
 #include <memory>
 
 #include "algorithms/als/cpu/half_step.hpp"

@@ -1,18 +1,18 @@
 // A x = b by A = R R^T with R upper triangular: R z = b, then R^T x = z; in blocks of NC =
-// S::kColumns columns, from the last to the first, so that the upper half of A is all that is read.
-// The columns right of a block are subtracted from it by the tiles of formation_body.hpp: A minus a
-// sum of outer products, as A is a sum of them.
+// S::kColumns columns, from the last to the first, so that only the upper half of A is read. The
+// columns right of a block are subtracted from it by the tiles of formation_body.hpp: A minus a sum
+// of outer products, as A is a sum of them.
 //
 // Element (i, j) is a[j * stride + i]. The vector with a diagonal element also holds elements below
-// it. They come out as those of R there, zero up to rounding, and no other element sees them.
+// it. There they hold elements of R, zero up to rounding, which no other element reads.
 #pragma once
 
 #include "algorithms/als/cpu/formation_body.hpp"
 
 namespace mf::als::cpu {
 
-// The diagonal block of R above its diagonal, and what its columns are multiplied by instead of
-// dividing. Zero beyond the factors.
+// The diagonal block of R above its diagonal, and the reciprocals that its columns are multiplied
+// by. Zero beyond the factors.
 template <int NC>
 struct DiagonalBlock {
   float r[NC][NC] = {};
@@ -48,7 +48,7 @@ MF_INLINE bool factor_diagonal(const float* a, std::int64_t stride, std::int64_t
   return true;
 }
 
-// Columns j to j + NC of R, from those of A: each row is divided by the diagonal block.
+// Columns j to j + NC of R, from the columns of A: each row is divided by the diagonal block.
 template <class S, int NC>
 MF_INLINE void divide_columns(float* a, std::int64_t stride, std::int64_t j,
                               const DiagonalBlock<NC>& block) {

@@ -17,7 +17,7 @@ struct FactorRows {
   std::int32_t factors = 0;
 };
 
-// Ratings of one row of R, or a part of them: at least one. Where there are scales s, the rows of
+// Ratings of one row of R, or a part of them: at least one. If there are scales s, the rows of
 // factors are multiplied by them first: A = sum s^2 theta theta^T, b = sum value s theta.
 struct RowRatings {
   const std::int32_t* others = nullptr;
@@ -30,9 +30,9 @@ struct RowRatings {
   }
 };
 
-// Buffers of one thread, aligned to 64 bytes. stride is `factors` up to a multiple of 16, as that
-// of whole rows is. Element (i, j) of A is a[j * stride + i]. Written are those on and above the
-// diagonal, i <= j, and some of the others.
+// Buffers of one thread, aligned to 64 bytes. stride is `factors` rounded up to a multiple of 16,
+// as in whole rows. Element (i, j) of A is a[j * stride + i]. Kernels write the elements on and
+// above the diagonal, i <= j, and some others.
 struct NormalEquations {
   float* a = nullptr;  // stride x stride
   float* b = nullptr;  // stride
@@ -41,8 +41,8 @@ struct NormalEquations {
   std::int64_t panel_rows = 0;
 };
 
-// Both sums over the ratings; what was in A and b is overwritten. fp32: summed over the rows of a
-// panel in registers, then over the panels.
+// Both sums over the ratings; overwrites A and b. fp32: summed over the rows of a panel in
+// registers, then over the panels.
 using FormKernel = void (*)(const FactorRows& rows, const RowRatings& ratings,
                             const NormalEquations& out);
 
@@ -52,11 +52,12 @@ using WeightedSumKernel = void (*)(const float* rows, std::int64_t stride, std::
                                    const float* weights, float* out);
 
 // Solves A x = b by Cholesky; A as form() leaves it, and overwritten. `scratch` has 2 * stride
-// floats and is aligned to 64 bytes; b, too, has `stride` elements. False where A is not positive
+// floats and is aligned to 64 bytes; b, too, has `stride` elements. False if A is not positive
 // definite in fp32; x is then as it was.
 //
-// With A = R R^T, R upper triangular, `noise` (null: none) of N(0, I) is added to z of R z = b, and
-// x of R^T x = z is then a draw from N(A^-1 b, A^-1). z is left in the first elements of `scratch`.
+// With A = R R^T, R upper triangular, `noise` (null: none), drawn from N(0, I), is added to z of R
+// z = b; x of R^T x = z is then a draw from N(A^-1 b, A^-1). z is left in the first elements of
+// `scratch`.
 using CholeskyKernel = bool (*)(float* a, std::int64_t stride, std::int32_t factors, const float* b,
                                 float* x, float* scratch, const float* noise);
 

@@ -57,7 +57,7 @@ MF_INLINE void gather_scaled(const FactorRows& rows, const RowRatings& ratings, 
   }
 }
 
-// What becomes of a sum and the element it belongs to.
+// How a sum enters its element.
 enum class Put { overwrite, add, subtract };
 
 // Columns j to j + NC, vectors v to v + NV of A, over the rows of the panel.

@@ -72,7 +72,7 @@ FactorTable::FactorTable(const AlignedVector<float>& from, std::int32_t factors,
 Workspace::Workspace(const Common& common, Solver row_solver, const FormationKernels& kernels)
     : solver(row_solver, common.cg, common.factors, padded_stride(common.factors), kernels) {
   const std::int64_t stride = padded_stride(common.factors);
-  // Zero, so that what a kernel leaves out is a number when parts are added.
+  // Zero, so that elements that a kernel skips are numbers when parts are added.
   for (auto* square : {&a, &part_a}) square->assign(stride * stride, 0.0F);
   for (auto* vector : {&b, &part_b}) vector->assign(stride, 0.0F);
   panel.resize(panel_rows(stride) * stride);

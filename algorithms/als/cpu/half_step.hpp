@@ -40,7 +40,7 @@ class FactorTable {
   AlignedVector<float> data_;
 };
 
-// A, b and what is needed to form and solve them, of one thread.
+// One thread's A, b and buffers to form and solve them.
 struct Workspace {
   Workspace(const Common& common, Solver solver, const FormationKernels& kernels);
 
@@ -54,7 +54,7 @@ struct Workspace {
 void form_row(const FormationKernels& kernels, const FactorRows& rows, const RowRatings& ratings,
               Workspace& work);
 
-// How a method weighs the ratings of a row, what it adds to their sums, and what it makes of them.
+// How a method weighs the ratings of a row, completes their sums, and solves them.
 class RowTerms {
  public:
   virtual ~RowTerms() = default;
@@ -62,11 +62,12 @@ class RowTerms {
   // does not change. Here: as they are.
   virtual RowRatings ratings(const Side& side, std::int64_t begin, std::int64_t end,
                              AlignedVector<float>& buffer) const;
-  // Adds to A of a row of `count` ratings what is no sum over them; A as the kernels leave it.
+  // Adds the terms that are not sums over ratings to A of a row of `count` ratings; A as the
+  // kernels leave it.
   virtual void complete(std::int64_t row, std::int64_t count, float* a,
                         std::int64_t stride) const = 0;
-  // The row x of A, completed, and b; `part_a` and `part_b` of `work` are free. Here: as its solver
-  // has it, which may fail.
+  // The row x of A, completed, and b; `part_a` and `part_b` of `work` are free. Here: by the
+  // method's solver, which may fail.
   virtual bool solve(std::int64_t row, float* a, const float* b, float* x, Workspace& work) const;
 };
 
@@ -75,7 +76,7 @@ class HalfStep {
   HalfStep(const Common& common, Solver solver, Isa isa, ThreadTeam& team);
 
   // `to` has the rows of `side`. False if `stop` (may be empty) asked to end early. Throws
-  // Error(usage) where the solver is Cholesky and a system is not positive definite.
+  // Error(usage) if the solver is Cholesky and a system is not positive definite.
   bool run(const Side& side, const RowPlan& plan, const RowTerms& terms, const FactorTable& from,
            FactorTable& to, ThreadTeam& team, const std::function<bool()>& stop);
   // With weighted lambda.
@@ -84,7 +85,7 @@ class HalfStep {
 
  private:
   struct RowSpan;
-  struct Task;  // what one call of run is about
+  struct Task;  // of one call of run
   void solve_row(const Task& task, std::int64_t position, float* a, const float* b,
                  Workspace& work) const;
   void run_wave(const Task& task, std::int64_t first, std::int64_t last, ThreadTeam& team);

@@ -5,9 +5,9 @@
 namespace mf::als::cpu {
 namespace {
 
-// Ratings, and rows at a rating for each factor (the solver), of what a thread takes at a time.
+// Cost of a thread's turn, in ratings; the solver counts a rating a factor for each row.
 constexpr std::int64_t kChunkCost = 8192;
-// A row is shared if it is over this share of what one thread has to do.
+// A row is shared if it is over this share of one thread's work.
 constexpr std::int64_t kShares = 4;
 
 std::vector<std::int32_t> longest_first(const Side& side) {

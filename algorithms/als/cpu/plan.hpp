@@ -2,9 +2,9 @@
 // left for the end; rows so long that even this would leave threads idle are cut, and all threads
 // work on their parts.
 //
-// What is added to what does not depend on this: the sums of every row of more than kPartRatings
-// ratings are those of its parts, added in order, by whichever threads. So the number of threads
-// does not change the result.
+// The order of additions does not depend on this: every row of more than kPartRatings ratings is
+// summed by parts, which are added in order, by any thread. So the number of threads does not
+// change the result.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace mf::als::cpu {
 constexpr std::int64_t kPartRatings = 8192;
 constexpr std::int64_t kMaxParts = 256;
 
-// Parts of a row of n ratings, and where part p begins.
+// Parts of a row of n ratings, and the begin of part p.
 inline std::int64_t part_count(std::int64_t n) {
   const std::int64_t parts = (n + kPartRatings - 1) / kPartRatings;
   return parts < kMaxParts ? parts : kMaxParts;
@@ -30,7 +30,7 @@ struct RowPlan {
   std::vector<std::int32_t> rows;   // those with ratings, longest first
   std::int64_t shared = 0;          // so many of them are worked on by all threads together
   std::vector<std::int64_t> waves;  // cuts [0, shared): rows whose parts are held at one time
-  std::vector<std::int64_t> cuts;   // cuts [shared, rows.size()): what a thread takes at a time
+  std::vector<std::int64_t> cuts;   // cuts [shared, rows.size()): a thread's turns
   std::int64_t most_parts = 0;      // of a wave
 };
 

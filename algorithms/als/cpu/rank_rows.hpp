@@ -1,4 +1,4 @@
-// als_cpu over ranks: which rows are whose, and how each gets those of the others.
+// als_cpu over ranks: the owner of each row, and the exchange of rows.
 #pragma once
 
 #include "algorithms/als/cpu/half_step.hpp"
@@ -10,18 +10,18 @@ namespace mf::als::cpu {
 
 class RankRows {
  public:
-  // Rows are cut by their work: their ratings, and what the solver takes in ratings.
+  // Rows are cut by their work: their ratings, and the solver's cost in ratings.
   RankRows(const RatingSlice& slice, const Common& common, Solver solver, Communicator& ranks);
 
-  // What this rank keeps of the ratings: its rows and columns, from whoever has loaded them.
+  // This rank's rows and columns of R, from the ranks that loaded them.
   Sides sides(const RatingSlice& slice, const Common& common, ThreadTeam& team);
 
   // Rows of all ranks with only their lengths: for tables of factors.
   Side all_users() const { return {user_offsets_, {}, {}}; }
   Side all_items() const { return {item_offsets_, {}, {}}; }
 
-  // After this rank's rows are done, or were given up (false): true where all are, and the table
-  // then has the rows of all. Phases: "wait_ranks" until the last is there, then "exchange".
+  // After this rank's rows are done, or were given up (false): true if all are done; the table then
+  // has all rows. Phases: "wait_ranks" until the last is there, then "exchange".
   bool share_x(bool done, FactorTable& x, PhaseSink* phases) {
     return share(done, x, cuts_.users, phases);
   }

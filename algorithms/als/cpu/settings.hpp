@@ -1,4 +1,4 @@
-// What `mfbench` must know of als_cpu before it runs.
+// Settings of als_cpu, known before it runs.
 #pragma once
 
 #include <vector>

@@ -17,8 +17,8 @@ class RowSolver {
 
   // A as form() leaves it (its upper half, `stride` floats from one column to the next), aligned to
   // 64 bytes; it is overwritten. x holds the last row, from which CG starts, and gets the new one;
-  // it may be NaN or infinite where A is singular. False where Cholesky finds that A is not
-  // positive definite in fp32; x is then as it was.
+  // it may be NaN or infinite if A is singular. False if Cholesky finds that A is not positive
+  // definite in fp32; x is then as it was.
   bool solve(float* a, const float* b, float* x);
 
  private:

@@ -27,7 +27,7 @@ constexpr int kBlocksAProcessor = 6;
 
 // A warp a task and 4 kLanes kWords factors, from word blockIdx.y kLanes kWords on. 32 / kLanes
 // rows of Theta at once, kLanes lanes and kWords 16-byte words each. kWeights: values are weights
-// w, and 1 + w is what counts.
+// w, and 1 + w multiplies theta.
 template <int kLanes, int kWords, bool kWeights>
 __global__ void __launch_bounds__(32 * kWarpsABlock, kBlocksAProcessor)
     bias_kernel(const BiasArgs a) {

@@ -1,5 +1,5 @@
-// Rows sorted by length; sums of their parts say where tasks go; a stable sort by batch and length
-// puts the longest of a batch first. Bytes: some 100 a row and 100 a task.
+// Rows sorted by length; prefix sums of their parts place the tasks; a stable sort by batch and
+// length puts the longest of a batch first. Bytes: some 100 a row and 100 a task.
 #include "algorithms/als/cumf/device_plan.hpp"
 
 #include <algorithm>

@@ -35,7 +35,7 @@ struct SidePlan {
   std::int64_t most_bias_parts = 0;
 };
 
-// Waits for the stream. Fails (std::logic_error) where the rule can not be kept.
+// Waits for the stream. Fails (std::logic_error) if the rule cannot be kept.
 SidePlan make_side_plan(const std::int64_t* offsets, RowOrder order, const PlanRule& rule,
                         cudaStream_t stream);
 

@@ -1,5 +1,5 @@
-// A side of R with the plan of its rows, and what the kernels and solvers of a batch are given of
-// it: on one device, over several that gather, and over several that reduce.
+// A side of R with the plan of its rows, and the arguments of a batch's kernels and solvers: on one
+// device, over several that gather, and over several that reduce.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -22,10 +22,10 @@ struct FormedSide {
   cuda::DeviceBuffer<float> values;
   SidePlan plan;
 
-  // Without where A, its scale and its parts go. theta: rows of row_stride floats.
+  // Leaves the targets of A, its scale and its parts empty. theta: rows of row_stride floats.
   HermitianArgs hermitian(const AlsSettings& settings, const RowBatch& batch,
                           const float* theta) const;
-  // Without where b and its parts go.
+  // Leaves the targets of b and its parts empty.
   BiasArgs bias(const AlsSettings& settings, const RowBatch& batch, const float* theta) const;
 
   Json facts() const;

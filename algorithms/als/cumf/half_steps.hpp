@@ -1,5 +1,5 @@
-// What the algorithm `als` needs of its steps, which are those of one device or of devices that
-// gather factors (steps.hpp), or of devices that reduce systems (reduced_steps.hpp).
+// Interface of the steps of `als`: of one device or of devices that gather factors (steps.hpp), or
+// of devices that reduce systems (reduced_steps.hpp).
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -27,8 +27,7 @@ class HalfSteps {
   virtual void gather() {}
   virtual cuda::DeviceCommunicator* devices() const = 0;  // null: one rank
 
-  // For all rows, in device memory, `stride` floats apart; over ranks those of rank 0 after
-  // gather().
+  // For all rows, in device memory, `stride` floats apart; over ranks, on rank 0 after gather().
   virtual float* factors(Which which) = 0;
   virtual std::int64_t stride() const = 0;
   virtual Json facts() const = 0;

@@ -1,5 +1,5 @@
-// 16-byte loads from global memory. Volatile, so that the compiler leaves them where they are
-// written: several in a row, all under way before the first is used.
+// 16-byte loads from global memory. Volatile, so that the compiler keeps their place: several in a
+// row, all under way before the first is used.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -17,7 +17,7 @@ namespace mf::als {
 
 MF_ALS_LOAD(load_through_l1, "ca")
 MF_ALS_LOAD(load_past_l1, "cg")
-MF_ALS_LOAD(load_constant, "nc")  // of what no one writes while the kernel runs
+MF_ALS_LOAD(load_constant, "nc")  // of memory that no one writes while the kernel runs
 
 #undef MF_ALS_LOAD
 

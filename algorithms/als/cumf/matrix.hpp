@@ -10,7 +10,7 @@ namespace mf::als {
 // How a thread block brings factors from global to shared memory (the paper's figure 3).
 enum class Load {
   coalesced,          // a warp reads one row, then the next
-  noncoalesced_l1,    // each thread reads a row of its own; L1 gathers the pieces
+  noncoalesced_l1,    // each thread reads its own row; L1 gathers the pieces
   noncoalesced_nol1,  // the same past L1
 };
 

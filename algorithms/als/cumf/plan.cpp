@@ -7,7 +7,7 @@
 namespace mf::als {
 namespace {
 
-// What is left of the free memory to others: the evaluator, libraries, the driver.
+// Share of the free memory left to others: the evaluator, libraries, the driver.
 constexpr double kReserve = 0.1;
 constexpr double kLeastReserve = 1 << 30;
 
@@ -51,7 +51,7 @@ Capacity choose_capacity(std::int64_t rows_wanted, std::int64_t parts_wanted, st
     room.parts = std::min(parts_wanted, std::max(kMaxRowParts, room.rows));
     return room;
   }
-  // Parts are few beside rows, and a batch ends where they are used up: an eighth is enough.
+  // Parts are few beside rows, and a batch ends when they are used up: an eighth is enough.
   room.parts = std::min(parts_wanted, std::max(kMaxRowParts, fits(budget_bytes / 8, part_bytes)));
   const double left = budget_bytes - static_cast<double>(room.parts) * part_bytes;
   room.rows = std::clamp<std::int64_t>(fits(left, row_bytes), 1, rows_limit);

@@ -27,11 +27,11 @@ struct RowBatch {
 
 struct PlanRule {
   std::int64_t batch_rows = 1;   // at most, at least 1
-  std::int64_t batch_parts = 0;  // at most; at least kMaxRowParts where rows are split
+  std::int64_t batch_parts = 0;  // at most; at least kMaxRowParts if rows are split
   std::int64_t split_rows = 0;   // longer rows are cut; 0: never
 };
 
-// A row is cut into at most so many parts, which bounds what the smallest batch takes.
+// A row is cut into at most so many parts, which bounds the smallest batch.
 constexpr std::int64_t kMaxRowParts = 64;
 // b is cheap to cut: a part is one vector.
 constexpr std::int64_t kBiasSplit = 2048;
@@ -49,9 +49,9 @@ MF_HD constexpr Range part_range(std::int64_t count, std::int64_t parts, std::in
   return {count * i / parts, count * (i + 1) / parts};
 }
 
-// Where batches begin among the rows that have ratings, the longest first, and where the last one
-// ends. `split`: into how many parts the first rows, which are cut, are. Fails (std::logic_error)
-// where the rule can not be kept.
+// Begins of batches among the rows that have ratings, the longest first, and the end of the last.
+// `split`: numbers of parts of the first rows, which are cut. Fails (std::logic_error) if the rule
+// cannot be kept.
 std::vector<std::int64_t> cut_batches(View<const std::int64_t> split, std::int64_t rows,
                                       const PlanRule& rule);
 
@@ -61,17 +61,17 @@ struct Capacity {
   std::int64_t parts = 0;
 };
 
-// rows_wanted, parts_wanted: what one batch of the larger side would take. asked: 0, or the most
-// rows of a batch. Never below what the smallest batch needs, also where that is more than
-// `budget_bytes`: the allocation then says so.
+// rows_wanted, parts_wanted: the needs of one batch of the larger side. asked: 0, or the most rows
+// of a batch. Never below the needs of the smallest batch, even if they exceed `budget_bytes`: the
+// allocation then says so.
 Capacity choose_capacity(std::int64_t rows_wanted, std::int64_t parts_wanted, std::int64_t asked,
                          double row_bytes, double part_bytes, double budget_bytes);
 
-// For so much free memory of a device, what the systems of a batch may take: not what b's parts and
-// the plan of `rows` rows take later, and not a reserve for others.
+// The share of a device's free memory for the systems of a batch: without b's parts and the plan of
+// `rows` rows, which come later, and without a reserve for others.
 double system_budget(double free_bytes, double nnz, double rows, double vector_bytes);
 
-// For a row of a batch: A, b, its parts of b (about one where rows are short), pointers.
+// For a row of a batch: A, b, its parts of b (about one if rows are short), pointers.
 double system_bytes(double a_bytes, double vector_bytes);
 
 }  // namespace mf::als

@@ -11,7 +11,7 @@ std::int64_t length(View<const std::int64_t> offsets, std::int64_t row) {
   return offsets[row + 1] - offsets[row];
 }
 
-// Parts that take room: those of a row that is cut.
+// Parts that take room: only the parts of a cut row do.
 std::int64_t kept_parts(View<const std::int64_t> offsets, std::int64_t row, std::int64_t split) {
   const std::int64_t parts = parts_of(length(offsets, row), split, kMaxRowParts);
   return parts > 1 ? parts : 0;

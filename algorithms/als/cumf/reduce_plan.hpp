@@ -1,7 +1,7 @@
-// Which rows are formed at once, and by whom they are solved, where every device forms what its own
-// ratings add to A_u and b_u (cuMF_ALS's data parallelism: a device has a K-th of the other side,
-// and the ratings of it). The rows of a batch are formed by all devices; each then gets from every
-// other what that has of its own rows, adds, and solves them. The same on all ranks.
+// Batches of rows, and the device that solves each row, if every device forms its own ratings'
+// terms of A_u and b_u (cuMF_ALS's data parallelism: a device has a K-th of the other side, and its
+// ratings). All devices form the rows of a batch; each then gets the others' terms of its own rows,
+// adds, and solves. The same on all ranks.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct ReduceRule {
   std::int64_t split_rows = 0;   // as PlanRule has it
 };
 
-// A slot is a row's place in a batch: those of a rank follow each other, and the ranks.
+// A slot is a row's place in a batch: rank after rank, the rows of a rank side by side.
 struct ReducePlan {
   int ranks = 1;
   std::vector<std::int32_t> rows;    // that have ratings, by slot, batch after batch

@@ -47,7 +47,7 @@ void ReducedSteps::make_plans(View<const std::int64_t> user_offsets,
   make_plan(items_, item_offsets, ratings.item_offsets.data(), rule);
 }
 
-// The batches are those of all: as the device with the least room has it.
+// All share the batches: the device with the least room sets them.
 ReduceRule ReducedSteps::rule_for(View<const std::int64_t> user_offsets,
                                   View<const std::int64_t> item_offsets) const {
   const std::int32_t f = settings_.common.factors;
@@ -152,7 +152,7 @@ void ReducedSteps::exchange(Side& side, std::int64_t batch) {
   exchange(side, batch, formed_.b.data(), received_.b.data(), stride());
 }
 
-// `values` of a row. Received are those of rank 0, then of rank 1, ..., its own among them.
+// `values` of a row. Received in the order of ranks, its own among them.
 template <class T>
 void ReducedSteps::exchange(Side& side, std::int64_t batch, const T* formed, T* received,
                             std::int64_t values) {

@@ -1,7 +1,6 @@
-// Both half-steps of `als` as cuMF_ALS has them over several devices: each holds the rows of the
-// other side that are its own, forms what its ratings add to A_u and b_u of all rows, batch after
-// batch, and gets from the others what they have of its own rows; it adds the parts and solves
-// (reduce_plan.hpp). No factors travel.
+// Both half-steps of `als` over several devices as in cuMF_ALS: each holds its own rows of the
+// other side, forms its ratings' terms of A_u and b_u of all rows, batch after batch, and gets the
+// others' terms of its own rows; it adds the parts and solves (reduce_plan.hpp). No factors travel.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -72,7 +71,7 @@ class ReducedSteps : public HalfSteps {
   cudaStream_t stream_;
   cuda::DeviceCommunicator* devices_;
   Side users_, items_;
-  SystemBuffers formed_, received_;  // parts of a batch; of this rank's rows, those of each rank
+  SystemBuffers formed_, received_;  // parts of a batch; each rank's parts of this rank's rows
   SystemBuffers systems_;            // to be solved
   PartBuffers parts_;
   std::unique_ptr<BatchSolver> solver_;

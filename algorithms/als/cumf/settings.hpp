@@ -1,4 +1,4 @@
-// The parameters of `als`, resolved, and what it needs of memory.
+// The parameters of `als`, resolved, and its memory.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ inline constexpr Names kLoads{
 inline constexpr Names kAStorages{
     std::to_array<Named<AStorage>>({{"fp32", AStorage::fp32}, {"fp16", AStorage::fp16}})};
 
-// What devices send each other: the factors that each has solved; or the parts of A_u and b_u that
-// each has formed of its own share of the other side.
+// Devices send each other the factors that each has solved, or the parts of A_u and b_u that each
+// has formed from its share of the other side.
 enum class Exchange { gather, reduce };
 inline constexpr Names kExchanges{
     std::to_array<Named<Exchange>>({{"gather", Exchange::gather}, {"reduce", Exchange::reduce}})};

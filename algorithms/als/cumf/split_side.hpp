@@ -18,7 +18,7 @@ struct SplitSide {
   // Borrowed: rows + 1 in device memory.
   const std::int64_t* offsets = nullptr;
   std::int64_t rows = 0;
-  std::int64_t first_row = 0;  // of all; over ranks a side has those of one rank
+  std::int64_t first_row = 0;  // among all rows; over ranks a side has one rank's rows
 };
 
 struct SplitSides {
@@ -26,7 +26,7 @@ struct SplitSides {
 };
 
 // others[i] and values[i] of rating i of the rows, the center removed. `of_users`: rows are users.
-// Queued. The offsets are those of `rows`.
+// Queued. Shares the offsets of `rows`.
 SplitSide split_side(const cuda::RatingsOfRows& rows, bool of_users, const DeviceResidual& center,
                      cudaStream_t stream);
 // Both sides of R, which is released. Queued.

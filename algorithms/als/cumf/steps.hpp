@@ -22,8 +22,8 @@ namespace mf::als {
 
 class DeviceSteps : public HalfSteps {
  public:
-  // Makes both sides of R on the device, plans, and takes memory for the systems. What it is given
-  // may end then.
+  // Makes both sides of R on the device, plans, and takes memory for the systems. Its arguments may
+  // end then.
   DeviceSteps(const AlsSettings& settings, cuda::DeviceRatings& ratings,
               const DeviceResidual& center, const Model& initial, Context& context,
               bool cg_through_l1 = false);

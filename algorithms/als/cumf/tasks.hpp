@@ -1,4 +1,4 @@
-// What thread blocks and warps are given. Light: kernels include it.
+// Tasks of thread blocks and warps. Light: kernels include it.
 #pragma once
 
 #include <cstdint>

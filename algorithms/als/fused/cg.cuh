@@ -1,6 +1,6 @@
-// CG in als_fused (`descend` has the recurrence): A stays where its formation left it, spread
-// over the registers of the warps. Every warp has the whole vectors (Shape::kQuads quads a lane),
-// so that only the products with A cross warps: one barrier a step.
+// CG in als_fused (`descend` has the recurrence): A stays spread over the registers of the warps,
+// as its formation left it. Every warp has the whole vectors (Shape::kQuads quads a lane), so that
+// only the products with A cross warps: one barrier a step.
 //
 // A product with A of f factors, NT block rows of 16: with one word NT^2 products of 16 x 8 x 16 on
 // the tensor cores, 4,096 FLOPs each, a quarter of them useful; with two words the ordinary units'
@@ -88,7 +88,7 @@ __device__ __forceinline__ float4 warp_sums(float4 v, int lane) {
           __shfl_sync(0xffffffffU, sum, 16), __shfl_sync(0xffffffffU, sum, 24)};
 }
 
-// 1 / x of what is larger than kLeastInverted.
+// 1 / x for x above kLeastInverted.
 constexpr float kLeastInverted = 1.2e-38F;
 __device__ __forceinline__ float inverse(float x) {
   float y;
@@ -114,7 +114,7 @@ __device__ __forceinline__ void descend(const FusedVector<Shape>& b, FusedVector
     ap = product(p, pp);
     const float4 dot =
         warp_sums({sum_of(p, ap), sum_of(r, ap), sum_of(ap, ap), sum_of(p, r)}, lane);
-    // What is not a number stays, so that the run ends as diverged.
+    // NaN stays, so that the run ends as diverged.
     const bool done = dot.x <= kLeastInverted || dot.w <= 0;
     const float by = inverse(dot.x);
     const float alpha = done ? 0.0F : dot.w * by;
@@ -129,7 +129,7 @@ __device__ __forceinline__ void descend(const FusedVector<Shape>& b, FusedVector
   }
 }
 
-// Two numbers as fp16 words: the nearest ones, and those of what is left.
+// Two numbers as fp16 words: the nearest ones, and those nearest to the rest.
 struct HalfPair {
   std::uint32_t high, low;
   __device__ __forceinline__ HalfPair(float x, float y) {
@@ -142,8 +142,8 @@ struct HalfPair {
 };
 
 // Writes scale * p for products on the tensor cores: of each element the nearest fp16 word and,
-// Plane words further, what is left, in the order in which lane (g, t) wants rows 2t, 2t + 1, 2t +
-// 8, 2t + 9 of a column. Half of the lanes write their second pair first: into other banks.
+// Plane words further, the rest, in the order in which lane (g, t) wants rows 2t, 2t + 1, 2t + 8,
+// 2t + 9 of a column. Half of the lanes write their second pair first: into other banks.
 template <int Plane, class Shape>
 __device__ __forceinline__ void store_halves(std::uint32_t* words, int lane,
                                              const FusedVector<Shape>& p, float scale) {
@@ -197,7 +197,7 @@ class NarrowMatrix {
     store_halves<kPlane>(reinterpret_cast<std::uint32_t*>(shared.p[warp]), lane, p, scale);
   }
 
-  // This warp's part of A p, 1 / unit() times that of the stored p.
+  // This warp's part of A p, 1 / unit() times the stored p's.
   template <class Shared>
   __device__ __forceinline__ void multiply(Shared& shared, int buffer, int warp, int lane) const {
     const auto* words = reinterpret_cast<const std::uint32_t*>(shared.p[warp]);
@@ -244,8 +244,8 @@ class NarrowMatrix {
     put<kColumns>(y + 16 * t + g, t, sums);
   }
 
-  // All four lanes of a row have its sums: lane t writes those of block rows t, t + 4, ... Two of
-  // the four write the lower half first: into other banks. Block rows past the last get zeros.
+  // All four lanes of a row have its sums: lane t writes the sums of block rows t, t + 4, ... Two
+  // of the four write the lower half first: into other banks. Block rows past the last get zeros.
   template <int Columns>
   __device__ __forceinline__ static void put(float* y, int t, const float (&sums)[Columns][4]) {
     const bool second = t >= 2;
@@ -427,7 +427,7 @@ class FusedCg {
       for (int w = 1; w < Shape::kWarps; ++w) {
         y.v[k] = y.v[k] + *reinterpret_cast<const float4*>(&shared_.parts[buffer_][w][i]);
       }
-      // Where the rating stands beside the factors, its rows of A are not the system's.
+      // If the rating stands beside the factors, its rows of A are not the system's.
       const float mine = !Shape::kFree || i < Shape::kRatingAt ? up : 0.0F;
       y.v[k] = mine * y.v[k] + shrink_ * p.v[k];
     }

@@ -1,4 +1,4 @@
-// 8 bytes of a rating read and 8 written, and where biases are removed one gathered.
+// 8 bytes of a rating read and 8 written, and one gathered if biases are removed.
 #include "algorithms/als/fused/entries.hpp"
 
 #include <cmath>

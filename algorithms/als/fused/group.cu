@@ -6,8 +6,8 @@
 // that no operand passes through registers; tiles of one row and the next are one stream, gathered
 // two tiles ahead. A is formed in block rows of 64, from column 0 to the block on the diagonal: 640
 // columns, 320 a warpgroup (group.hpp). While these products run, each warp adds b of 32 factors by
-// products of its own. For CG each warp makes fp16 of its two block rows of 16 and gets what lies
-// right of the diagonal from the warps that have it, transposed, through shared memory: a product
+// products of its own. For CG each warp makes fp16 of its two block rows of 16 and gets the part
+// right of the diagonal from the warps that hold it, transposed, through shared memory: a product
 // with A then needs no sums over warps.
 //
 // A row of n ratings, f factors padded to 256: read 8 n bytes of ratings, 2 f n of gathered rows,
@@ -36,12 +36,12 @@ constexpr int kFactors = kGroupTiles * kFusedTile;  // padded
 constexpr int kWarps = kGroupThreads / 32;
 constexpr int kStages = 4;  // tiles: multiplied, the same a tile late, and two on their way
 constexpr int kAhead = 4;   // tiles whose ratings are: this one, the next two, and one on its way
-constexpr int kTasks = 8;   // this turn's, four that follow, and what slower warps still read
+constexpr int kTasks = 8;   // this turn's, four that follow, and one that slower warps still read
 constexpr int kPanel = kDepth * 128;  // bytes: 64 factors of a tile
 constexpr int kTileBytes = 4 * kPanel;
 constexpr int kSent = 96;  // blocks of 16 x 16 that one warp has and another wants, transposed
 
-// The vectors of CG are those of the other kernels.
+// CG uses the vectors of the other kernels.
 using Shape = FusedShape<kGroupTiles, false, false>;
 using Vector = FusedVector<Shape>;
 using Fragment = std::uint32_t[4];
@@ -62,7 +62,7 @@ struct GroupShared {
   bool last;  // of a split row, this block came last
 };
 
-// What a thread of warpgroup Role has of A.
+// A thread's share of A in warpgroup Role.
 template <int Role>
 struct GroupSums {
   static constexpr int kUpper = group_upper_sums(Role);
@@ -112,8 +112,8 @@ class GroupRow {
 
   // ---- the stream of tiles: tasks, then ratings, then the rows they name ----
 
-  // A tile of the stream: of which turn, its ratings, and how many the row has from there on. In
-  // registers: what is read from shared memory for each tile delays all that follow.
+  // A tile of the stream: its turn, its ratings, and the row's ratings from there on. In registers:
+  // a read from shared memory for each tile would delay all that follow.
   struct Place {
     std::int32_t turn;
     std::int32_t left;
@@ -177,7 +177,7 @@ class GroupRow {
       others[j] = two.x;
       others[j + 1] = two.z;
     }
-    // Where word lane % 8 of row `first` lies; word w of row k is exchanged with w ^ k % 8.
+    // The place of word lane % 8 of row `first`; word w of row k is exchanged with w ^ k % 8.
     const std::uint32_t to =
         shared_address(shared_.tiles[slot]) + lane_ / 8 * kPanel + first * 128 + lane_ % 8 * 16;
     if (lane_ * 8 < rule_.factors) {
@@ -248,7 +248,7 @@ class GroupRow {
     keep_after_products(sums.upper);
   }
 
-  // What the next turns need is fetched on the way.
+  // Fetches the data of the next turns on the way.
   __device__ __forceinline__ void copy_ahead(std::int32_t turn) {
     copy_task(turn + 4, std::int64_t{claimed_} + 4 * std::int64_t{gridDim.x});
     claim();
@@ -276,8 +276,8 @@ class GroupRow {
     commit_group_products();
   }
 
-  // b of the warp's 32 factors by products of its own, while those of the group run: the ratings'
-  // two words are columns 0 and 1 of the right operand.
+  // b of the warp's 32 factors by the warp's products, while the group's run: the ratings' two
+  // words are columns 0 and 1 of the right operand.
   __device__ __forceinline__ void add_b(int slot, int count) {
     const int row = lane_ % 8 + lane_ / 16 * 8;
     const std::uint32_t from = shared_address(shared_.tiles[slot]) + warp_ / 2 * kPanel + row * 128;
@@ -377,7 +377,7 @@ class GroupRow {
     if (lane_ == 0) shared_.largest[warp_] = __uint_as_float(bits);
   }
 
-  // Where block (row, column), column in a later 64 than row, waits for the warp that has the row.
+  // The place where block (row, column), column in a later 64 than row, waits for the row's warp.
   __device__ __forceinline__ uint4* sent_at(int row, int column) {
     const int block = row / 4;
     const int first = block == 0 ? 0 : block == 1 ? 48 : 80;

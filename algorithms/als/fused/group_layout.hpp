@@ -1,4 +1,4 @@
-// Where the kernel of warpgroups (group.hpp) leaves a task's sums. Shared by host and kernel.
+// The layout of a task's sums from the kernel of warpgroups (group.hpp). Shared by host and kernel.
 #pragma once
 
 #include "base/host_device.hpp"
@@ -19,7 +19,7 @@ MF_HD constexpr int group_upper_sums(int group) { return 32 * (group + 1); }
 // A thread leaves these and its factor's b in the scratch memory.
 constexpr int kGroupSlotFloats = (kGroupSums + 1) * kGroupThreads;
 
-// Where element (i, j) of A lies in a slot, j in no later block of 64 than i; and b's element i.
+// The place of element (i, j) of A in a slot, j in no later block of 64 than i; and b's element i.
 MF_HD constexpr int group_element_at(int i, int j) {
   const int block = i / 64;
   const int group = block == 0 || block == 3 ? 0 : 1;

@@ -4,16 +4,16 @@
 // A thread block of 1 to 8 warps (fused_warps) takes tasks: rows, or parts of long ones. Ratings
 // and the fp16 rows of Theta they name travel to shared memory ahead of their use, 64 ratings a
 // tile. The tensor cores add Theta^T Theta: A lies in 16 x 16 blocks, lower half, in the registers,
-// each warp with whole block rows (fused_map). Where a padded row has room, the rating stands in
-// it, and b is a row of the product; otherwise b takes a product more for each block row. CG
-// (cg.cuh) then multiplies by A where it lies. Parts of a split row meet in device memory: the
-// block that comes last adds them and solves. Weighted, for ials_fused, it is
+// each warp with whole block rows (fused_map). If a padded row has room, the rating stands in it,
+// and b is a row of the product; otherwise b takes a product more for each block row. CG (cg.cuh)
+// then multiplies by A in place. Parts of a split row meet in device memory: the block that comes
+// last adds them and solves. Weighted, for ials_fused, it is
 //   (sum w theta theta^T + reg I) x = sum (w + beside) theta.
 //
 // A row of n ratings, f factors, NT block rows of 16, w words (1: fp16, 2: fp16x2): read 8 n bytes
 // of ratings, 2 w f n of gathered rows (mostly from the L2 cache), 4 f of x; written 4 f + 2 w f.
 // FLOPs as done: 4,096 for each product of 16 x 8 x 16, NT (NT + 1) of them (three times as many
-// with two words) for 16 ratings, where n (f (f + 1) + 2 f) are needed. NOTES.md derives the
+// with two words) for 16 ratings, of which n (f (f + 1) + 2 f) are needed. NOTES.md derives the
 // floors.
 #pragma once
 
@@ -151,7 +151,7 @@ class FusedRow {
                                              int left) const {
     constexpr int kAtOnce = Share < 8 ? Share : 8;
     static_assert(Share % kAtOnce == 0 && kAtOnce % 2 == 0);
-    // A compile-time number where shares are whole eights.
+    // A compile-time number if shares are whole eights.
     const unsigned shift = Share % 8 == 0 ? 0 : threadIdx.x / Shape::kLanes * Share;
     const char* high = high_;
     const char* low = reinterpret_cast<const char*>(side_.from.low) + word * 16;
@@ -211,7 +211,7 @@ class FusedRow {
     }
   }
 
-  // What the next turns need is fetched on the way.
+  // Fetches the data of the next turns on the way.
   __device__ __forceinline__ void copy_ahead(std::int32_t turn) {
     copy_task(turn + 2, std::int64_t{claimed_} + 2 * std::int64_t{gridDim.x});
     claim();
@@ -261,8 +261,8 @@ class FusedRow {
     std::uint32_t high[2], low[2];
   };
 
-  // Sixteen weights: those of the lane, and for b a 16 x 8 operand: columns 0 and 1 their words,
-  // column 2 what b adds to each.
+  // Sixteen weights: the lane's, and for b a 16 x 8 operand: columns 0 and 1 their words, column 2
+  // b's addend of each.
   __device__ __forceinline__ void weight_words(const std::uint32_t* ratings, Weights& weights,
                                                std::uint32_t (&r)[2]) const {
     const int g = lane_ / 4;
@@ -281,7 +281,7 @@ class FusedRow {
   using Fragment = std::uint32_t[4];
 
   // A left operand, its ratings times their weights. Words 0 and 1 of a fragment are of the lane's
-  // first two ratings. With two words, the product's are h and what h misses, which is exact.
+  // first two ratings. With two words, the product's are h and the rest, which is exact.
   __device__ __forceinline__ static void weigh(Fragment (&row)[Shape::kWords],
                                                const Weights& weights) {
 #pragma unroll
@@ -305,7 +305,8 @@ class FusedRow {
     return *reinterpret_cast<const std::uint32_t*>(&pair);
   }
 
-  // From the address of a word of block column 0, that of the same of another block column.
+  // From the address of a word of block column 0, the address of the same word of another block
+  // column.
   __device__ __forceinline__ static std::uint32_t column_at(std::uint32_t from, int column) {
     constexpr int kColumns = Shape::kSwizzle / 2;
     return (from ^ column % kColumns * 32) + column / kColumns * (kColumns * 32);
@@ -425,8 +426,8 @@ class FusedRow {
 
   // ---- the solver ----
 
-  // What all warps need: b, and the largest element of A, which is on the diagonal. Where the
-  // rating stands beside the factors, the sum of its squares is on the diagonal too.
+  // Shares with all warps b and the largest element of A, which is on the diagonal. If the rating
+  // stands beside the factors, the sum of its squares is on the diagonal too.
   __device__ __forceinline__ void share(const Accumulators<Shape>& sums) {
     if constexpr (Shape::kFree) {
       constexpr int kRole = Shape::kMap.warp[kTiles - 1];

@@ -1,4 +1,4 @@
-// The kernel of als_fused: A_u and b_u on the tensor cores, and CG on them where they lie.
+// The kernel of als_fused: A_u and b_u on the tensor cores, and CG on them in place.
 #pragma once
 
 #include <cuda_fp16.h>
@@ -18,9 +18,9 @@ struct NarrowRows {
   __half* low = nullptr;
 };
 
-// A rating as the kernel reads it: its nearest fp16 word (the low half of `rating`) and that of
-// what is left (the high half). No RowRating: the words go to the tensor cores as they are, and
-// are made once. Ratings beyond fp16's range, 65504, are infinite here.
+// A rating as the kernel reads it: its nearest fp16 word (the low half of `rating`) and the rest's
+// (the high half). No RowRating: the words go to the tensor cores as they are, and are made once.
+// Ratings beyond fp16's range, 65504, are infinite here.
 struct FusedEntry {
   std::int32_t other;  // index on the other side
   std::uint32_t rating;
@@ -56,11 +56,11 @@ struct FusedRule {
   float reg_power = 1;
   std::int32_t steps = 0;  // 0: only the residual of the warm start (for benchmarks)
   float tolerance = 0;
-  // The system is solved in a scale of its own (scale.hpp): the row's last value is multiplied by
+  // The system is solved in its own scale (scale.hpp): the row's last value is multiplied by
   // `down`, the solution by `up`, both powers of two.
   float down = 1;
   float up = 1;
-  bool group = false;  // group.hpp's kernel, where it takes such rows
+  bool group = false;  // group.hpp's kernel, if it takes such rows
   // Of weighted kernels: b = sum (w + beside) theta. A number of fp16, twice.
   std::uint32_t beside = 0;
 };

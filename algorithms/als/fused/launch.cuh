@@ -1,4 +1,4 @@
-// What each kernel.cu.in, of als_fused and of ials_fused, instantiates.
+// Instantiated by each kernel.cu.in, of als_fused and of ials_fused.
 #pragma once
 
 #include "algorithms/als/fused/kernel.cuh"

@@ -1,4 +1,4 @@
-// What als_fused's kernel is given and how A lies in the registers: for the host, too. Light:
+// Arguments of als_fused's kernel and the layout of A in registers: for the host, too. Light:
 // kernels include it.
 #pragma once
 
@@ -11,8 +11,8 @@ namespace mf::als {
 // How the gathered rows enter the tensor cores: one fp16 word a factor, or the sum of two.
 enum class FusedPrecision { fp16, fp16x2 };
 
-// How A_u comes into CG: formed; applied, for rows that fit in shared memory (applied.hpp); or for
-// each length of a row what is estimated to be faster.
+// How A_u comes into CG: formed; applied, for rows that fit in shared memory (applied.hpp); or, for
+// each length of a row, the faster by estimate.
 enum class FusedNormal { automatic, formed, applied };
 
 // Whose matrix products form A: those of four warps (wgmma, group.hpp) where they can, or of one
@@ -31,7 +31,7 @@ constexpr int kFusedTileCounts[] = {2, 4, 7, 8, 12, 16};
 // A of more factors does not fit the registers: all rows are applied.
 constexpr int kMostFormedFactors = 256;
 
-// Block rows for that many factors; none where A is not formed.
+// Block rows for that many factors; 0 if A is not formed.
 constexpr int fused_tiles(int factors) {
   for (const int tiles : kFusedTileCounts) {
     if (factors <= tiles * kFusedTile) return tiles;

@@ -6,7 +6,7 @@ namespace mf::als {
 namespace {
 
 // Up to here sums of CG, which grow with the fifth power of the ratings' scale, are far within
-// fp32, and the squares of the ratings leave A its bits where they share its fp16 scale.
+// fp32, and the squares of the ratings leave A its bits if they share its fp16 scale.
 constexpr float kLargest = 512.0F;
 constexpr double kAfterwards = 32.0;
 

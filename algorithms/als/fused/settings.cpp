@@ -13,7 +13,7 @@ namespace mf::als {
 namespace {
 
 constexpr std::int64_t kLeastPart = 512;  // adding the sums of shorter parts costs more
-// With fewer ratings, applied rows do not save what launching their kernels takes, where forming is
+// With fewer ratings, applied rows save less than the launch of their kernels costs, if forming is
 // cheap: up to so many factors.
 constexpr std::int64_t kFewRatings = 4'000'000;
 constexpr int kMostFactorsOfFew = 128;
@@ -38,7 +38,7 @@ FusedSettings read_fused_settings(const Params& params) {
           params.integer("split_rows")};
 }
 
-// Of a kernel by groups of warps (group_layout.hpp), where the device has it.
+// Of a kernel by groups of warps (group_layout.hpp), if the device has it.
 static bool has_group_shape(const FusedSettings& settings) {
   return settings.precision == FusedPrecision::fp16 &&
          fused_tiles(settings.common.factors) == kGroupTiles;

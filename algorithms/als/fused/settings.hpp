@@ -34,17 +34,16 @@ struct FusedSettings {
 inline constexpr std::int64_t kLongestPart = 8192;  // ratings of a row for one thread block
 inline constexpr int kMultiprocessors = 132;  // of an H100 or H200, whatever the device is
 
-// Most ratings of a thread block: those of `split_rows`, where A is formed.
+// Most ratings of a thread block: of `split_rows` if A is formed.
 std::int64_t longest_part(int factors, std::int64_t split_rows);
 // With few `ratings` in all, one long row, or the launch of one kernel, takes a part of a
-// half-step. What als_fused then does follows from their number only, so that any number of devices
-// gives the same bits.
+// half-step. Only their number decides, so that any number of devices gives the same bits.
 //
 // Most ratings of a thread block, beside longest_part(): a block's share of all.
 std::int64_t part_of_few(const FusedSettings& settings, std::int64_t ratings);
 // FusedNormal::automatic forms all rows of few.
 FusedNormal normal_of(const FusedSettings& settings, std::int64_t ratings);
-// Where the kernel of applied rows has to take what it cannot, here and in ials_fused.
+// Why the kernel of applied rows cannot take rows that it must, here and in ials_fused.
 std::optional<std::string> why_not_applied(int factors, FusedPrecision precision,
                                            FusedNormal normal);
 

@@ -1,4 +1,4 @@
-// What als_fused's kernel is compiled for, and its shared memory.
+// Compile-time shapes of als_fused's kernel, and its shared memory.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ constexpr int kDepth = 64;  // ratings in one tile of gathered rows: steps of 16
 // Tiles: block rows of A. TwoWords: rows are the sum of two words, and CG multiplies in fp32; else
 // one word, and CG multiplies by A in fp16 on the tensor cores. Free: the last 8 elements of a
 // padded row hold no factor; the rating's two words are the first of them, and b is two rows of the
-// product. Weighted: the words are those of a weight w, A = sum w theta theta^T, and b = sum (w +
+// product. Weighted: the words are a weight w's, A = sum w theta theta^T, and b = sum (w +
 // rule.beside) theta.
 template <int Tiles, bool TwoWords, bool Free, bool Weighted = false>
 struct FusedShape {
@@ -26,7 +26,7 @@ struct FusedShape {
   static_assert(!Free || !Weighted, "b has its own columns where ratings are weights");
   static constexpr int kStride = Tiles * kFusedTile;                  // elements of a row, padded
   static constexpr int kMemoryStride = fused_stride_of_tiles(Tiles);  // in device memory
-  static constexpr int kRatingAt = kStride - 8;  // and the next one, where Free
+  static constexpr int kRatingAt = kStride - 8;                       // and the next one, if Free
   static constexpr int kWarps = fused_warps(Tiles, TwoWords);
   static constexpr FusedMap kMap = fused_map(Tiles, kWarps);
   static constexpr int kSlots = kMap.slots;  // blocks of A that a warp has
@@ -35,9 +35,9 @@ struct FusedShape {
   static constexpr int kStages = 2;  // tiles in shared memory
   // Lanes that copy a row, 16 bytes each: a power of two.
   static constexpr int kLanes = Tiles <= 2 ? 4 : Tiles <= 4 ? 8 : Tiles <= 8 ? 16 : 32;
-  // Rows lie in shared memory without gaps. Of their 16-byte words, word w of row k is where w ^
-  // swizzle(k) would be: the words of eight rows, one below the other, are then in different banks
-  // for ldmatrix, and a sector of global memory (32 bytes) stays one.
+  // Rows lie in shared memory without gaps. Of their 16-byte words, word w of row k is at w ^
+  // swizzle(k): the words of eight rows, one below the other, are then in different banks for
+  // ldmatrix, and a sector of global memory (32 bytes) stays one.
   static constexpr int kPitch = kStride * 2;  // bytes
   static constexpr int kSwizzle = Tiles % 4 == 0 ? 8 : Tiles % 2 == 0 ? 4 : 2;
   MF_HD static constexpr unsigned swizzle(unsigned k) { return k % 8 / (8 / kSwizzle); }
@@ -53,20 +53,20 @@ struct FusedShape {
 
 template <class Shape>
 struct FusedShared {
-  // This turn's, those of the two after it, and the one that slower warps may still be solving.
+  // This turn's tasks, the next two turns', and the one that slower warps may still be solving.
   static constexpr int kTasks = 4;
   alignas(128) unsigned char tiles[Shape::kStages][Shape::kWords][Shape::kTileBytes];
   // Ratings of the tile that is copied next, and of the one after it: by the parity of the tile.
   alignas(16) FusedEntry entries[2][kDepth];
   alignas(16) FusedEntry first[kDepth];  // those of the first tile of the next task
-  // The ratings' words, where they do not stand in the tiles; Free: not used.
+  // The ratings' words, if they do not stand in the tiles; Free: not used.
   alignas(16) std::uint32_t ratings[Shape::kStages][Shape::kFree ? 4 : kDepth];
   alignas(16) FusedTask tasks[kTasks];
   alignas(16) float b[Shape::kVector];
   // p for the products, each warp its own: fp32, or two fp16 words in the order of an operand.
   alignas(16) float p[Shape::kWarps][2 * Shape::kPlane];
-  // Each warp's part of A p, by turns for one product and the next. What a warp has no part in
-  // stays zero.
+  // Each warp's part of A p, by turns for one product and the next. Elements without a part of the
+  // warp stay zero.
   alignas(16) float parts[2][Shape::kWarps][Shape::kVector];
   alignas(16) float x[Shape::kVector];  // the row's last value
   float largest[Shape::kWarps];         // of each warp's part of A
@@ -79,7 +79,7 @@ struct Index {
   MF_HD constexpr operator int() const { return I; }
 };
 
-// Calls body(Index<role>): what a warp does is compiled for its block rows.
+// Calls body(Index<role>): a warp's work is compiled for its block rows.
 template <int Warps, int Role = 0, class Body>
 __device__ __forceinline__ void with_role(int role, Body&& body) {
   if constexpr (Role + 1 == Warps) {
@@ -103,7 +103,7 @@ __device__ __forceinline__ void for_index(Body&& body) {
   for_each_index(std::make_integer_sequence<int, N>(), body);
 }
 
-// Calls body(Index<block row>) for those of a warp.
+// Calls body(Index<block row>) for a warp's block rows.
 template <class Shape, int Role, class Body>
 __device__ __forceinline__ void for_rows(Body&& body) {
   for_index<Shape::kTiles>([&](auto row) {
@@ -124,10 +124,10 @@ __device__ __forceinline__ void for_blocks(Body&& body) {
   });
 }
 
-// What a thread has of the lower half of A, as the tensor cores leave it: of each block, elements
-// (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1) and the same eight columns further, where
-// g = lane / 4, t = lane % 4. b: columns 0 and 1 of the product with the ratings' two words;
-// Weighted: and column 2.
+// A thread's share of the lower half of A, as the tensor cores leave it: of each block, elements
+// (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1) and the same eight columns further, where g =
+// lane / 4, t = lane % 4. b: columns 0 and 1 of the product with the ratings' two words; Weighted:
+// and column 2.
 template <class Shape>
 struct Accumulators {
   float a[Shape::kSlots][8];

@@ -167,7 +167,7 @@ void FusedSteps::make_side(DeviceSide& side, const cuda::RatingsOfRows& rows, cu
 }
 
 // The rank that solves a row starts from it, and all read the first rows of the side that is solved
-// last. What rank 0 holds beside its own is there after gather().
+// last. Rank 0 has the others' rows after gather().
 void FusedSteps::start(DeviceSide& side, cuda::RowsOf which, const Model& initial,
                        cuda::Uploader& uploader) const {
   const std::int64_t rows = which == cuda::RowsOf::users ? initial.n_users : initial.n_items;
@@ -227,8 +227,8 @@ void FusedSteps::update(DeviceSide& to, DeviceSide& from, cudaStream_t stream) {
 }
 
 // Over ranks the applied rows go first: their thread blocks end soon, so that the exchange of the
-// part before finds room among them. Those of formed rows hold every multiprocessor until all are
-// done.
+// part before finds room among them. Thread blocks of formed rows hold every multiprocessor until
+// all are done.
 void FusedSteps::solve(const FusedSide& side, const RowBatch& part, cudaStream_t stream) const {
   FusedSide formed = side;
   formed.n_tasks = part.applied.formed;

@@ -1,10 +1,10 @@
 // Both half-steps of als_fused on the device: R, the factors, the tasks. algorithm.cuda.cpp
 // makes an algorithm of it.
 //
-// Over the devices of several ranks each solves its own rows of X and of Theta, in parts: what a
-// kernel reads of the other side, fp16 words, goes to all others as soon as a part is solved, while
-// the next one is. The first factors and the solutions in fp32 are kept where they are read: by the
-// rank that solves the row, and by rank 0, which gathers them to be evaluated.
+// Over the devices of several ranks each solves its own rows of X and of Theta, in parts: the fp16
+// words that kernels read go to all others as soon as a part is solved, while the next one is. The
+// first factors and the solutions in fp32 are kept by their readers: the rank that solves the row,
+// and rank 0, which gathers them to be evaluated.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -43,12 +43,12 @@ class FusedSteps {
   static RowShards shard(const FusedSettings& settings, View<const std::int64_t> offsets,
                          Communicator& ranks, ThreadTeam& team);
 
-  // X from Theta; Theta from X. Queued on the stream; over ranks, what the others solve is there
-  // after join().
+  // X from Theta; Theta from X. Queued on the stream; over ranks, the others' rows are there after
+  // join().
   void update_x(cudaStream_t stream) { update(users_, items_, stream); }
   void update_theta(cudaStream_t stream) { update(items_, users_, stream); }
 
-  // Over ranks; nothing for one. What is queued next on the stream waits for the exchange.
+  // Over ranks; nothing for one. Later work on the stream waits for the exchange.
   void join(cudaStream_t stream);
   // X and Theta in fp32 to rank 0. Waits.
   void gather(cudaStream_t stream);
@@ -64,7 +64,7 @@ class FusedSteps {
   // are.
   Json facts() const;
 
-  // For tests: what update_x launches, of one rank.
+  // For tests: the launch of update_x, of one rank.
   FusedSide users_side() { return arguments(users_, users_.parts.front(), items_); }
   const FusedRule& rule() const { return rule_; }
   // For benchmarks: CG steps of the next updates, 0 or more.

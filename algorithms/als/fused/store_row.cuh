@@ -9,7 +9,7 @@
 
 namespace mf::als {
 
-// By one warp. Zero where the row has no ratings.
+// By one warp. Zero if the row has no ratings.
 template <class Shape>
 __device__ __forceinline__ void store_row(const FusedSide& side, const FusedRule& rule,
                                           const FusedTask& task, int lane,

@@ -9,7 +9,7 @@
 
 namespace mf::als {
 
-// Where an operand lies: panels of 64 factors, 128 bytes of each rating, one rating below the
+// The address of an operand: panels of 64 factors, 128 bytes of each rating, one rating below the
 // other, the eight 16-byte words of rating k exchanged by k % 8 (the hardware's 128-byte swizzle).
 // The next eight ratings are 1,024 bytes further, the next panel `panel_bytes`.
 __device__ __forceinline__ std::uint64_t operand_at(std::uint32_t address,
@@ -20,7 +20,7 @@ __device__ __forceinline__ std::uint64_t operand_at(std::uint32_t address,
          (address & 0x3ffffU) / 16;
 }
 
-// In front of the first product after the sums were touched, and after what else wrote operands.
+// In front of the first product after the sums were touched, and after other writes of operands.
 __device__ __forceinline__ void begin_group_products() {
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 }
@@ -31,7 +31,7 @@ __device__ __forceinline__ void commit_group_products() {
 __device__ __forceinline__ void wait_group_products() {
   asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
 }
-// Until all but those of the last commit are done.
+// Until all but the last commit's are done.
 __device__ __forceinline__ void wait_group_products_but_one() {
   asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
 }

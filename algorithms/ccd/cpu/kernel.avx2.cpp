@@ -19,7 +19,7 @@ struct Avx2 {
   MF_INLINE static Index index(const std::int32_t* x) {
     return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x));
   }
-  // There is no masked load of 16 bits.
+  // AVX2 lacks masked loads of 16 bits.
   MF_INLINE static Index index(const std::uint16_t* x, Mask lanes) {
     const int n =
         __builtin_popcount(static_cast<unsigned>(_mm256_movemask_ps(_mm256_castsi256_ps(lanes))));

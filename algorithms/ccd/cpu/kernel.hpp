@@ -30,7 +30,7 @@ struct Run {
 struct Vectors {
   const float* held;  // v'
   const float* old;   // v, as R^ is made with it
-  const float* now;   // v, as the sums have it
+  const float* now;   // v, as in the sums
   float own_held;     // u'
   float own;          // u
 };

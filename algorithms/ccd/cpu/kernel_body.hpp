@@ -3,16 +3,16 @@
 //   exchange  R += u v_j - u' v'_j;  numerator += R w_j;  denominator += w_j^2     (w: `now`)
 //   sums      the last two            change    R += u v_j
 //
-// A rating is its index (2 bytes, or 4 where there is one wide tile), R read and, but in `sums`,
-// written (4 and 4), and a gathered number of each of up to three vectors, from the first- or
-// second-level cache. NOTES.md has the floor.
+// A rating is its index (2 bytes, or 4 with one wide tile), R read and, but in `sums`, written (4
+// and 4), and a gathered number of each of up to three vectors, from the first- or second-level
+// cache. NOTES.md has the floor.
 //
 // kernel.cpp, kernel.avx2.cpp and kernel.avx512.cpp include it with a vector type S each. S lives
 // in the unnamed namespace of that file, so every instantiation is local to it.
 //
 // S has: Vec, Index, Mask, kWidth, and load, store, gather, index (16 or 32 bits each) for whole
-// vectors and for the lanes of a mask (what is not loaded is 0); first(n): the mask of n lanes;
-// zero, set1, fma (a b + c), fnma (c - a b), sum (of all lanes).
+// vectors and for the lanes of a mask (0 in other lanes); first(n): the mask of n lanes; zero,
+// set1, fma (a b + c), fnma (c - a b), sum (of all lanes).
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,7 @@ namespace mf::ccd::cpu {
 
 // Three vectors of a tile take 384 KiB of the second-level cache.
 inline constexpr LayoutRule kLayoutRule = {32768, 1, 8192};
-// Ratings of what a thread takes at a time.
+// Ratings of a thread's turn.
 inline constexpr std::int64_t kChunkRatings = 1 << 15;
 
 // The vectors of the other side that a pass gathers from.
@@ -24,7 +24,7 @@ struct Other {
 
 class Side {
  public:
-  // value(row, source) is what R holds for a rating of `rows`; `packed` has the factors, a row of
+  // value(row, source) is the entry of R for a rating of `rows`; `packed` has the factors, a row of
   // them after another.
   template <class Value>
   Side(const Settings& settings, const SideRows& rows, const AlignedVector<float>& packed,
@@ -40,7 +40,7 @@ class Side {
 
   // R += u_k v_k^T - u_held v_held^T (held kNone: nothing is subtracted), then as solve.
   void exchange(const Kernels& kernels, int k, int held, const Other& other, ThreadTeam& team);
-  // Vector k = sums of R v / (lambda + sums of v^2); a row with neither is 0. What the vector was
+  // Vector k = sums of R v / (lambda + sums of v^2); a row with neither is 0. The previous vector
   // is old() until the next one is solved.
   void solve(const Kernels& kernels, int k, const float* now, ThreadTeam& team);
   // R += sign u_k v_k^T
@@ -68,7 +68,7 @@ class Side {
 
   int factors_;
   Layout layout_;
-  std::vector<std::int64_t> cuts_;       // of the tasks: what a thread takes at a time
+  std::vector<std::int64_t> cuts_;       // of the tasks: a thread's turns
   std::vector<std::int32_t> tiles_;      // of each cut
   AlignedVector<std::uint16_t> narrow_;  // one of the two is empty
   AlignedVector<std::int32_t> wide_;

@@ -1,6 +1,6 @@
-// A thread a segment counts its quads, sums say where they go, and a warp a segment copies its
+// A thread a segment counts its quads, prefix sums place them, and a warp a segment copies its
 // ratings: 8 bytes of a rating read, 6 or 8 written. Then a bit marks each quad that begins a task,
-// sums of the bits number the tasks, and a thread a row writes its own.
+// sums of the bits number the tasks, and a thread a row writes the row's.
 #include "algorithms/ccd/gpu/device_layout.hpp"
 
 #include <thrust/iterator/transform_iterator.h>

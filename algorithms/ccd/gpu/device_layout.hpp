@@ -1,5 +1,5 @@
-// What a side of R streams, made on the device: the tiles and segments of layout.hpp, and the tasks
-// that the ranges of pieces.hpp cut them into.
+// The stream of a side of R, made on the device: the tiles and segments of layout.hpp, and the
+// tasks that the ranges of pieces.hpp cut them into.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -17,7 +17,7 @@ struct DeviceLayout {
   std::int64_t rows = 0;
   std::int64_t tiles = 0;
   std::int64_t tile_width = 0;
-  cuda::DeviceBuffer<std::int64_t> segments;  // tiles x rows + 1: where each begins, in quads
+  cuda::DeviceBuffer<std::int64_t> segments;  // tiles x rows + 1: begin of each, in quads
   std::vector<std::int64_t> tile_begins;      // tiles + 1: the first quad of each
 
   std::int64_t quads() const { return tile_begins.back(); }
@@ -25,8 +25,8 @@ struct DeviceLayout {
   std::int64_t size() const { return quads() * kQuad; }
 };
 
-// Tiles of at most `widest` others. Waits for the stream. Throws Error(unsupported) where there are
-// more quads than can be numbered.
+// Tiles of at most `widest` others. Waits for the stream. Throws Error(unsupported) if the quads
+// are too many to number.
 DeviceLayout make_device_layout(const cuda::RatingsOfRows& rows, std::int64_t n_others,
                                 std::int64_t widest, cudaStream_t stream);
 
@@ -34,7 +34,7 @@ struct StreamTasks {
   cuda::DeviceBuffer<std::uint32_t> heads;   // words + 1: a bit a quad that begins a task
   cuda::DeviceBuffer<std::uint32_t> before;  // words + 1: tasks that begin before the word
   cuda::DeviceBuffer<StreamTask> tasks;
-  cuda::DeviceBuffer<std::uint32_t> slots;  // rows + 1: where those of a row begin
+  cuda::DeviceBuffer<std::uint32_t> slots;  // rows + 1: first slot of each row
 };
 
 // `warps` of each block share its pieces. Waits for the stream.

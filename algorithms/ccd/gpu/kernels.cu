@@ -1,14 +1,14 @@
-// The passes of ccd++. A block of threads does the pieces of its share. Where tiles are narrow, it
+// The passes of ccd++. A block of threads does the pieces of its share. If tiles are narrow, it
 // first copies the tile's part of the vectors that it gathers from into shared memory: v', v and,
-// where they differ, the v that the sums have. A warp walks through its range of the piece:
+// if it differs, the sums' v. A warp walks through its range of the piece:
 //
 //   r += u v_j - u' v'_j;  numerator += r w_j;  denominator += w_j^2
 //
-// In a turn it takes a word of 32 quads, a quad a lane, 8 or 16 bytes of indices and 16 of R; those
-// of the next turn are on their way meanwhile. A rating of a pass costs 6 bytes read from device
-// memory (8 with wide indices) and 4 written where R changes, 2 or 3 gathered words, and 8 FLOPs.
-// While no task begins, a lane sums by itself; where one does, the lanes are added, in a fixed
-// order, as are the tasks of a row (finish_kernel): nothing depends on which warp is first.
+// In a turn it takes a word of 32 quads, a quad a lane, 8 or 16 bytes of indices and 16 of R, while
+// the next turn's are on their way. A rating of a pass costs 6 bytes read from device memory (8
+// with wide indices) and 4 written if R changes, 2 or 3 gathered words, and 8 FLOPs. While no task
+// begins, each lane sums alone; when one does, the lanes are added, in a fixed order, as are the
+// tasks of a row (finish_kernel): nothing depends on which warp is first.
 #include "algorithms/ccd/gpu/kernels.hpp"
 
 #include <cuda_runtime.h>
@@ -86,7 +86,7 @@ __device__ __forceinline__ double add_lanes(double x) {
   return x;
 }
 
-// What is gathered from.
+// The gathered vectors.
 struct Tables {
   const float* held;
   const float* old;
@@ -127,17 +127,17 @@ __device__ __forceinline__ void rating(float& r, std::int32_t other, const Table
   }
 }
 
-// What the lanes know of a turn's tasks.
+// The lanes' view of a turn's tasks.
 struct Turn {
   std::uint32_t heads;  // a bit for each lane whose quad begins a task
-  StreamTask task;      // that of the lane
+  StreamTask task;      // the lane's task
   Own own;              // of its row
 };
 
 // A warp's walk through a range: a word a turn, of which a lane has one quad. The first and the
-// last word may belong to others in part; lanes without their quad take padding. No load is
-// waited for where it is begun: the bits of heads are loaded three turns before they are used, the
-// tasks that they lead to two, the numbers of their rows and the ratings one.
+// last word may belong to others in part; lanes without their quad take padding. Loads start ahead
+// of their use: the bits of heads are loaded three turns before they are used, the tasks that they
+// lead to two, the numbers of their rows and the ratings one.
 template <Kind kKind, class Index>
 class Walk {
  public:
@@ -257,7 +257,7 @@ class Walk {
     if (lane_ == 0) write(open_, all);
   }
 
-  // Tasks that begin and end in the word: each lane sums from where its own begins, the last one
+  // Tasks that begin and end in the word: each lane sums from the begin of its task; the last one
   // of a task has it all.
   __device__ __forceinline__ void add_within(Sums sums, int last) const {
     const int start = 31 - __clz(static_cast<int>(now_.heads & upto()));

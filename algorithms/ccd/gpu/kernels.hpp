@@ -17,7 +17,7 @@ struct DeviceSideView {
   const Piece* pieces;           // cut for pass_grid
   const std::int32_t* of_block;  // blocks + 1
   unsigned blocks;
-  const void* indices;  // of the layout: 16 bits each where `shared`, else 32; padding: tile_width
+  const void* indices;  // of the layout: 16 bits each if `shared`, else 32; padding: tile_width
   float* residual;      // of the layout; padding: 0
   float2* sums;         // by slot: numerator, denominator
   std::int64_t n_others;
@@ -48,8 +48,8 @@ struct FactorRows {
   const float* other;  // of the other one
   std::int64_t stride;
 };
-// R -= own other^T, factor after factor: to the last bit what launch_change does with one after the
-// other, but R is read and written once. Reads 4 factors bytes a rating from the L2 cache.
+// R -= own other^T, factor after factor: equals launch_change for one after the other, to the last
+// bit, but reads and writes R once. Reads 4 factors bytes a rating from the L2 cache.
 void launch_subtract(const DeviceSideView& side, const FactorRows& rows, cudaStream_t stream);
 
 struct Finish {
@@ -57,11 +57,11 @@ struct Finish {
   const std::uint32_t* slots;  // rows + 1
   const float* shrink;         // lambda of each row
   float* vector;
-  float* old;  // receives what the vector was
+  float* old;  // receives the previous vector
   std::int64_t rows;
   bool by_warp;  // rows have many slots
 };
-// vector = numerator / (lambda + denominator), each the sum of the row's slots; 0 where that is 0.
+// vector = numerator / (lambda + denominator), each the sum of the row's slots; 0 if that is 0.
 void launch_finish(const Finish& finish, cudaStream_t stream);
 
 // to[c * to_stride + r] = from[r * from_stride + c]

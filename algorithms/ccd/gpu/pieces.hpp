@@ -1,6 +1,6 @@
 // Which part of a side's stream each warp does. The stream is quads of ratings, one behind the
 // other, tile by tile; a warp takes 32 of them at a time, a word. The stream is cut into shares of
-// equal length, one for each block. What a block has of a tile is a piece, which its warps share
+// equal length, one for each block. A block's share of a tile is a piece, which its warps share
 // equally: a part of it is a warp's range. All cuts within a tile are between words.
 #pragma once
 
@@ -20,7 +20,7 @@ struct Range {
   std::int64_t begin, end;  // quads
 };
 
-// Part `number` of `count`. Some are empty where there are fewer words than parts.
+// Part `number` of `count`. Some are empty if there are fewer words than parts.
 MF_HD Range part_of(Range whole, std::int64_t number, std::int64_t count) {
   const std::int64_t first = whole.begin / kWordQuads;
   const std::int64_t words = (whole.end + kWordQuads - 1) / kWordQuads - first;
@@ -38,11 +38,11 @@ struct Piece {
 
 struct Pieces {
   std::vector<Piece> pieces;
-  std::vector<std::int32_t> of_block;  // blocks + 1: where those of a block begin
+  std::vector<std::int32_t> of_block;  // blocks + 1: first piece of each block
 };
 
-// What a warp sums by itself: the part of a segment that is in its range. Tasks are numbered as
-// they lie in the stream.
+// The unit of a warp's sums: the part of a segment that is in its range. Tasks are numbered as they
+// lie in the stream.
 struct StreamTask {
   std::int32_t row;
   std::uint32_t slot;  // of its sums: those of a row are neighbours, in the order of the stream

@@ -96,7 +96,7 @@ const float* DeviceSide::pack(cudaStream_t stream) {
 }
 
 void DeviceSide::warm_up(const Other& other, cudaStream_t stream) {
-  // With vectors of zeros: R stays, and what is summed is not looked at.
+  // With vectors of zeros: R stays, and the sums are ignored.
   launch_exchange(view_, {other.held, other.old, other.now, zeros_.data(), zeros_.data(), 1.0F},
                   stream);
   launch_sums(view_, {nullptr, nullptr, other.now, nullptr, nullptr, 1.0F}, stream);

@@ -51,7 +51,7 @@ class DeviceSide {
 
   std::int64_t tiles() const { return tiles_; }
   bool shared() const { return view_.shared; }
-  double padding() const { return padding_; }  // share of what is streamed
+  double padding() const { return padding_; }  // share of the stream
 
  private:
   void finish(int k, cudaStream_t stream);

@@ -2,14 +2,14 @@
 //
 // A thread block takes a task: a row of n ratings, or a part of one, whose sums hermitian.cu adds.
 // Ratings come in bins of 32, whose rows of Theta are staged in shared memory; then each thread
-// adds theta theta^T of its tile of T x T, in registers, for all of them. Tiles are those of the
-// lower half (tiles.hpp); small matrices are held several times over, each for a share of the
-// ratings, and added at the end. A, both halves, goes through shared memory to leave as whole rows.
+// adds theta theta^T of its tile of T x T, in registers, for all of them. Tiles cover the lower
+// half (tiles.hpp); small matrices are held several times over, each for a share of the ratings,
+// and added at the end. A, both halves, goes through shared memory to leave as whole rows.
 //
 // A row of n ratings, f factors, A stored in values of s bytes: n f (f + 1) FLOPs (the lower half,
 // 2 a multiply-add); read 4 n bytes of indices and 4 f n of rows (mostly from the L2 cache),
 // written s f^2. A rating costs a thread 2 T reads from shared memory for T^2 multiply-adds; for f
-// = 100, T = 10, 79 % of those that the threads do are of the lower half. NOTES.md has times.
+// = 100, T = 10, 79 % of the threads' operations are in the lower half. NOTES.md has times.
 #pragma once
 
 #include <cuda_fp16.h>
@@ -47,7 +47,7 @@ __device__ __forceinline__ void read_fragment(const float* row, int tile, float 
   }
 }
 
-// 16 bytes into shared memory, past L1; zeros where !real. Asynchronously, where the device has it.
+// 16 bytes into shared memory, past L1; zeros where !real. Asynchronous if the device supports it.
 __device__ __forceinline__ void copy_async(float* to, const float* from, bool real) {
 #if __CUDA_ARCH__ >= 800
   const auto address = static_cast<unsigned>(__cvta_generic_to_shared(to));
@@ -83,7 +83,7 @@ __device__ __forceinline__ std::int32_t other_of_lane(const std::int32_t* others
   return lane < count ? __ldg(others + begin + lane) : 0;
 }
 
-// The root of the weight of rating `lane`: the products of what it scales have the weight itself.
+// The root of the weight of rating `lane`: products of two scaled values have the weight.
 template <bool kWeighted>
 __device__ __forceinline__ float root_of_lane(const HermitianArgs& a, std::int64_t begin,
                                               int count) {
@@ -92,7 +92,7 @@ __device__ __forceinline__ float root_of_lane(const HermitianArgs& a, std::int64
   return lane < count ? sqrtf(__ldg(a.weights + begin + lane)) : 0.0F;
 }
 
-// Figure 3 (a): a warp reads whole rows, one (or where they are short, a few) after the other.
+// Figure 3 (a): a warp reads whole rows, one (or a few short ones) after the other.
 template <class L>
 __device__ __forceinline__ void stage_coalesced(float* stage, const HermitianArgs& a,
                                                 std::int32_t other, int count, int words) {
@@ -303,13 +303,13 @@ __device__ __forceinline__ float4 slab_word(const float* slab_row, int row, int 
                        diagonal);
 }
 
-// Where and how a task's matrix goes.
+// Target and form of a task's matrix.
 struct Destination {
   float* wide = nullptr;        // fp32
   __half* narrow = nullptr;     // or fp16
   float factor = 1;             // of fp16
   float diagonal = 0;           // added
-  const float* base = nullptr;  // kWeighted: added, where there is one
+  const float* base = nullptr;  // kWeighted: added if not null
 };
 
 template <class L, bool kWeighted>

@@ -27,7 +27,7 @@ struct HermitianArgs {
   // Out: matrix `slot` at a + slot * a_values, symmetric, both halves; rows of a_pitch.
   AStorage storage = AStorage::fp32;
   void* a = nullptr;
-  float* scale = nullptr;      // fp16: A = scale[slot] * what is stored; a power of two
+  float* scale = nullptr;      // fp16: A = scale[slot] * stored value; a power of two
   float* parts = nullptr;      // of split rows, fp32 matrices
   std::int64_t part_step = 1;  // matrices from one part of a row to the next
   // Both or neither; only fp32, and rows are then loaded as noncoalesced_l1 does.
@@ -35,8 +35,8 @@ struct HermitianArgs {
   const float* base = nullptr;     // a matrix stored as A is, added to each
 };
 
-// What of the kernel runs: the others are for measuring (the paper's figure 4), with at most
-// kMostTiledFactors.
+// The part of the kernel to run: partial runs are for measuring (the paper's figure 4), with at
+// most kMostTiledFactors.
 enum class HermitianPart {
   all,
   load,          // only into shared memory

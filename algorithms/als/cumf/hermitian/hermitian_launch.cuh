@@ -1,4 +1,4 @@
-// What each hermitian_load.cu.in instantiates, and hermitian_weighted.cu: the kernel with one load,
+// Instantiated by each hermitian_load.cu.in and by hermitian_weighted.cu: the kernel with one load,
 // for all layouts.
 #pragma once
 

@@ -1,5 +1,5 @@
 // get_hermitian with weights, for all layouts: rows of Theta are multiplied by the root of their
-// weight on their way to shared memory. A source of its own, as it takes long to compile.
+// weight on their way to shared memory. A separate source, as it takes long to compile.
 #include "algorithms/als/cumf/hermitian/hermitian_launch.cuh"
 
 namespace mf::als {

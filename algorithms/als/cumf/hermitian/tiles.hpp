@@ -75,7 +75,7 @@ struct TileLayout {
     return tile * 4 + (i & 3) + (i < 4 ? 0 : kWidth / 2);
   }
 
-  // A is written out in slabs of 2 T rows, those of quad row q. Row s of the slab is row
+  // A is written out in slabs of 2 T rows, a slab a quad row q. Row s of the slab is row
   // slab_element(q, s) of A; element(2 q + parity, i) is its row slab_row(parity, i).
   static MF_HD constexpr int slab_row(int parity, int i) {
     if (kSide != 8) return parity * kSide + i;
@@ -105,8 +105,8 @@ void with_layout(std::int32_t factors, F&& f) {
   return f(TileLayout<10, 26, 1>{});
 }
 
-// What A is multiplied by before it is rounded to fp16: a power of two that takes its largest
-// diagonal element (no element of A is larger) into [2^14, 2^15), below the largest fp16, 65504.
+// The scale of A before it is rounded to fp16: a power of two that takes its largest diagonal
+// element (no element of A is larger) into [2^14, 2^15), below the largest fp16, 65504.
 MF_HD int fp16_exponent(float largest_diagonal) {
   if (!(largest_diagonal > 0) || largest_diagonal > 3e38F) return 0;
   int exponent = 0;

@@ -1,5 +1,5 @@
 // get_hermitian for rows of more factors than a thread block has registers for: A_u in squares of
-// kSide x kSide, those of its lower half, a thread block each.
+// kSide x kSide of its lower half, a thread block each.
 //
 // A square takes its ratings kBin at a time. Their rows of Theta are staged in shared memory, cut
 // to the square's rows and to its columns, which are the same on the diagonal; the next kBin travel
@@ -8,7 +8,7 @@
 //
 // A row of n ratings, f factors, q = f / kSide squares a side, A stored in values of s bytes: n f
 // (f + kSide) FLOPs; 4 n f (q + 1) bytes of rows read, mostly from the L2 cache, s f^2 written. In
-// fp16 also 2 n f FLOPs and 4 n f bytes for the diagonal, which says the scale.
+// fp16 also 2 n f FLOPs and 4 n f bytes for the diagonal, which gives the scale.
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 

@@ -1,4 +1,4 @@
-// What the solvers share: pointers to the systems of a batch, their solutions to the rows of x,
+// Common code of the solvers: pointers to the systems of a batch, their solutions to the rows of x,
 // rows without ratings. Only copies: a warp a row of 4 f bytes, a lane 16-byte words.
 #include "algorithms/als/cumf/solver/batch_solver.hpp"
 

@@ -32,17 +32,17 @@ class BatchSolver {
 };
 
 // cuBLAS, without pivoting: A is symmetric and positive definite. Overwrites A and b. `a` and `b`
-// are those of the systems that it will get, which have at most `capacity` rows.
+// are the buffers of all its systems, of at most `capacity` rows.
 std::unique_ptr<BatchSolver> make_lu_solver(std::int32_t factors, std::int64_t capacity, float* a,
                                             float* b, cudaStream_t stream);
 // cuSOLVER. Overwrites A and b.
 std::unique_ptr<BatchSolver> make_cholesky_solver(std::int32_t factors, std::int64_t capacity,
                                                   float* a, float* b, cudaStream_t stream);
-// x holds what to start from. through_l1: A is read through the L1 cache (the paper's figure 5).
+// x holds the start. through_l1: A is read through the L1 cache (the paper's figure 5).
 std::unique_ptr<BatchSolver> make_cg_solver(const CgRule& rule, bool through_l1);
 
-// What the libraries' batched routines take: where the fp32 matrix and the right-hand side of each
-// of `capacity` systems are. Filled on the stream.
+// Pointers for the libraries' batched routines: to the fp32 matrix and the right-hand side of each
+// of `capacity` systems. Filled on the stream.
 struct SystemPointers {
   SystemPointers(std::int32_t factors, std::int64_t capacity, float* first_a, float* first_b,
                  cudaStream_t stream);
@@ -50,8 +50,8 @@ struct SystemPointers {
   cuda::DeviceBuffer<float*> a, b;
 };
 
-// Row rows[s] of x = vector s of b; NaN where info[s] says that A could not be factorised, so that
-// the case ends as diverged and not with numbers that mean nothing.
+// Row rows[s] of x = vector s of b; NaN if info[s] says that A could not be factorised, so that the
+// case ends as diverged and not with meaningless numbers.
 void launch_scatter(const Systems& systems, const int* info, cudaStream_t stream);
 
 // The libraries take batches as int, and some put them into a dimension of the grid.

@@ -9,7 +9,7 @@
 // crosses threads but at the end.
 //
 // A row of f factors, A stored in values of s bytes, f_s steps: (f_s + 1) (2 f^2 + 10 f) FLOPs,
-// (f_s + 1) s f^2 bytes of A read, less what the L2 cache still has; x read and written, b read.
+// (f_s + 1) s f^2 bytes of A read, less the part still in the L2 cache; x read and written, b read.
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(S::kMostThreads, S::kBlocks)
   const int f = s.factors;
   const int thread = static_cast<int>(threadIdx.x);
   const int pitch = launch.words * kPerWord;
-  float* direction = shared;                        // what A is multiplied with: pitch
+  float* direction = shared;                        // vector that A is multiplied by: pitch
   float* partial = direction + pitch;               // groups x pitch
   float* sums_a = partial + launch.groups * pitch;  // a value a warp, by turns
   float* sums_b = sums_a + kMostWarps;
@@ -176,7 +176,7 @@ __global__ void __launch_bounds__(S::kMostThreads, S::kBlocks)
   for (int step = 0; step < steps; ++step) {
     multiply(p, ap);
     const float curvature = dot(p, ap, sums_b);
-    // The residual has vanished: the same in all threads. What is not a number goes on into x.
+    // The residual has vanished: the same in all threads. NaN goes on into x.
     if (curvature <= 0) break;
     const float alpha = rs_old / curvature;
     each([&](int e, int) {

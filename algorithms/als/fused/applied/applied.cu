@@ -82,7 +82,7 @@ struct Group {
     return s;
   }
   __device__ __forceinline__ static int which(int lane) { return lane / (Lanes / 4); }
-  // What the lanes with that `which` have.
+  // The value of the lanes with that `which`.
   __device__ __forceinline__ static float from(float value, int which) {
     return __shfl_sync(kAll, value, which * (Lanes / 4), Lanes);
   }
@@ -220,8 +220,8 @@ class AppliedRow {
     return row;
   }
 
-  // Adds what kAtOnce pairs of this group add to a product; `term` is that of the pair which() of
-  // the lane.
+  // Adds the terms of kAtOnce pairs of this group to a product; `term` belongs to the lane's pair
+  // which().
   template <bool First>
   __device__ __forceinline__ void add_pairs(const Row (&rows)[kAtOnce], const Term& term,
                                             const Vector& p, Vector& sum) const {
@@ -334,7 +334,7 @@ class AppliedRow {
       const float r_ap = Group<Lanes>::from(own, 1);
       const float ap_ap = Group<Lanes>::from(own, 2);
       const float p_r = Group<Lanes>::from(own, 3);
-      // What is not a number stays, so that the run ends as diverged.
+      // NaN stays, so that the run ends as diverged.
       if (p_ap <= 0 || p_r <= 0) break;
       const float alpha = p_r / p_ap;
       const float beta = (alpha * ap_ap - r_ap) / p_ap;

@@ -1,6 +1,6 @@
 // Rows without A: CG applies it to vectors. The rows of theta that a short one gathers stay in
-// shared memory; those of a long one, of more factors than A can be formed of, are gathered anew
-// for each product.
+// shared memory; the rows of a long one, with more factors than A can be formed for, are gathered
+// anew for each product.
 //
 //   A p = shrink p + sum v theta (theta . p)        r_0 = sum (t - v theta . z) theta - shrink z
 //
@@ -33,10 +33,10 @@ struct AppliedRule {
   float beside = 0;
 };
 
-// What a thread block may have on this device.
+// Limits of a thread block on this device.
 AppliedLimits applied_limits();
 
-// Which of the tasks are applied, and by what thread blocks: of `count` in device memory, as
+// Which of the tasks are applied, and by which thread blocks: of `count` in device memory, as
 // cut_rows() leaves them for `applied_up_to`. Waits for the stream.
 struct AppliedTasks {
   std::int64_t formed = 0;  // those before the applied ones

@@ -13,7 +13,7 @@
 namespace mf::als {
 namespace {
 
-// A vector of factors, Quads quads a lane, as FusedVector has those of pairs.
+// A vector of factors, Quads quads a lane, as FusedVector holds pairs.
 template <int Quads>
 struct Factors {
   static constexpr int kQuads = Quads;
@@ -25,7 +25,7 @@ struct Factors {
 // eight rows in eight places, four of them with their sectors' halves exchanged.
 MF_HD constexpr int row_pitch(int blocks) { return 32 * (blocks | 1); }
 
-// More warps a row where shared memory holds few rows.
+// More warps a row if shared memory holds few rows.
 constexpr int dual_warps(int tiles, int quads) {
   return quads == 1 || tiles <= 1 ? 1 : tiles <= 4 ? 2 : 4;
 }
@@ -53,7 +53,7 @@ struct DualShared {
   float largest[kWarps];
 };
 
-// Where the rows begin in a block's shared memory.
+// Offset of the rows in a block's shared memory.
 template <int Tiles, int Quads>
 MF_HD constexpr int rows_at() {
   return (static_cast<int>(sizeof(DualShared<Tiles, Quads>)) + 127) / 128 * 128;
@@ -109,11 +109,11 @@ class DualRow {
   // The first element of the lane's quad k of a vector.
   __device__ __forceinline__ int element(int k) const { return 4 * (lane_ + 32 * k); }
 
-  // ---- what is read and written ----
+  // ---- reads and writes ----
 
   // The pairs, then the rows that they name; rows past the last are zero.
   __device__ __forceinline__ void copy() {
-    if constexpr (kWarps > 1) {  // what a warp has no part in stays zero
+    if constexpr (kWarps > 1) {  // elements without a part of this warp stay zero
       float* parts = &shared_.parts[0][0][0];
       for (int i = static_cast<int>(threadIdx.x); i < 2 * kWarps * Shape::kVector; i += 32 * kWarps)
         parts[i] = 0;
@@ -191,12 +191,12 @@ class DualRow {
     return reinterpret_cast<std::uint32_t*>(shared_.p[warp_]);
   }
 
-  // Writes s * x as an operand, s a power of two: 1 / s times what is found with it is meant.
+  // Writes s * x as an operand, s a power of two: results with it count 1 / s times.
   template <int Plane, class Of>
   __device__ __forceinline__ float store_operand(std::uint32_t* words, const FusedVector<Of>& x,
                                                  float xx) const {
     const float down = inverse_root(xx);
-    __syncwarp();  // the warp has read what was there
+    __syncwarp();  // the warp has read the old values
     store_halves<Plane>(words, lane_, x, down);
     __syncwarp();
     return inverse_power(down);
@@ -222,7 +222,7 @@ class DualRow {
     });
   }
 
-  // Theta x, of a stored operand, where form() leaves it.
+  // Theta x, of a stored operand, as form() leaves it.
   __device__ __forceinline__ void multiply(Accumulators<Shape>& sums) const {
     const std::uint32_t from = operand_from(false);
     with_role<kWarps>(warp_, [&](auto role) {
@@ -372,7 +372,7 @@ class DualRow {
     return __uint_as_float(warp_largest(__float_as_uint(largest)));
   }
 
-  // What dual_cg.hpp solves in. Every warp has the whole vectors.
+  // The space of dual_cg.hpp. Every warp has the whole vectors.
   struct Space {
     using Number = float;
     using Vector = PairVector;
@@ -450,7 +450,7 @@ void launch(const AppliedRule& rule, const FusedSide& side, std::int64_t count,
   MF_CUDA_LAUNCHED("dual_kernel");
 }
 
-// The rows of more than 64 pairs are those of more than 128 factors: longest_dual().
+// Rows of more than 64 pairs have more than 128 factors: longest_dual().
 template <int Tiles>
 void launch_tiles(const AppliedRule& rule, const FusedSide& side, std::int64_t count,
                   cudaStream_t stream) {

@@ -1,13 +1,13 @@
 // Rows of few pairs, without A and without its products of f numbers: CG in the space of the pairs.
-// What CG meets after the first residual r_0 is
+// The vectors of CG after the first residual r_0 are
 //   v = Theta^T a + b r_0,        n + 1 numbers for n pairs,
 // and with K = Theta Theta^T, d = Theta r_0, g = Theta v = K a + b d, V the weights, c the
 // shrinkage
 //   A v = Theta^T (V g + c a) + c b r_0        Theta A v = K V g + c g
 //   v.v = a.g + b (a.d + b r_0.r_0)            v.A v = g.V g + c v.v
-// The iterates are those of CG on the row's system (dual_cg.hpp). A step multiplies by K once, n^2,
-// instead of by Theta and its transpose, 2 n f; Theta is multiplied four times in all. All products
-// are of the tensor cores: K as fp16 words times a power of two, vectors as the sums of two such
+// The iterates equal CG's on the row's system (dual_cg.hpp). A step multiplies by K once, n^2,
+// instead of by Theta and its transpose, 2 n f; Theta is multiplied four times in all. The tensor
+// cores do all products: K as fp16 words times a power of two, vectors as the sums of two such
 // words.
 //
 // A thread block a row. n pairs, f factors padded to F: 8 n bytes of pairs and 2 F n of rows read

@@ -5,7 +5,7 @@
 //   most                   |V Theta v|^2 is at most that times v.v
 //   weigh(g)               V g
 //   sum(x, y)              x.y
-//   sums(w, p, r, h, u)    w.p, w.r, w.h, w.u, as x, y, z, w of what it returns
+// sums(w, p, r, h, u) w.p, w.r, w.h, w.u, as x, y, z, w of the result
 //   inverse(x), kLeastInverted     1 / x of x above that
 #pragma once
 
@@ -22,7 +22,7 @@ namespace mf::als {
 
 template <class Number>
 struct DualRule {
-  Number shrink;  // above 0: without it, what rounding leaves of r.r is divided by nothing
+  Number shrink;  // above 0: without it, the rounding error of r.r is divided by nothing
   int steps;
   Number tolerance;  // of |r|; 0: all steps are done
 };
@@ -43,10 +43,10 @@ struct DualFound {
   typename Space::Number b = 0;
 };
 
-// What K s lacks of d + shrink g, which are found without K. Solutions are near (a, b) = (-s, 1) /
-// shrink, whose parts nearly cancel, so a K of another K s would enlarge its rounding by |K| /
-// shrink. The symmetric change of least norm that mends it (Powell, Symmetric Broyden) adds
-// e (u.w) + u (e.w) to K w.
+// The gap between K s and d + shrink g, which are found without K. Solutions are near (a, b) = (-s,
+// 1) / shrink, whose parts nearly cancel, so a K of another K s would enlarge its rounding by |K| /
+// shrink. The symmetric change of least norm that mends it (Powell, Symmetric Broyden) adds e (u.w)
+// + u (e.w) to K w.
 template <class Space>
 struct DualMend {
   typename Space::Vector e, u;
@@ -64,8 +64,8 @@ struct DualMend {
   }
 };
 
-// CG as in cg.cuh. r.r and p.p follow from those of the step before: as sums over coordinates they
-// would be differences of numbers as large as r_0.r_0.
+// CG as in cg.cuh. r.r and p.p follow from the step before: as sums over coordinates they would be
+// differences of numbers as large as r_0.r_0.
 template <class Space>
 MF_DUAL DualFound<Space> solve_dual(Space& space, const DualStart<Space>& start,
                                     const DualRule<typename Space::Number>& rule) {
@@ -90,7 +90,7 @@ MF_DUAL DualFound<Space> solve_dual(Space& space, const DualStart<Space>& start,
     const Number p_ap = dot.x + rule.shrink * pp;
     const Number r_ap = dot.y + rule.shrink * rr;
     const Number ap_ap = w_h + rule.shrink * (2 * dot.x + rule.shrink * pp);
-    // What is not a number stays, so that the run ends as diverged.
+    // NaN stays, so that the run ends as diverged.
     if (p_ap <= Space::kLeastInverted || rr <= 0) break;
     const Number by = Space::inverse(p_ap);
     const Number alpha = rr * by;

@@ -9,12 +9,12 @@ namespace {
 
 constexpr std::int64_t kReservedBytes = 1024;  // of each block, by the system
 
-// Cycles of a multiprocessor: a pair, and a row's product with A, where A is formed; a pair's part
-// of a product, where it is applied. NOTES.md says where they are from.
+// Cycles of a multiprocessor: a pair, and a row's product with A, if A is formed; a pair's part of
+// a product, if it is applied. NOTES.md has their origin.
 struct Cycles {
   int tiles;
   double form_pair, formed_product, applied_pair;
-  double formed_row = 0;  // what a formed row takes besides
+  double formed_row = 0;  // other cost of a formed row
 };
 constexpr Cycles kCycles[] = {{2, 2, 60, 6.5},     {4, 4.5, 100, 6.5}, {7, 10.7, 212, 6.5},
                               {8, 14.5, 285, 6.5}, {12, 30, 1200, 13}, {16, 45, 3200, 13},

@@ -1,5 +1,5 @@
-// Which rows are solved without A, and by what thread blocks: those that fit in shared memory, of
-// more than kMostFormedFactors all. For the host, too.
+// Rows that are solved without A, and their thread blocks: rows that fit in shared memory, and all
+// rows of more than kMostFormedFactors. For the host, too.
 #pragma once
 
 #include <cstdint>
@@ -41,8 +41,8 @@ constexpr std::int64_t longest_dual(int factors) {
   if (factors > kMostFormedFactors) return -1;
   return factors > 128 ? 128 : factors > 64 ? 64 : 32;  // of 64 factors A costs less from there on
 }
-// The least lambda for which they do. r.r is known to 1e-7 of r_0.r_0 there, and a step along what
-// is left of r is as long as 1 / lambda.
+// The least lambda for which they do. r.r is known to 1e-7 of r_0.r_0 there, and a step along the
+// rest of r is as long as 1 / lambda.
 inline constexpr double kLeastDualReg = 1e-4;
 
 // Shared memory of a block: of each pair its row, the index and two floats; and two buffers with
@@ -57,7 +57,7 @@ constexpr std::int64_t applied_bytes(int factors, int warps, std::int64_t pairs)
 // registers allow then fit in a multiprocessor.
 std::int64_t applied_capacity(const AppliedLimits& limits, int factors, int warps);
 
-// What decides which rows are applied, and by which kernels.
+// Inputs of the choice of applied rows and their kernels.
 struct AppliedChoice {
   FusedNormal normal = FusedNormal::automatic;
   FusedPrecision precision = FusedPrecision::fp16;
@@ -70,11 +70,11 @@ struct AppliedChoice {
 // The longest row for which forming A is estimated to take longer, by the cycles of
 // ials/fused/NOTES.md.
 std::int64_t applied_break_even(const AppliedChoice& choice);
-// Pairs of the longest of them; -1: none. Any, where A is not formed.
+// Pairs of the longest of them; -1: none. Any if A is not formed.
 std::int64_t longest_applied(const AppliedChoice& choice, const AppliedLimits& limits);
 
 // Cycles of a multiprocessor for a row of `count` pairs, as above: rows are cut among devices by
-// them. `up_to`: those of at most so many pairs are applied (-1: none).
+// them. `up_to`: rows of at most so many pairs are applied (-1: none).
 double row_cycles(std::int64_t count, const AppliedChoice& choice, std::int64_t up_to);
 
 // Pairs of the longest row for each of kAppliedShape; none has fewer than the one before.
@@ -115,8 +115,8 @@ MF_HD std::int64_t count_formed(const FusedTask* tasks, std::int64_t count,
   return first_that(tasks, 0, count, IsApplied{applied_up_to});
 }
 
-// Where the applied tasks begin that a shape takes, and the pairs of that one. The band ends where
-// that of the shape before begins.
+// The first applied task that a shape takes, and its pairs. The band ends at the begin of the shape
+// before.
 struct AppliedBand {
   std::int64_t first = 0;
   std::int64_t pairs = 0;
