@@ -26,15 +26,15 @@ class DeviceRatings;
 
 namespace mf {
 
-// For what several processes compute together (core/ranks/ranked.hpp), and for what trains in a
-// process of its own (core/foreign.hpp): null for all others.
+// For several processes that compute together (core/ranks/ranked.hpp), and for training in another
+// process (core/foreign.hpp): null for all others.
 struct RankInfo;
 struct RankLoan;
 struct ForeignInfo;
 struct ForeignLoan;
 
-// Compulsory work of one epoch, as derived in the README of the algorithm's folder: what any
-// implementation of the same mathematics must read, write and compute.
+// Compulsory work of one epoch, as derived in the README of the algorithm's folder: the bytes and
+// operations that any implementation of the same mathematics needs.
 struct Work {
   double updates = 0;  // rating updates, as the method counts them (core/method.hpp)
   double bytes = 0;
@@ -49,7 +49,7 @@ struct ProblemShape {
   double rows() const { return static_cast<double>(n_users) + static_cast<double>(n_items); }
 };
 
-// What the harness lends an algorithm for one case.
+// The harness lends this to an algorithm for one case.
 struct Context {
   ThreadTeam* team = nullptr;  // as many threads as the parameter `threads` asked for
   std::uint64_t seed = 1;
@@ -57,10 +57,10 @@ struct Context {
   // On which the harness records its events; null in a build without CUDA. Device work of run_epoch
   // is queued there and need not have ended when run_epoch returns.
   DeviceStream stream = nullptr;
-  // The training ratings on the device, for all cases that train on them; null where the algorithm
-  // is to upload its own.
+  // The training ratings on the device, for all cases that train on them; null if the algorithm is
+  // to upload its own.
   cuda::DeviceRatings* ratings = nullptr;
-  // Users and items together that have a training rating; nothing where they are not counted
+  // Users and items together that have a training rating; empty if they are not counted
   // (core/sgd/sgd_params.hpp: rated_shape).
   std::optional<std::int64_t> rated_rows;
   double first_learning_rate = 0;  // which no later epoch exceeds; 0: not known
@@ -81,7 +81,7 @@ class Algorithm {
   virtual ~Algorithm() = default;
 
   // Partition, sort, upload: on the prepare clock (the phase "transfer" on the transfer clock).
-  // `train` outlives the algorithm; `initial` does not. It has a rule (Model::rule) where
+  // `train` outlives the algorithm; `initial` does not. It has a rule (Model::rule) if
   // AlgorithmInfo::starts_by_rule, else P and Q.
   virtual void prepare(const Ratings& train, const Model& initial, Context& context) = 0;
 
@@ -89,7 +89,7 @@ class Algorithm {
   virtual std::int64_t run_epoch(const EpochArgs& args, Context& context) = 0;
 
   // `count` epochs back to back at one learning rate, `first` being the first of them. Overridden
-  // where an epoch is so short that its launch would cost as much (a replayed CUDA graph).
+  // if an epoch is as short as its launch (a replayed CUDA graph).
   virtual std::int64_t run_epochs(const EpochArgs& first, std::int64_t count, Context& context);
 
   // Valid until the next call of run_epoch. For a device view the harness has synchronised before.
@@ -104,8 +104,8 @@ class Algorithm {
 
 enum class Hardware { cpu, cuda };
 
-// Everything about an algorithm that needs no device: always compiled, also where the
-// implementation is not.
+// Everything about an algorithm that needs no device: always compiled, even without the
+// implementation.
 struct AlgorithmInfo {
   std::string name;             // as typed in a spec
   std::string family;           // its folder
@@ -113,12 +113,12 @@ struct AlgorithmInfo {
   std::string summary;          // one line
   std::string paper;            // citation, or "mfbench" for our own
   std::string origin = {};      // of a plugin: its file and hash
-  Method method = Method::sgd;  // what an update is
+  Method method = Method::sgd;  // the meaning of an update
   Hardware hardware = Hardware::cpu;
   int min_compute = 0;  // of a device: 80 for compute capability 8.0; 0: whatever the build has
   bool deterministic = false;  // same result for the same seed and parameters
   bool uses_learning_rate = true;
-  bool starts_by_rule = false;  // makes its first factors itself, where it needs them
+  bool starts_by_rule = false;  // makes its first factors itself, in place
   std::vector<ParamSpec> params;
   // Why this combination cannot run, or nothing. May be empty.
   std::function<std::optional<std::string>(const Params&, const ProblemShape&)> supports;
@@ -131,9 +131,9 @@ struct AlgorithmInfo {
   bool by_history = false;
   // Each epoch draws a model from a posterior distribution (FactorView::draw). It is judged by the
   // running mean of the predictions of its draws: the harness asks for factors() after every epoch.
-  // No ranking and no model to save: the mean of predictions is that of no P and Q.
+  // No ranking and no model to save: no P and Q give the mean of predictions.
   bool samples = false;
-  // Rating updates of an epoch, for `mfbench plan`. Empty: as the method has them.
+  // Rating updates of an epoch, for `mfbench plan`. Empty: the method's default.
   std::function<double(const ProblemShape&)> updates_per_epoch;
   std::shared_ptr<const RankInfo> ranks;
   std::shared_ptr<const ForeignInfo> foreign;

@@ -1,4 +1,4 @@
-// The type of CUDA's streams, also where there is no CUDA: cudaStream_t is a pointer to this.
+// The type of CUDA's streams, also without CUDA: cudaStream_t is a pointer to this.
 #pragma once
 
 struct CUstream_st;

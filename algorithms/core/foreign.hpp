@@ -1,5 +1,5 @@
-// The contract of an algorithm that trains in a process of its own, by another's code
-// (algorithms/peer). Kernels do not need it.
+// The contract of an algorithm that trains in another process, by foreign code (algorithms/peer).
+// Kernels do not need it.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,11 @@ namespace mf {
 
 // The memory of the process.
 struct ProcessNeed {
-  // At most up to the first evaluated point, with what it maps of the files that it is given;
-  // nothing: it is unknown.
+  // Peak up to the first evaluated point, with its mapped input files; empty: unknown.
   std::optional<double> bytes;
-  std::string unknown;     // what `bytes` leaves out, or why it is unknown
-  double limit_bytes = 0;  // that the case allows it; 0: what there is
-  // What a library that starts anew for each evaluated point keeps of each before.
+  std::string unknown;     // the part that `bytes` leaves out, or why it is unknown
+  double limit_bytes = 0;  // allowed by the case; 0: all memory
+  // Kept from each earlier point by a library that starts anew for each evaluated point.
   double of_further_point = 0;
   std::optional<double> bytes_of(std::int64_t points) const {
     if (!bytes) return std::nullopt;
@@ -36,11 +35,11 @@ struct ForeignInfo {
   bool repeats_epochs = false;
   // A program that evaluates itself and leaves no model: only it is given the test part.
   bool takes_test = false;
-  bool usual = false;  // of its library, where a spec names no algorithm
+  bool usual = false;  // of its library, if a spec names no algorithm
   std::function<ProcessNeed(const Params&, const ProblemShape&)> process;
 };
 
-// What the harness lends it for one case, beside the rest of the context.
+// The harness lends this to it for one case, beside the context.
 struct ForeignLoan {
   std::string log_file;           // where its process is to print; empty: nowhere
   const Ratings* test = nullptr;  // what the case is judged by, for takes_test. Outlives it
@@ -57,18 +56,18 @@ class Foreign {
  public:
   virtual ~Foreign() = default;
 
-  // Seconds of all training so far by that process's own clock: what its messages and files take is
-  // on no training clock.
+  // Seconds of all training so far by that process's own clock: its messages and files are on no
+  // training clock.
   virtual double own_train_s() const = 0;
   virtual double cpu_s() const = 0;  // that its processes have worked
   // For a program that leaves no model: its own RMSE of the test part after the last epoch, perhaps
   // not finite. It is the only evaluation.
   virtual std::optional<double> reported_rmse() const = 0;
-  // Ends the process. What is known only then, for the result's footer; null: nothing.
+  // Ends the process. Returns facts known only then, for the result's footer; null: none.
   virtual Json finish() = 0;
 };
 
-// Thrown where a case is over and is neither an error nor out of memory.
+// Thrown if a case is over, but neither by an error nor out of memory.
 class CaseOver : public Error {
  public:
   enum class Why {

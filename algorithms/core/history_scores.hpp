@@ -1,4 +1,4 @@
-// Models without factors of users: a user is scored by what he was observed with.
+// Models without factors of users: a user's scores come from their observed items.
 //
 //   score(u, i) = sum over the history of u of x_uj W_ji
 #pragma once
@@ -12,8 +12,8 @@ class HistoryScores {
  public:
   virtual ~HistoryScores() = default;
 
-  // For all items, those of the history among them; `history` has observed pairs only, items
-  // ascending. Called by several threads at once.
+  // For all items, the history's among them; `history` has observed pairs only, items ascending.
+  // Called by several threads at once.
   virtual void score(View<const RowRating> history, View<float> scores) const = 0;
 };
 

@@ -3,8 +3,8 @@
 //
 //   L = sum over all (u, i) of c_ui (p_ui - x_u . y_i)^2 + sum l_u |x_u|^2 + sum l_i |y_i|^2
 //
-// preference p = 1, confidence c = 1 + alpha r where it was observed; p = 0, c = 1 elsewhere. X is
-// the harness's P, Y its Q; the model is the plain one.
+// preference p = 1, confidence c = 1 + alpha r if it was observed; p = 0, c = 1 elsewhere. X is the
+// harness's P, Y its Q; the model is the plain one.
 #pragma once
 
 #include <cmath>

@@ -1,6 +1,5 @@
-// The elements that factors start from, counter-based: those of a row come from a stream of their
-// own, (seed, row), so that host and device make the same numbers in any order. Light: kernels
-// include it.
+// The elements that factors start from, counter-based: each row has its own stream, (seed, row), so
+// that host and device make the same numbers in any order. Light: kernels include it.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What one of an algorithm's updates is. Updates of different methods cost different work, so their
+// The kind of an algorithm's updates. Updates of different methods cost different work, so their
 // rates never stand on one axis.
 #pragma once
 
@@ -11,7 +11,7 @@ enum class Method {
   als,         // a rating enters the system of one row: each twice an epoch
   ccd,         // a rating enters the numbers of one row, all factors in turn: each twice an epoch
   pairwise,    // an observed pair and an item that was not: a row of P and two of Q
-  closed_form  // a rating enters what all is computed from: an epoch is the whole, each rating once
+  closed_form  // a rating enters the one solution: an epoch is the whole, each rating once
 };
 inline constexpr Names kMethods{
     std::to_array<Named<Method>>({{"sgd", Method::sgd},
@@ -20,7 +20,7 @@ inline constexpr Names kMethods{
                                   {"pairwise", Method::pairwise},
                                   {"closed_form", Method::closed_form}})};
 
-// How often an epoch has each rating, where the algorithm does not say otherwise.
+// How often an epoch has each rating, unless the algorithm says otherwise.
 constexpr int visits_of_rating(Method method) {
   return method == Method::als || method == Method::ccd ? 2 : 1;
 }

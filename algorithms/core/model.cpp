@@ -17,7 +17,7 @@ constexpr std::uint64_t kItemStream = std::uint64_t{2} << 40;
 
 constexpr std::int64_t kRowsPerChunk = 4096;
 
-// A mean below this share of the deviation is no mean to start from: factors from it would start
+// A mean below this share of the deviation is too small to start from: factors from it would start
 // beside the saddle point P = Q = 0, or in it.
 constexpr double kLeastMean = 0.01;
 

@@ -26,7 +26,7 @@ inline constexpr Names kModelKinds{
 // By the parameter `model`; an algorithm without one is plain.
 ModelKind model_kind(const Params& params);
 
-// Where the numbers of a view are.
+// The memory of a view's numbers.
 enum class Location { host, device };
 
 // A read-only view of fp32 factors: element k of user u is p[u * p_stride + k], k in [0, factors).
@@ -52,7 +52,7 @@ struct FactorView {
   const HistoryScores* scores = nullptr;
 };
 
-// What a model is, without its numbers.
+// The shape of a model, without its numbers.
 struct ModelShape {
   ModelKind kind = ModelKind::biased;
   std::int32_t n_users = 0;
@@ -63,8 +63,8 @@ struct ModelShape {
   bool biased() const { return kind == ModelKind::biased; }
 };
 
-// A view of a model of this shape: rows of P and Q are `stride` numbers apart, biases one. Those of
-// a plain model are not looked at.
+// A view of a model of this shape: rows of P and Q are `stride` numbers apart, biases one. A plain
+// model's are ignored.
 FactorView make_view(const ModelShape& shape, Location location, const float* p, const float* q,
                      std::int64_t stride, const float* user_bias = nullptr,
                      const float* item_bias = nullptr);
@@ -76,7 +76,7 @@ struct InitialRule {
 
 // Host storage of a model: rows packed (stride = factors).
 struct Model : ModelShape {
-  // Where there is one, p and q are empty: whoever wants their elements makes them, on the device
+  // If set, p and q are empty: whoever wants their elements makes them, on the device
   // (cuda/initial_rows.hpp) or by make_rows().
   std::optional<InitialRule> rule;
   AlignedVector<float> p;          // n_users x factors
@@ -115,8 +115,8 @@ struct InitSpec {
   std::uint64_t seed = 1;
 };
 
-// What is known of the ratings before training: their mean mu and standard deviation d. A mean
-// by itself is a level, too.
+// The level of the ratings before training: their mean mu and standard deviation d. A mean alone is
+// a level, too.
 struct RatingLevel {
   RatingLevel(double mean_of_all, double deviation_of_all = 0)
       : mean(mean_of_all), deviation(deviation_of_all) {}
@@ -126,11 +126,11 @@ struct RatingLevel {
 };
 
 // P and Q from different streams of (seed, row): the same for any number of threads. Biases start
-// at 0, the mean of a biased model at that of the level.
+// at 0, the mean of a biased model at the level's.
 //
-// Elements of InitKind::uniform are from U[0, 2 sqrt(mu / f)). Where mu is not above d / 100, which
-// leaves nothing to start from, they are from U[c - h, c + h) with c = sqrt(|mu| / f) and
-// h = max(c, sqrt(d / f)), those of Q times the sign of mu: products start at mu as well.
+// Elements of InitKind::uniform are from U[0, 2 sqrt(mu / f)). If mu is not above d / 100, too
+// small to start from, they are from U[c - h, c + h) with c = sqrt(|mu| / f) and h = max(c, sqrt(d
+// / f)), Q's times the sign of mu: products start at mu as well.
 Model initial_model(std::int32_t n_users, std::int32_t n_items, std::int32_t factors,
                     ModelKind kind, const RatingLevel& level, const InitSpec& init, int threads);
 
@@ -139,11 +139,11 @@ Model model_to_make(std::int32_t n_users, std::int32_t n_items, std::int32_t fac
                     ModelKind kind, const RatingLevel& level, const InitSpec& init);
 void make_rows(Model& model, ThreadTeam& team);
 
-// What an algorithm with these parameters (`factors`, `model`) starts from.
+// The start of an algorithm with these parameters (`factors`, `model`).
 Model initial_model_of(const Params& params, const Ratings& train, const InitSpec& init,
                        int threads);
-// The same with a rule, for prepare_algorithm(). `level` is that of the values of `train`, which is
-// found once for a split (datasets/ratings/rating_facts.hpp).
+// The same with a rule, for prepare_algorithm(). `level` is of the values of `train`, found once
+// for a split (datasets/ratings/rating_facts.hpp).
 Model start_of(const Params& params, const Ratings& train, const RatingLevel& level,
                const InitSpec& init);
 

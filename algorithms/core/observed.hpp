@@ -1,4 +1,4 @@
-// What a value says of a pair of implicit feedback, the same on host and device.
+// The meaning of a value in implicit feedback, the same on host and device.
 #pragma once
 
 #include <cfloat>
@@ -29,7 +29,7 @@ struct WeightRange {
 };
 
 // How many pairs of `train` are observed. Throws Error(usage) at the first, in the order of the
-// ratings, whose value is no confidence.
+// ratings, whose value is not a valid confidence.
 std::int64_t count_observed(const Ratings& train, const ImplicitLoss& loss, ThreadTeam& team);
 
 // The pairs by user, `count` of them, without those of value 0.
@@ -42,7 +42,7 @@ struct ObservedRows {
   AlignedVector<float> values;
 };
 
-// Throws the Error(usage) that names rating k of `train`, whose value is no confidence.
+// Throws the Error(usage) that names rating k of `train`, whose value is not a valid confidence.
 [[noreturn]] void refuse_pair(const Ratings& train, std::int64_t k, const ImplicitLoss& loss);
 
 }  // namespace mf

@@ -26,7 +26,8 @@ struct ParamSpec {
   std::vector<std::string> choices;  // choice
   std::string unit;                  // "" for none
   std::string help;                  // one line
-  // At its default the parameter is left out of a case, whose hash is that of before it was there.
+  // At its default the parameter is left out of a case, whose hash stays as before the parameter
+  // existed.
   bool silent_default = false;
   // No spec sets it and `describe` does not list it: a former parameter, whose value stays in the
   // hash of a case. Tests and benchmarks set others.
@@ -76,7 +77,7 @@ class Params {
   }
 
   void set(const std::string& name, ParamValue value);
-  void hush(const std::string& name, const ParamValue& value);  // where it has that value
+  void hush(const std::string& name, const ParamValue& value);  // if it has that value
   // Whether it is declared.
   bool has(const std::string& name) const { return values_.count(name) != 0; }
   Json to_json() const;

@@ -10,9 +10,9 @@
 
 namespace mf {
 
-// Prepares it within the phase "prepare", which also makes the first factors where `initial` has a
-// rule for them (Model::rule). `wait`, where given, ends that phase: it waits for what
-// prepare has queued on a device. Throws Error(unsupported) where this build has no implementation.
+// Prepares it within the phase "prepare", which also makes the first factors if `initial` has a
+// rule for them (Model::rule). `wait`, if given, ends that phase: it waits for the work that
+// prepare has queued on a device. Throws Error(unsupported) if this build has no implementation.
 std::unique_ptr<Algorithm> prepare_algorithm(const std::string& name, const Params& params,
                                              const Ratings& train, const Model& initial,
                                              Context& context,

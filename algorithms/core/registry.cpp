@@ -36,7 +36,7 @@ const Registry& complete_registry() {
 
 thread_local Registrations* collected = nullptr;
 
-// Why these cannot stand beside what there is, or nothing.
+// Why these conflict with the existing ones, or empty.
 std::optional<std::string> misfit(const Registrations& all) {
   std::set<std::string> named;
   for (const AlgorithmInfo& info : all.infos) {

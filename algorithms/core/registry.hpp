@@ -1,6 +1,5 @@
 // Algorithms register themselves: info.cpp its AlgorithmInfo (always), the implementation its
-// factory (where this build has it). What is known only once the program runs, from files, has a
-// source.
+// factory (if this build has it). Algorithms known only at run time, from files, have a source.
 #pragma once
 
 #include <functional>
@@ -17,8 +16,8 @@ namespace mf {
 void register_info(AlgorithmInfo info);
 void register_factory(const std::string& name, AlgorithmFactory factory);
 
-// Called once, at the first question that follows; it registers what it finds. What it throws, the
-// question throws, and the next one asks again.
+// Called once, at the next question, to register its finds. If it throws, so does the question, and
+// the next one asks again.
 void register_source(std::function<void()> source);
 
 std::vector<const AlgorithmInfo*> all_algorithms();            // by family, then name
@@ -28,13 +27,13 @@ bool is_built(const std::string& name);                        // the factory is
 // Throws Error(unsupported): "gpusgd needs CUDA; this build lacks it".
 std::unique_ptr<Algorithm> make_algorithm(const std::string& name, const Params& params);
 
-// What a plugin registers while it is loaded: nothing of it is known before it is adopted.
+// A plugin's registrations while it is loaded: unknown to others before they are adopted.
 struct Registrations {
   std::vector<AlgorithmInfo> infos;
   std::vector<std::pair<std::string, AlgorithmFactory>> factories;
 };
 
-// While it lives, what this thread registers goes there, and nothing throws.
+// While it lives, this thread's registrations go there, and nothing throws.
 class CollectRegistrations {
  public:
   explicit CollectRegistrations(Registrations& into);

@@ -7,7 +7,8 @@
 
 namespace mf {
 
-// What a row begins on: words of 16 bytes, one load of a GPU's thread; or the cache lines of a CPU.
+// The alignment of a row: words of 16 bytes, one load of a GPU's thread; or the cache lines of a
+// CPU.
 inline constexpr std::int64_t kWordBytes = 16;
 inline constexpr std::int64_t kLineBytes = 64;
 

@@ -14,7 +14,7 @@
 namespace mf::cu2rec {
 namespace {
 
-// Iterations of a captured graph. Even, so that swapped buffers are where they were.
+// Iterations of a captured graph. Even, so that swapped buffers are back in place.
 constexpr int kGraphIterations = 64;
 
 static_assert(sizeof(curandStateXORWOW) == kStateBytes);

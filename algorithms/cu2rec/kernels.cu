@@ -12,8 +12,8 @@
 //
 // An update takes 10 f + 13 FLOPs. It reads and writes 4 (f + 1) bytes of the user's side and as
 // many of the item's, and reads an offset and a rating, 8 bytes each at a random place; with
-// cuRAND, 48 bytes of state are read and written. Rows of Q come from the second-level cache where
-// Q fits it. NOTES.md has the sums for Netflix.
+// cuRAND, 48 bytes of state are read and written. Rows of Q come from the second-level cache if Q
+// fits it. NOTES.md has the sums for Netflix.
 #include <cuda_runtime.h>
 #include <curand_kernel.h>
 

@@ -1,4 +1,4 @@
-// One iteration on the device: who updates what, for each mapping and item rule.
+// One iteration on the device: the work of each thread, for each mapping and item rule.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -21,7 +21,7 @@ struct Items {
 };
 
 // Everything in device memory. Rows of P and Q are row_stride(factors, 4) floats, zero beyond the
-// factors. Where items are not swapped, `to` is `from`.
+// factors. If items are not swapped, `to` is `from`.
 struct Arrays {
   std::int32_t n_users = 0;
   std::int32_t factors = 0;
@@ -36,8 +36,8 @@ struct Arrays {
   std::int32_t* claimed_in = nullptr;  // an item: low 32 bits of the iteration that claimed it last
 };
 
-// The iteration that a launch does: `now`, or what `scheduled` points to in device memory when it
-// runs (for captured launches).
+// The iteration that a launch does: `now`, or the one `scheduled` points to in device memory when
+// it runs (for captured launches).
 struct IterationSource {
   Iteration now{};
   const Iteration* scheduled = nullptr;

@@ -7,8 +7,8 @@
 
 namespace mf::cu2rec {
 
-// What becomes of the item side where several users drew the same item in one iteration. The names
-// are those of the algorithms.
+// How the item side is updated if several users drew the same item in one iteration. Named as the
+// algorithms.
 enum class ItemRule {
   atomic,        // every gradient is added
   last_writer,   // early bird loses the gradient: every user writes the whole row, the last stays

@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t kShuffleSalt = 0x73687566666c65ULL;
 constexpr std::uint64_t kBlockSalt = 0x9e3779b97f4a7c15ULL;
 
-// For a rank: whose rows are whose, and what the streams wait for.
+// For a rank: the owners of rows, and the events that streams wait for.
 struct Ring {
   Ring(cuda::DeviceCommunicator& of, const cuda::RankRatings& ratings, std::uint64_t seed)
       : devices(of),
@@ -98,7 +98,7 @@ class BatchHogwild : public DeviceSgd<HogwildSettings>, public OnRanks {
                    Permutation::of(nnz_, seed_ ^ kShuffleSalt), stream_);
   }
 
-  // For `count` ratings: all, or those of a block.
+  // For `count` ratings: all, or a block's.
   RunOrder order_of(std::int64_t count, std::uint64_t seed, std::int64_t epoch,
                     std::int64_t workers) const {
     RunOrder order{};
@@ -212,7 +212,7 @@ class BatchHogwild : public DeviceSgd<HogwildSettings>, public OnRanks {
     launch_batch_hogwild(own, order_of(count, seed, args.epoch, workers_), settings_.mapping);
   }
 
-  // Until what has been queued to arrive is there.
+  // Waits for all queued arrivals.
   void await_segments() { MF_CUDA(cudaStreamWaitEvent(stream_, ring_->arrived.get(), 0)); }
 
   // Beside the pass that is queued next, which begins when they may: were it there first, they

@@ -1,5 +1,5 @@
-// Which block a rating is of, then a sort by block of ratings in a random order. Bands and columns
-// are cut by sums of counts, segments where they are told.
+// Finds the block of each rating, then sorts ratings in random order by block. Bands and columns
+// are cut by sums of counts, segments at given places.
 #include "algorithms/cumf_sgd/device_grid.hpp"
 
 #include "algorithms/core/cuda/ratings/sort_ratings.cuh"

@@ -1,5 +1,5 @@
 // Blocks of R, made on the device, the ratings of each together, in random order: the wavefront's
-// grid, bands of users by columns of items, and what one of several devices has of batch_hogwild's.
+// grid, bands of users by columns of items, and one device's share of batch_hogwild's.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -16,7 +16,7 @@ struct DeviceGrid {
   cuda::DeviceBuffer<std::int32_t> users;  // nnz, block by block
   cuda::DeviceBuffer<std::int32_t> items;
   cuda::DeviceBuffer<float> values;
-  cuda::DeviceBuffer<std::int64_t> offsets;  // bands x columns + 1: where a block begins
+  cuda::DeviceBuffer<std::int64_t> offsets;  // bands x columns + 1: begin of each block
 };
 
 // Bands and columns of about equal numbers of ratings. A user is in one band, an item in one
@@ -28,7 +28,7 @@ DeviceGrid make_device_grid(cuda::DeviceRatings& ratings, std::int64_t bands, st
 struct DeviceBlocks {
   cuda::DeviceBuffer<std::int32_t> users, items;  // nnz, block by block
   cuda::DeviceBuffer<float> values;
-  std::vector<std::int64_t> offsets;  // where a block begins, and the last one ends
+  std::vector<std::int64_t> offsets;  // begins of blocks, and the end of the last
 };
 
 // Block b has the items [cuts[b], cuts[b + 1]), which are all. Row x is user first_user + x. Waits.

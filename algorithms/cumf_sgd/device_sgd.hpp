@@ -1,5 +1,5 @@
-// What batch_hogwild and wavefront have on the device alike: ratings in the order of the schedule,
-// and the stored model.
+// Device data common to batch_hogwild and wavefront: ratings in the order of the schedule, and the
+// stored model.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -23,7 +23,7 @@ class DeviceSgd : public Algorithm {
   Work work_per_epoch() const override { return work_; }
 
  protected:
-  // What every prepare begins with.
+  // The begin of every prepare.
   void start(const Ratings& train, const Model& initial, const Context& context) {
     check_initial(ModelKind::plain, settings_.factors, train, initial);
     seed_ = context.seed;

@@ -1,4 +1,4 @@
-// Where the wavefront cuts the matrix: the same on host and device. Light: kernels include it.
+// The wavefront's cuts of the matrix: the same on host and device. Light: kernels include it.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace mf::cumf_sgd {
 
-// The part of a row (a user's band, an item's column) of `parts`: rows in order, cut where the
-// ratings so far pass a multiple of nnz / parts. `before`: the ratings of the rows before it.
-// nnz * parts is below 2^63.
+// The part of a row (a user's band, an item's column) of `parts`: rows in order, cut when the
+// ratings so far pass a multiple of nnz / parts. `before`: the ratings of the rows before it. nnz *
+// parts is below 2^63.
 MF_HD std::int64_t part_of_row(std::int64_t before, std::int64_t parts, std::int64_t nnz) {
   const std::int64_t part = nnz == 0 ? 0 : before * parts / nnz;
   return part < parts ? part : parts - 1;

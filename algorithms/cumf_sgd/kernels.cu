@@ -15,7 +15,7 @@
 // ahead (run_block).
 //
 // An update reads its rating (12 bytes) from device memory, and reads and writes both rows: 4 f
-// numbers, 1 KiB at f = 128 in fp16; rows of Q come from the second-level cache where Q fits it. It
+// numbers, 1 KiB at f = 128 in fp16; rows of Q come from the second-level cache if Q fits it. It
 // takes 10 f + 2 FLOPs.
 #include <cuda_runtime.h>
 
@@ -78,7 +78,7 @@ __device__ void update(const Arrays& a, const Step& step, const Rating& rating, 
   q_row.rewrite(a.q, rating.item, member, words, q, rounder);
 }
 
-// Where run `slot` of the pass begins.
+// The begin of run `slot` of the pass.
 __device__ std::int64_t run_begin(const RunOrder& order, std::int64_t slot, std::int64_t nnz) {
   if (order.replacement) return draw(order.seed, order.epoch, slot, nnz - order.run_length + 1);
   return order.permutation(slot) * order.run_length;
@@ -193,7 +193,7 @@ struct Pair {
   Share q = {};
 };
 
-// What an update made of its rows.
+// The rows as an update left them.
 template <class Share>
 struct Made {
   std::int32_t user = -1;
@@ -202,9 +202,8 @@ struct Made {
 };
 
 // The updates of a block, one after another, by the only warp that has its rows. Rows are fetched
-// kDepth - 1 updates ahead; where one of those updates changes a row that was fetched before, what
-// it made of the row is used instead: the result is that of a serial pass. `own` is the first 32
-// ratings.
+// kDepth - 1 updates ahead; if one of those updates changes a row fetched earlier, its new value is
+// used instead: the result equals a serial pass. `own` is the first 32 ratings.
 template <class Share, int kDepth>
 __device__ void run_block(const Arrays& a, const Step& step, const Block& block, Rating own,
                           int lane, int words, int row_bytes, Rounder& rounder) {
@@ -246,9 +245,9 @@ __device__ void run_block(const Arrays& a, const Step& step, const Block& block,
 
 // A warp owns a band of users and walks the columns in its own random order. It takes a column by
 // setting its entry, and waits only for the worker that holds that column; holding one at a time,
-// no cycle of waiting can arise. All workers are resident. No row is shared: the pass equals
-// some serial order. Where the next 32 blocks are is found out by a lane each; the next block's
-// ratings, and its rows of P, which nothing else touches, are fetched while this one is worked on.
+// no cycle of waiting can arise. All workers are resident. No row is shared: the pass equals some
+// serial order. A lane each finds the places of the next 32 blocks; the next block's ratings, and
+// its rows of P, which nothing else touches, are fetched while this one is worked on.
 template <class T, int kWords, int kUnits>
 __global__ void __launch_bounds__(kThreads)
     wavefront_kernel(const Arrays a, const Grid grid, const Step step, std::uint32_t seed,

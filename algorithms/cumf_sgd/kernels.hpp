@@ -23,7 +23,7 @@ struct Arrays {
   void* q;
 };
 
-// What the passes of both schedules need.
+// The common arguments of both schedules' passes.
 struct Pass {
   const Settings& settings;
   Arrays arrays;

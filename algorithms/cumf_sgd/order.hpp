@@ -1,4 +1,4 @@
-// What the schedules draw, the same on host and device.
+// The random draws of the schedules, the same on host and device.
 #pragma once
 
 #include <cstdint>

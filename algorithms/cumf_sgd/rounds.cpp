@@ -7,9 +7,8 @@
 namespace mf::cumf_sgd {
 namespace {
 
-// Four H200 by NVLink, as sgd_tiled's ring has them. What a worker does is cuMF_SGD's own with
-// 2,112 of them, 2.75 G updates a second; what a device does at most is NOTES.md's, f = 128 in
-// fp16.
+// Four H200 by NVLink, as in sgd_tiled's ring. A worker's rate is cuMF_SGD's with 2,112 of them,
+// 2.75 G updates a second; a device's highest rate is from NOTES.md, f = 128 in fp16.
 constexpr double kLatency = 20e-6;          // seconds
 constexpr double kLink = 150e9;             // bytes a second
 constexpr double kUpdatesOfWorker = 1.3e6;  // a second
@@ -26,7 +25,7 @@ Rounds::Rounds(int ranks, int per_rank, std::uint64_t seed)
 }
 
 // Segments stand on a circle, in the order of the epoch, and the ranks at even distances; all go on
-// by one a round. So no two are on a segment, and a rank comes to where the next one has been
+// by one a round. So no two are on a segment, and a rank comes to the place where the next one was
 // `per_rank` rounds before.
 std::vector<Round> Rounds::plan_epoch(std::int64_t epoch) {
   const int count = segments();

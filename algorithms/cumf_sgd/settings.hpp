@@ -9,8 +9,8 @@
 
 namespace mf::cumf_sgd {
 
-// Factors, at most: 32 lanes hold the rows of the ratings under way in registers, and those of
-// wavefront also what the last updates made.
+// Factors, at most: 32 lanes hold the rows of the ratings under way in registers, and wavefront's
+// also the results of the last updates.
 constexpr std::int64_t kMostOfHogwild = 1024;
 constexpr std::int64_t kMostOfWavefront = 512;
 
@@ -48,7 +48,7 @@ struct WavefrontShape {
   std::int64_t bands;    // of users, one a worker
   std::int64_t columns;  // of items
 };
-// The grid of a device that holds `resident` workers at once; what a parameter says is not cut to
+// The grid of a device that holds `resident` workers at once; values of parameters are not cut to
 // that.
 WavefrontShape wavefront_shape(const WavefrontSettings& settings, const ProblemShape& shape,
                                std::int64_t resident);

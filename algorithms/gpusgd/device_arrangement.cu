@@ -1,5 +1,5 @@
-// A sort by block (and group) of ratings as they lie, or in a random order; where blocks begin is
-// searched for; groups begin where the key of a rating is not that of the one before.
+// A sort by block (and group) of ratings as they lie, or in a random order; begins of blocks are
+// searched for; a group begins if the key of a rating differs from the one before.
 #include "algorithms/gpusgd/device_arrangement.hpp"
 
 #include <algorithm>
@@ -70,7 +70,7 @@ struct PutBegin {
   }
 };
 
-// What was a rating becomes the number of its group.
+// Replaces a rating by the number of its group.
 struct ToGroup {
   const std::uint32_t* before;
   std::int64_t* first;

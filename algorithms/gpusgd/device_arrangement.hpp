@@ -17,10 +17,10 @@ struct DeviceArrangement {
   Cut cut;
   // For a block by user, then item; or in random order. Scheme::grouped: by group, then user.
   cuda::DeviceBuffer<Rating> ratings;
-  // Scheme::tree: those of slot s (slot_of) are offsets[s] to offsets[s + 1]; l * l + 1.
+  // Scheme::tree: the ratings of slot s (slot_of) are offsets[s] to offsets[s + 1]; l * l + 1.
   cuda::DeviceBuffer<std::int64_t> offsets;
-  // Scheme::grouped: the groups of slot s are first_group[s] to first_group[s + 1] - 1, of those
-  // that have a rating; group g is the ratings group_begins[g] to group_begins[g + 1] - 1.
+  // Scheme::grouped: the groups of slot s are first_group[s] to first_group[s + 1] - 1, counting
+  // only groups with a rating; group g is the ratings group_begins[g] to group_begins[g + 1] - 1.
   cuda::DeviceBuffer<std::int64_t> first_group, group_begins;
   BlockCounts counts;
 };

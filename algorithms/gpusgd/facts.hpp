@@ -1,4 +1,4 @@
-// What is counted on an arrangement. A step is what all threads of a thread block do at once: the
+// Counts of an arrangement. A step is the simultaneous work of all threads of a thread block: the
 // products, a round of the tree or the update of a rating (tree), or up to as many ratings of a
 // group as there are threads (grouped). A lane step is one thread's part in it.
 #pragma once
@@ -17,7 +17,7 @@ struct BlockCounts {
   std::int64_t serial = 0;  // of the longest block of each diagonal, summed
 };
 
-// Facts for the result's header; NOTES.md says what they mean.
+// Facts for the result's header; NOTES.md has their meaning.
 Json facts_of(const Settings& settings, const Cut& cut, const BlockCounts& counts,
               const ProblemShape& shape);
 

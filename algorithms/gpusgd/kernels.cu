@@ -5,7 +5,7 @@
 //   b_u += rate (e - reg_b b_u)          c_i += rate (e - reg_c c_i)        all with old values
 //
 // A launch is a diagonal of blocks, a thread block each: they share no user and no item, and the
-// next launch sees what they wrote. Inside a block nothing is lost either:
+// next launch sees their writes. Inside a block nothing is lost either:
 //
 // grouped_kernel (gpusgd): the groups of a block one after another, a thread a rating, its factors
 // one after another in words of 16 bytes. A group shares no row and no column.
@@ -14,8 +14,8 @@
 //
 // An update takes 10 f + 2 FLOPs (biased: 10 f + 13), reads a rating of 12 bytes, and reads and
 // writes both rows: 4 w f bytes for elements of w bytes (biased: 4 w (f + 1)). Neither kernel comes
-// near what that would allow: the ratings or groups of a block wait for each other, one latency of
-// memory and 2 + ceil(log2 f) barriers a rating, or one barrier a group (README.md).
+// near that limit: the ratings or groups of a block wait for each other, one latency of memory and
+// 2 + ceil(log2 f) barriers a rating, or one barrier a group (README.md).
 #include "algorithms/gpusgd/kernels.hpp"
 
 #include <cuda_runtime.h>

@@ -54,8 +54,8 @@ MF_HD std::int64_t slot_of_rating(const Cut& cut, std::int32_t user, std::int32_
   return slot_of(tag_of(row, item / cut.columns, cut.blocks), row, cut.blocks);
 }
 
-// The order in which the ratings of each block come where they are shuffled. The salt keeps it
-// apart from the initial factors, which draw from the plain seed.
+// The order of the ratings of each block if they are shuffled. The salt keeps it apart from the
+// initial factors, which draw from the plain seed.
 inline Permutation shuffled_order(std::int64_t nnz, std::uint64_t seed) {
   constexpr std::uint64_t kOrderSalt = 0x626c6f636b73ULL;
   return Permutation::of(nnz, seed ^ kOrderSalt);

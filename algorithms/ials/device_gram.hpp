@@ -1,5 +1,5 @@
 // G = Y^T Y + l I on the device: by Sgemm of cuBLAS, and a kernel that adds l to the diagonal, as
-// the post has it.
+// in the post.
 //
 // n rows of f factors: n f (f + 1) FLOPs (the symmetric half; Sgemm does 2 n f^2), 4 n f bytes
 // read, 4 f^2 written.

@@ -1,5 +1,5 @@
-// One pass over the values, 8 bytes of a rating. Where some are 0, two more passes of 8 bytes and
-// one that writes 8 for each side.
+// One pass over the values, 8 bytes of a rating. If some are 0, two more passes of 8 bytes and one
+// that writes 8 for each side.
 #include "algorithms/ials/device_pairs.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The observed pairs on the device, by users and by items: what Sides (sides.hpp) has on the host.
+// The observed pairs on the device, by users and by items, as Sides (sides.hpp) on the host.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -21,8 +21,8 @@ class DevicePairs {
   DevicePairs(const Ratings& train, const ImplicitLoss& loss, cuda::DeviceRatings& ratings,
               cudaStream_t stream);
 
-  // For the shares of all ranks; each has the pairs of its own. All ranks together; what one
-  // refuses, all do.
+  // For the shares of all ranks; each has its own pairs. All ranks together; if one refuses, all
+  // do.
   DevicePairs(const Ratings& train, const ImplicitLoss& loss, cuda::RankRatings& ratings,
               cudaStream_t stream);
 
@@ -30,13 +30,13 @@ class DevicePairs {
   double alpha() const { return alpha_; }
   WeightRange weights() const { return weights_; }
 
-  // Rows of pairs, or columns; values are those of the ratings (pair_weight() of them are the
-  // weights), without zeros. Those of value 0 are left out in a copy.
+  // Rows of pairs, or columns; values are the ratings' (pair_weight() turns them into weights).
+  // Pairs of value 0 are left out in a copy.
   cuda::RatingsOfRows users();
   cuda::RatingsOfRows items();
   // Users and items that have a pair, of all ranks. After both.
   std::int64_t rated_rows();
-  // Gives back what was asked for last, but its offsets.
+  // Frees the last view, but its offsets.
   void release_users();
   void release_items();
 
@@ -59,7 +59,7 @@ class DevicePairs {
   double alpha_;
   std::int64_t count_ = 0;
   WeightRange weights_;
-  Copy users_, items_;  // where some are not observed
+  Copy users_, items_;  // if some are not observed
 };
 
 // l of every row of a side of `rows`, `others` being the rows of the other one: row_regs

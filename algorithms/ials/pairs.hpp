@@ -22,8 +22,8 @@ struct Pairs {
 };
 
 // sums += sum over the pairs, in order, of c y; y is the pair's row of `rows`. All vectors have
-// rows.stride floats and are aligned to 64 bytes. What a cut of the pairs into several calls
-// changes is nothing, not even a bit.
+// rows.stride floats and are aligned to 64 bytes. Cutting the pairs into several calls changes no
+// bit.
 //   product:   c = w (y . v)            the part of A v
 //   residual:  c = 1 + w (1 - y . v)    b minus that part
 using PairsKernel = void (*)(const FactorRows& rows, const Pairs& pairs, const float* v,
@@ -46,14 +46,14 @@ struct CgRow {
 using CgStartKernel = float (*)(const CgRow& row, const float* sums, std::int64_t stride);
 
 // A step of als/cg.hpp, given ap = A p and rs = r . r: x, r and p of the next one. Returns the new
-// r . r, or -1 where p.Ap is not positive or the new r . r is 0 (the row is as good as it gets).
+// r . r, or -1 if p.Ap is not positive or the new r . r is 0 (the row is as good as it gets).
 using CgStepKernel = float (*)(const CgRow& row, float rs, std::int64_t stride);
 
 // to += from; from = 0.
 using MoveKernel = void (*)(float* from, float* to, std::int64_t stride);
 
 // out[k] += v . (row others[k] of `rows`). For rows.factors columns, up to whole cache lines: rows
-// and v are zero there, or the columns are those of a block (blocks/NOTES.md).
+// and v are zero there, or the columns are a block's (blocks/NOTES.md).
 using DotsKernel = void (*)(const FactorRows& rows, const std::int32_t* others, std::int64_t count,
                             const float* v, float* out);
 

@@ -275,7 +275,7 @@ float cg_step(const CgRow& row, float rs, std::int64_t stride) {
     curved = S::fma(S::load(row.p + i), S::load(row.ap + i), curved);
   }
   const float curvature = sum_of<S>(curved);
-  if (curvature <= 0) return -1;  // what is not a number goes on into x
+  if (curvature <= 0) return -1;  // NaN goes on into x
   const auto alpha = S::set1(rs / curvature);
   auto next = S::zero();
   for (std::int64_t i = 0; i < stride; i += S::kWidth) {

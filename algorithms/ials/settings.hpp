@@ -1,5 +1,5 @@
-// What the algorithms of this family share: parameters, resolved; description; work of an
-// iteration. Each room has its own parameters and its AlgorithmInfo in its settings.hpp.
+// Shared by the algorithms of this family: resolved parameters, description, work of an iteration.
+// Each room has its own parameters and AlgorithmInfo in its settings.hpp.
 #pragma once
 
 #include <cstdint>
@@ -28,11 +28,11 @@ constexpr std::int64_t kMaxFactors = 2048;
 
 // factors (64), alpha (1), reg (0.01): of every algorithm.
 std::vector<ParamSpec> common_params(std::int64_t max_factors = kMaxFactors);
-ParamSpec reg_exponent_param();  // 0; where it is supported
-ParamSpec cg_steps_param();      // 3; where CG is
+ParamSpec reg_exponent_param();  // 0; if it is supported
+ParamSpec cg_steps_param();      // 3; if CG is
 ParamSpec solver_param(Solver fallback);
 
-// What is not declared: reg_exponent 0, cg_steps 0.
+// Undeclared parameters: reg_exponent 0, cg_steps 0.
 Common read_common(const Params& params);
 ImplicitLoss read_loss(const Params& params);
 Solver read_solver(const Params& params);

@@ -11,13 +11,13 @@
 namespace mf::ials {
 
 // Both sides of R. `values` of a Side are the weights w = alpha r = c - 1, all above 0: a pair of
-// value 0 is not observed and left out. Borrows the ratings (they must outlive it) and owns what
-// differs from them: the columns, and the users' side where a value is 0 or alpha is not 1.
+// value 0 is not observed and left out. Borrows the ratings (they must outlive it) and owns the
+// data that differ from them: the columns, and the users' side if a value is 0 or alpha is not 1.
 class Sides {
  public:
   Sides() = default;
-  // Throws Error(usage), naming the pair, where a value is negative or not finite, or its weight
-  // is beyond fp32.
+  // Throws Error(usage), naming the pair, if a value is negative or not finite, or its weight is
+  // beyond fp32.
   Sides(const Ratings& train, const ImplicitLoss& loss, ThreadTeam& team);
   Sides(const Sides&) = delete;  // users_ would be views of another's arrays
   Sides& operator=(const Sides&) = delete;

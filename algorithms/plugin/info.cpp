@@ -32,7 +32,7 @@ std::vector<std::string> objects_in(const std::string& folder) {
   return found;
 }
 
-// A plugin that does not fit is left out: what the program has by itself works without it.
+// A plugin that does not fit is left out: the built-in algorithms work without it.
 const RegisterSource registered([] {
   for (const auto& folder : named_folders("MFBENCH_PLUGINS")) {
     for (const auto& path : objects_in(folder)) {

@@ -1,5 +1,5 @@
-// The contract is of C++: classes with virtual functions, whose layout is that of the headers and
-// of the compiler. So a plugin fits the program of exactly these headers. Both have a symbol whose
+// The contract is of C++: classes with virtual functions, whose layout depends on the headers and
+// the compiler. So a plugin fits the program of exactly these headers. Both have a symbol whose
 // name is a hash of them (cmake/plugin): the plugin asks for it, and the loader finds it missing
 // before any code of the plugin runs.
 #include "algorithms/plugin/shared_object.hpp"

@@ -1,4 +1,4 @@
-// One plugin: a shared object whose registrars are those of a family in the tree.
+// One plugin: a shared object with the registrars of a family in the tree.
 #pragma once
 
 #include <optional>

@@ -5,7 +5,7 @@
 namespace mf {
 namespace {
 
-// `own` is what the two do not share.
+// `own`: parameters that the two do not share.
 std::vector<ParamSpec> ruler_params(std::vector<ParamSpec> own) {
   return join_params(
       join_params({ParamSpec::integer("factors", 1, 1, 1024, "rank of the (zero) factors"),

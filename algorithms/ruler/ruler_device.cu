@@ -1,5 +1,5 @@
 // The ruler on the device: an epoch is one kernel that spins for a known time (phase "spin"), and
-// perhaps a second one (phase "rest"). All it predicts comes from what that kernel wrote, so that
+// perhaps a second one (phase "rest"). All its predictions come from that kernel's writes, so that
 // an evaluation that does not wait for the stream is seen in the RMSE as well.
 #include <cmath>
 #include <cstdint>

@@ -50,7 +50,7 @@ std::vector<std::int64_t> item_degrees(const Ratings& train, ThreadTeam& team) {
   return degrees;
 }
 
-// First rows of the stripes (and the number of rows): stripe s ends where the rows so far hold the
+// First rows of the stripes (and the number of rows): stripe s ends when the rows so far hold the
 // share (s + 1) / stripes of all ratings.
 std::vector<std::int64_t> cut_evenly(const std::vector<std::int32_t>& order,
                                      const std::vector<std::int64_t>& degrees, std::int64_t nnz,

@@ -34,13 +34,13 @@ struct GridRequest {
   int ranks = 1;                  // as many have equal shares of the stripes of both sides
 };
 
-// With what the shape of the problem, the machine and the factors say; the rest as it is.
+// Filled in from the shape of the problem, the machine and the factors; the rest as it is.
 GridRequest grid_request(std::int64_t factors, const ProblemShape& shape, int threads);
 
 // NOTES.md, "The grid", says why these sizes.
 GridShape plan_grid(const GridRequest& request);
 
-// For one core, as the system tells; 1 MiB where it does not.
+// For one core, from the system; 1 MiB if unknown.
 std::int64_t l2_cache_bytes();
 
 struct Block {
@@ -75,7 +75,7 @@ class BlockGrid {
   }
 
  private:
-  // Rows of users with their ratings; those of others may be empty.
+  // Rows of users with their ratings; rows of others may be empty.
   struct Rows {
     View<const std::int64_t> offsets;
     View<const std::int32_t> items;

@@ -22,7 +22,7 @@ struct GridCell {
 
 enum class BlockOrder {
   random,  // uniform among the pending free blocks
-  local,   // uniform among those of the thread's last user stripe; without one, as random
+  local,   // uniform among the blocks of the thread's last user stripe; without one, as random
   first,   // the first pending free block of the list: one fixed order, for comparison
 };
 inline constexpr Names kBlockOrders{std::to_array<Named<BlockOrder>>(
@@ -68,7 +68,7 @@ class BlockScheduler {
   Rng rng_{0};
   bool stopped_ = false;
   std::mutex mutex_;
-  std::atomic<std::uint32_t> releases_{0};  // what waiting threads wait on
+  std::atomic<std::uint32_t> releases_{0};  // waiting threads wait on this
 };
 
 }  // namespace mf::sgd_cpu

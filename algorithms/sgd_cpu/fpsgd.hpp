@@ -39,7 +39,7 @@ class Fpsgd : public Algorithm, public OnRanks {
     BlockScheduler scheduler;
   };
   GridShape plan(const Ratings& train, const Context& context) const;
-  // False where it was asked to stop.
+  // False if it was asked to stop.
   bool run_part(RingPart& part, const Step& step, Context& context, std::int64_t& updates);
 
   Settings settings_;
@@ -48,7 +48,7 @@ class Fpsgd : public Algorithm, public OnRanks {
   Work work_;
   ThreadTeam* team_ = nullptr;
   BlockGrid grid_;
-  std::deque<RingPart> parts_;  // of each rank one; where there is one, all blocks
+  std::deque<RingPart> parts_;  // one per rank; alone, one with all blocks
   Ring ring_;
   RowStore rows_;     // in the order of the grid
   RowStore ordered_;  // in the order of the users and items, for factors()

@@ -1,4 +1,4 @@
-// Uninitialised arrays of plain data on huge pages where the system has them: rows drawn at random
+// Uninitialised arrays of plain data on huge pages if the system has them: rows drawn at random
 // from hundreds of MiB miss the TLB at every access on 4 KiB pages.
 #pragma once
 

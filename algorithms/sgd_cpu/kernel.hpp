@@ -1,6 +1,5 @@
-// The inner loops of SGD, one build per instruction set, chosen at run time. The update is that of
-// core/sgd/sgd_rule.hpp. README.md has the bytes and FLOPs of an update, NOTES.md what bounds the
-// loops.
+// The inner loops of SGD, one build per instruction set, chosen at run time. core/sgd/sgd_rule.hpp
+// has the update, README.md its bytes and FLOPs, NOTES.md the bounds of the loops.
 //
 // Plain data and templates only: this header is included by files compiled for AVX, and an inline
 // function could be emitted there and then linked into code for every CPU. The templates of the

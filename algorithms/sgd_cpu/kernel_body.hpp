@@ -9,9 +9,8 @@
 // and 10 f + 2), 5 f / S::kWidth vector instructions of arithmetic. NOTES.md has the floor.
 //
 // kernel_scalar.cpp, kernel.avx2.cpp and kernel.avx512.cpp include it with a vector type S each. S
-// and One live in the unnamed namespace of that file: every instantiation, those of the rule
-// included, is local to it, so the linker can never put code of one instruction set in the place of
-// another's.
+// and One live in the unnamed namespace of that file: every instantiation, the rule's included, is
+// local to it, so the linker can never put code of one instruction set in the place of another's.
 //
 // S has: Vec, kWidth (floats), kRegisters, kMaxVectors (longest row, in vectors, kept in registers)
 // and load, store, zero, set1, add, sub, mul, fma (a b + c), fnma (c - a b), sum_all (the sum of
@@ -36,7 +35,7 @@ inline constexpr std::int64_t kMaxLines = 32;
 
 namespace {  // in a header: local to each file, and compiled for its instruction set
 
-// One float at a time, for the biases; what the compiler makes of it suits the instruction set.
+// One float at a time, for the biases; the compiler suits it to the instruction set.
 struct One {
   MF_INLINE static float fma(float a, float b, float c) { return a * b + c; }
   MF_INLINE static float fnma(float a, float b, float c) { return c - a * b; }

@@ -5,7 +5,7 @@
 namespace mf::sgd_cpu {
 namespace {
 
-// One float at a time; what the compiler makes of it is baseline x86-64.
+// One float at a time; compiled for baseline x86-64.
 struct Scalar : One {
   using Vec = float;
   static constexpr int kWidth = 1;

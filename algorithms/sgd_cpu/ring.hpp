@@ -27,17 +27,17 @@ class Ring {
 
   // The part of the items that this rank has now.
   int part() const { return part_of(rank_); }
-  // A number for each pair of users and items; 0 where there is one.
+  // A number for each pair of users and items; 0 if there is one.
   std::uint64_t place() const { return static_cast<std::uint64_t>(rank_) * size_ + part(); }
 
-  // After a stage, done or given up (false): true where all ranks have done theirs, and then each
-  // has the part of the one before it. Phases: "wait_ranks", then "exchange".
+  // After a stage, done or given up (false): true if all ranks have done theirs; each then has the
+  // part of the one before it. Phases: "wait_ranks", then "exchange".
   bool pass_on(bool done, RowStore& rows, PhaseSink* phases);
 
   // Over all ranks.
   std::int64_t sum(std::int64_t own);
 
-  // To rank 0: the users' rows of each, and the items' rows where they are now.
+  // To rank 0: the users' rows of each, and the items' rows from their current ranks.
   void gather(RowStore& rows);
 
  private:

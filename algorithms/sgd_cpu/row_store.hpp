@@ -27,7 +27,7 @@ class RowStore {
 
   Rows rows();
 
-  // What belongs to users (items): rows `stride` floats apart.
+  // The data of users (items): rows `stride` floats apart.
   struct Table {
     float* data;
     std::int64_t stride;
@@ -37,7 +37,7 @@ class RowStore {
 
   double mean() const { return shape_.biased() ? shape_.mean : 0; }
 
-  // Only meaningful where the rows are in the order of the users and items.
+  // Only meaningful while the rows are in the order of the users and items.
   FactorView view() const;
 
   // The same numbers in the order of the users and items: row x goes to user_of_row[x].

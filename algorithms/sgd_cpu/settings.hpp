@@ -19,7 +19,7 @@ struct Settings {
   Kernels kernels() const { return sgd_cpu::kernels(isa, factors, model == ModelKind::biased); }
 };
 
-// Throws Error(unsupported) where the CPU lacks the instruction set asked for.
+// Throws Error(unsupported) if the CPU lacks the instruction set asked for.
 Settings read_settings(const Params& params);
 
 // Compulsory work of an epoch; README.md derives it.

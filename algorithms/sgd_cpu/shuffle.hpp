@@ -1,8 +1,8 @@
 // Exactly uniform random orders of arrays larger than the cache (Rao 1961, Sandelius 1962): every
 // element draws a bucket, elements are scattered into the buckets, and each bucket, which fits the
-// cache, is put into random order by itself (Fisher-Yates). Given the buckets' sizes every
-// arrangement is equally likely, and the random numbers belong to places, not to threads: the order
-// depends only on (count, seed, stream).
+// cache, is put into random order alone (Fisher-Yates). Given the buckets' sizes every arrangement
+// is equally likely, and the random numbers belong to places, not to threads: the order depends
+// only on (count, seed, stream).
 #pragma once
 
 #include <algorithm>
@@ -48,8 +48,8 @@ class BucketDraws {
   int left_ = 0;
 };
 
-// Where each chunk writes its elements of each bucket: offsets[chunk * buckets + bucket]; and in
-// the last row the buckets' ends.
+// The place of each chunk's elements of each bucket: offsets[chunk * buckets + bucket]; and in the
+// last row the buckets' ends.
 std::vector<std::int64_t> bucket_offsets(const ShufflePlan& plan, std::uint64_t seed,
                                          std::uint64_t stream, ThreadTeam& team);
 

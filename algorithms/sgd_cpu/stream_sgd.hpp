@@ -12,7 +12,7 @@ namespace mf::sgd_cpu {
 enum class StreamOrder {
   shuffled,    // every rating once, in an order drawn anew for each (seed, epoch)
   sequential,  // as they lie, by user
-  users,       // users in turn, one of its ratings each, drawn anew: what cu2rec does
+  users,       // users in turn, one of its ratings each, drawn anew, as in cu2rec
 };
 inline constexpr Names kStreamOrders{
     std::to_array<Named<StreamOrder>>({{"shuffled", StreamOrder::shuffled},

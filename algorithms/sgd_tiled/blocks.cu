@@ -1,5 +1,5 @@
-// Items of a row ascend, so that those of a block stand together: two searches find them. Bytes: 16
-// of a rating, and some 8 log(row) of a user and block.
+// Items of a row ascend, so that a block's stand together: two searches find them. Bytes: 16 of a
+// rating, and some 8 log(row) of a user and block.
 #include "algorithms/sgd_tiled/blocks.hpp"
 
 #include "algorithms/core/cuda/launch.hpp"

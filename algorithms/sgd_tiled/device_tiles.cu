@@ -16,7 +16,7 @@ __device__ std::int64_t thread_number() {
   return std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
 }
 
-// pieces[users] is 0, so that its sum is that of all.
+// pieces[users] is 0, so that its sum is the total.
 __global__ void count_kernel(const cuda::RatingsOfRows users, int longest, std::int64_t* pieces) {
   const std::int64_t user = thread_number();
   if (user > users.rows) return;

@@ -20,8 +20,8 @@ struct DeviceTiles {
 DeviceTiles make_device_tiles(const cuda::RatingsOfRows& users, int longest, int bundle_size,
                               std::uint64_t seed, cudaStream_t stream);
 
-// to = the ratings with those of each user in a random order of its own, items marked with their
-// exponents (marked_item). Queued.
+// to = the ratings with each user's in its own random order, items marked with their exponents
+// (marked_item). Queued.
 void launch_shuffle(const cuda::RatingsOfRows& users, const std::uint8_t* exponents, RowRating* to,
                     std::uint64_t seed, cudaStream_t stream);
 

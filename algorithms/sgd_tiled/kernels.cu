@@ -8,8 +8,8 @@
 // `chunk` ratings of one user; a warp takes a bundle of 32 / kLanes chunks of about equal length.
 // p_u stays in fp32 registers over the chunk. All lanes of a group read the same ratings, load
 // their words of the rows of Q a batch of kBatch ratings before they are used, add p_u . q_i across
-// the group by shuffles, and write the words of q_i back (where the item is thinned, in one of its
-// 2, 4, ... updates).
+// the group by shuffles, and write the words of q_i back (if the item is thinned, in one of its 2,
+// 4, ... updates).
 //
 // An update reads its rating (8 bytes) from device memory and reads and writes a row of Q in the
 // second-level cache: 2 f numbers, 512 bytes at f = 128 in fp16. The row of P is read and written
@@ -80,7 +80,7 @@ struct Batch {
   }
 };
 
-// Blocks of a multiprocessor whose registers it must hold: where a lane has one word of a row, the
+// Blocks of a multiprocessor whose registers it must hold: if a lane has one word of a row, the
 // updates wait for the second-level cache, and more of them at once hide that. Biases of four lanes
 // do not fit into those registers.
 constexpr int least_blocks(int lanes, int words, bool biased) {

@@ -1,9 +1,9 @@
-// Which rank works on which items when, where users are cut over ranks and items travel (DSGD). The
+// Which rank works on which items when, if users are cut over ranks and items travel (DSGD). The
 // items are cut into as many blocks as there are ranks, and an epoch has as many rounds. A block is
 // worked on whole and then sent, or in two halves: while a rank works on one half, the other is
 // under way to the next rank. An epoch may go round in several laps, each with an equal part of the
 // chunks of each block: then an item is updated all through the epoch, by users of all ranks in
-// turn, as on one device, and not by those of one rank after the other.
+// turn, as on one device, and not rank after rank.
 #pragma once
 
 #include <cstdint>
@@ -28,11 +28,11 @@ struct RingShape {
   std::int64_t nnz = 0;      // of all ranks
   double row_bytes = 0;      // of an item
   std::int64_t workers = 0;  // one_device_workers
-  std::int64_t of_spec = 0;  // workers of each device as the spec has them; 0: automatic
+  std::int64_t of_spec = 0;  // workers of each device in the spec; 0: automatic
 };
 
 // How many updates a single device may have under way, by lock_free_workers. Only rows of users
-// count where updates of items are added: those are never lost.
+// count if updates of items are added: those are never lost.
 std::int64_t one_device_workers(const ProblemShape& shape, Writes writes);
 
 // Workers of a device whose blocks are in so many halves. Automatic: a device has a part in `ranks`
@@ -41,17 +41,17 @@ std::int64_t one_device_workers(const ProblemShape& shape, Writes writes);
 // They are divided by as much. The same holds of an item.
 std::int64_t ring_workers(const RingShape& shape, int halves);
 
-// 1 or 2. Halves hide the exchange, and leave half as many workers: they are taken where they are
-// estimated to save a twentieth of a round.
+// 1 or 2. Halves hide the exchange, and leave half as many workers: they are taken if they should
+// save a twentieth of a round.
 int ring_halves(const RingShape& shape);
 
 // Settings::thin_above of a ring. A block, or half, has so many times fewer items than one device,
 // and a rank has only their ratings in hand: with as many groups, it holds each item that many
 // times as often. Items are thinned until no more groups at a time write one than on one device, or
-// than one; than twice as many where their steps together stay short.
+// than one; than twice as many if their steps together stay short.
 //
-// n writers move q by about -n rate p p^T q, which diverges where n rate |p|^2 nears 2. |p|^2 is
-// about the root mean square of the products that the model learns.
+// n writers move q by about -n rate p p^T q, which diverges as n rate |p|^2 nears 2. |p|^2 is about
+// the root mean square of the products that the model learns.
 struct RingGroups {
   std::int64_t one_device = 0, rank = 0;  // at once
   std::int64_t parts = 1;                 // ranks * halves

@@ -1,5 +1,5 @@
-// The order inside a user's row, and the thinning of popular items, for kernels and tests. (The
-// update is that of core/sgd/sgd_rule.hpp.)
+// The order inside a user's row, and the thinning of popular items, for kernels and tests.
+// (core/sgd/sgd_rule.hpp has the update.)
 #pragma once
 
 #include <cstdint>

@@ -11,8 +11,8 @@ namespace mf::sgd_tiled {
 
 constexpr std::int64_t kMaxFactors = 1024;  // 32 lanes hold the row in registers
 
-// How an update of an item reaches memory: the new row is stored, whatever others made of it
-// meanwhile; or what the update changes is added, atomically.
+// How an update of an item reaches memory: the new row is stored over others' changes; or the
+// update's change is added, atomically.
 enum class Writes { store, add };
 inline constexpr Names kWrites{
     std::to_array<Named<Writes>>({{"store", Writes::store}, {"add", Writes::add}})};
@@ -33,8 +33,8 @@ struct Settings {
 Settings read_settings(const Params& params);
 
 // Floats from one item's bias to the next while it is trained: a row of the second-level cache
-// each, where they are few. In one row those of 32 items would be as popular as all of them
-// together, and hundreds of groups would wait for it.
+// each, if they are few. A row of 32 items' biases would be as popular as all of them together, and
+// hundreds of groups would wait for it.
 constexpr std::int64_t item_bias_stride(std::int64_t items) {
   return items <= std::int64_t{1} << 20 ? 32 : 1;
 }

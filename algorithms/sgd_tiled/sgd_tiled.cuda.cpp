@@ -19,7 +19,7 @@
 namespace mf::sgd_tiled {
 namespace {
 
-// For a rank: whose users and items are whose, and what the streams wait for.
+// For a rank: the owners of users and items, and the events that streams wait for.
 struct Ring {
   cuda::DeviceCommunicator* devices;
   RowShards users, items;  // parts of a rank's items are the halves of its first block, or it whole
@@ -231,7 +231,7 @@ class SgdTiled : public Algorithm, public OnRanks {
     MF_CUDA(cudaStreamWaitEvent(stream_, ring_->begun.get(), 0));
   }
 
-  // Each rank has its users and, between epochs, the items of its own block.
+  // Each rank has its users and, between epochs, the items of its block.
   void gather_model() {
     cuda::DeviceCommunicator& devices = *ring_->devices;
     const cuda::ExchangeUse epochs = devices.use();

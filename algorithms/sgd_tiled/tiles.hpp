@@ -40,14 +40,14 @@ MF_HD std::uint64_t chunk_key(std::uint64_t seed, const Chunk& chunk, std::int64
   const std::uint64_t random = mix64(of_user + static_cast<std::uint64_t>(piece)) >> 32;
   return static_cast<std::uint64_t>(longest - chunk.count) << 32 | random;
 }
-// Bundle i is that of the sorted chunks at bundle_order(i).
+// Bundle i holds the sorted chunks at bundle_order(i).
 inline Permutation bundle_order(std::int64_t bundles, std::uint64_t seed) {
   return Permutation::of(bundles, seed ^ 0x6f72646572ULL);
 }
 
 struct Thinning {
   // By how many powers of two the updates of an item are thinned: 0 for up to `above` ratings, 1 up
-  // to twice that, and so on, at most kMaxExponent. All 0 where `above` is 0.
+  // to twice that, and so on, at most kMaxExponent. All 0 if `above` is 0.
   AlignedVector<std::uint8_t> exponents;
   double writes_made = 1;  // share of the updates that write their item, over all epochs
 };
@@ -68,7 +68,8 @@ struct BundleRange {
   std::int64_t end = 0;
   std::int64_t size() const { return end - begin; }
 };
-// Those of a lap, of `laps` that together have each of `count` once; they differ by one at most.
+// The bundles of a lap, of `laps` that together have each of `count` once; they differ by one at
+// most.
 constexpr BundleRange range_of_lap(std::int64_t count, int lap, int laps) {
   return {count * lap / laps, count * (lap + 1) / laps};
 }

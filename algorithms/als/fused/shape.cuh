@@ -58,7 +58,7 @@ struct FusedShared {
   alignas(128) unsigned char tiles[Shape::kStages][Shape::kWords][Shape::kTileBytes];
   // Ratings of the tile that is copied next, and of the one after it: by the parity of the tile.
   alignas(16) FusedEntry entries[2][kDepth];
-  alignas(16) FusedEntry first[kDepth];  // those of the first tile of the next task
+  alignas(16) FusedEntry first[kDepth];  // of the next task's first tile
   // The ratings' words, if they do not stand in the tiles; Free: not used.
   alignas(16) std::uint32_t ratings[Shape::kStages][Shape::kFree ? 4 : kDepth];
   alignas(16) FusedTask tasks[kTasks];

@@ -1,5 +1,5 @@
 // A thread a row: its stream of random numbers cannot be cut. It writes 16 bytes at a time, so that
-// what is in flight stays in L2. Some 150 operations in fp64 an element.
+// the data in flight stay in L2. Some 150 operations in fp64 an element.
 #include "algorithms/core/cuda/initial_rows.hpp"
 
 #include "algorithms/core/cuda/launch.hpp"

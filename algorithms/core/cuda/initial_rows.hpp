@@ -15,7 +15,7 @@ namespace mf::cuda {
 enum class RowsOf { users, items };
 
 // rows x stride numbers, zero beyond the factors; `times` each element. Real is float or double.
-// Bit for bit what make_rows() makes. Queued.
+// Bit for bit as by make_rows(). Queued.
 template <class Real>
 DeviceBuffer<Real> initial_rows(const Model& initial, RowsOf side, std::int64_t stride,
                                 Uploader& uploader, Real times = 1);
@@ -23,11 +23,11 @@ DeviceBuffer<Real> initial_rows(const Model& initial, RowsOf side, std::int64_t 
 template <class Real>
 DeviceBuffer<Real> initial_rows(const Model& initial, RowsOf side, RowRange rows,
                                 std::int64_t stride, Uploader& uploader, Real times = 1);
-// The same where there is room for them.
+// The same into given memory.
 void make_initial_rows(const Model& initial, RowsOf side, RowRange rows, std::int64_t stride,
                        Uploader& uploader, float* out);
 
-// Rows without ratings are zero, which is their solution where each row is solved for. offsets: of
+// Rows without ratings are zero, which is their solution if each row is solved for. offsets: of
 // `count` rows, in device memory. Queued.
 void zero_empty_rows(const std::int64_t* offsets, std::int64_t count, float* rows,
                      std::int64_t stride, cudaStream_t stream);

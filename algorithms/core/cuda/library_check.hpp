@@ -1,4 +1,4 @@
-// Calls of cuBLAS and cuSOLVER, checked where they are made.
+// Calls of cuBLAS and cuSOLVER, checked in place.
 #pragma once
 
 #include <cublas_v2.h>

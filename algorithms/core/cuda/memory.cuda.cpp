@@ -20,7 +20,7 @@ void count(std::int64_t bytes) {
   }
 }
 
-// The pool of the device, told to keep its memory; null where the device or the driver has none.
+// The pool of the device, told to keep its memory; null if the device or the driver has none.
 cudaMemPool_t open_pool() {
   int device = 0;
   int supported = 0;
@@ -50,14 +50,14 @@ cudaStream_t own_stream() {
   return stream;
 }
 
-// What the pool keeps goes back to the driver, from which libraries have their memory, and comes
-// again in one piece.
+// Returns the pool's unused memory to the driver, which serves libraries; later it comes again in
+// one piece.
 void trim() noexcept {
   cudaDeviceSynchronize();
   if (pool() != nullptr) cudaMemPoolTrimTo(pool(), 0);
 }
 
-// What it keeps for allocations to come.
+// Bytes it keeps for later allocations.
 std::int64_t unused_of_pool() {
   if (pool() == nullptr) return 0;
   std::uint64_t reserved = 0;

@@ -15,28 +15,28 @@
 namespace mf::cuda {
 
 // Device bytes held through DeviceBuffer by this process, and the most held since the last reset.
-// The CUDA context itself and what libraries allocate for themselves are not in it.
+// The CUDA context and allocations of libraries are not counted.
 std::int64_t allocated_bytes();
 std::int64_t peak_allocated_bytes();
 void reset_peak_allocated_bytes();
 
-// From the device's memory pool, which keeps what is freed for the next: a case does not wait for
-// the driver where one before it has. Any stream may use it at once. Throws Error(memory) that says
-// how much was asked for and how much is free.
+// From the device's memory pool, which keeps freed memory for the next request: a case does not
+// wait for the driver if an earlier one did. Any stream may use it at once. Throws Error(memory)
+// with the bytes requested and free.
 void* allocate_device(std::size_t bytes);
 // Waits for the device, as cudaFree does: nothing that is queued may still use it.
 void free_device(void* pointer, std::size_t bytes) noexcept;
 
-// For the stream only: what is queued there before may have had the memory, what is queued after
-// the freeing may get it, and the host does not wait.
+// For the stream only: earlier work there may have used the memory, later work may reuse it once
+// freed, and the host does not wait.
 void* allocate_on(std::size_t bytes, cudaStream_t stream);
 void free_on(void* pointer, std::size_t bytes, cudaStream_t stream) noexcept;
 
-// The pool has `bytes` for the allocations that follow, as far as the device has them: what comes
-// from the driver comes now.
+// The pool has `bytes` for the allocations that follow, as far as the device has them, so that the
+// driver is asked now.
 void reserve(std::int64_t bytes);
 
-// Bytes that allocations can have: what the driver has, and what the pool keeps unused.
+// Bytes that allocations can have: the driver's free bytes and the pool's unused ones.
 std::int64_t available_bytes();
 
 // An array in device memory, uninitialised. Movable, not copyable.

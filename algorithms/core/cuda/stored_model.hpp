@@ -25,7 +25,7 @@ class StoredModel {
   float* user_bias() { return user_bias_.data(); }  // null for the plain model
   float* item_bias() { return item_bias_.data(); }
 
-  // Queues the copy to fp32 that the view shows, where the factors are not fp32 themselves.
+  // Queues the copy to fp32 that the view shows, if the factors are not fp32 themselves.
   FactorView view(cudaStream_t stream);
 
  private:

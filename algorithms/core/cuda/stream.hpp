@@ -42,7 +42,7 @@ class Event {
   void record(cudaStream_t stream) const { MF_CUDA(cudaEventRecord(event_, stream)); }
   void synchronize() const { MF_CUDA(cudaEventSynchronize(event_)); }
 
-  // Also where nothing was recorded yet.
+  // Also true if nothing was recorded yet.
   bool has_happened() const {
     const cudaError_t error = cudaEventQuery(event_);
     if (error == cudaErrorNotReady) return false;

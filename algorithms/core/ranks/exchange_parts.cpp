@@ -15,8 +15,8 @@ constexpr double kLink = 300e9;     // bytes a second that a rank receives
 // exchange_parts_test.cpp, and by this model the half-step less than 1 % longer.
 constexpr double kPart = 30e-6;
 
-// A part takes so many times as long as the exchange of the one before is estimated to: both are
-// estimates, and the exchange takes room of what solves.
+// A part takes so many times the estimate of the exchange before: both are estimates, and the
+// exchange takes room from the solver.
 constexpr double kMargin = 1.5;
 
 double received_s(const HalfStep& of) { return of.bytes * (of.ranks - 1) / of.ranks / kLink; }

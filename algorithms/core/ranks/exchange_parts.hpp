@@ -1,7 +1,7 @@
-// Into which parts each rank cuts the rows that it solves in a half-step, where a part goes to all
-// others while the next one is solved. The exchange of the last part is waited for, so a small one
-// leaves little of it; and each part has a cost of its own. So each part is as much smaller than
-// the one before as its solution still hides the exchange of that.
+// Cuts the rows that each rank solves in a half-step into parts; a part goes to all others while
+// the next one is solved. The ranks wait for the exchange of the last part, so it should be small;
+// and each part has a fixed cost. So each part is just large enough for its solution to hide the
+// exchange of the one before.
 #pragma once
 
 #include "algorithms/core/ranks/row_cuts.hpp"
@@ -20,8 +20,7 @@ struct HalfStep {
 // after another beside that, each when it is solved.
 double half_step_s(const HalfStep& of, const PartShares& parts);
 
-// So many parts, the first the largest; even ones where the exchange takes longer than the
-// solution.
+// So many parts, the first the largest; even ones if the exchange takes longer than the solution.
 PartShares shrinking_parts(const HalfStep& of, int parts);
 
 // The fewest parts among those of the least estimate; one for one rank, at most kMostExchangeParts.

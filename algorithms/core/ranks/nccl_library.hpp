@@ -15,8 +15,8 @@ struct LoadedFunctions {
 // From the library that MFBENCH_NCCL names, else libnccl.so.2. It stays loaded.
 LoadedFunctions load_nccl(std::span<const char* const> names);
 
-// What NCCL is to find in the environment unless the user has said otherwise: NCCL_NVLS_ENABLE 0.
-// Called before there are other threads, which may read the environment meanwhile.
+// Sets NCCL_NVLS_ENABLE to 0 in the environment unless the user has set it. Call it before other
+// threads start, which may read the environment.
 void set_nccl_defaults();
 
 }  // namespace mf

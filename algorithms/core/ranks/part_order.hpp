@@ -9,8 +9,8 @@
 namespace mf {
 
 // Smaller numbers first: the parts of cut rows by their place in the row, whole rows by falling
-// length, and then those of at most `last_up_to` ratings. The ratings of a row are in the order of
-// the other side, so the parts in work at once read nearby rows of it, from the cache; and short
+// length, and last the rows of at most `last_up_to` ratings. The ratings of a row are in the order
+// of the other side, so the parts in work at once read nearby rows of it, from the cache; and short
 // rows are left for the end. The row begins at `row_begin`; no part is longer than `longest`.
 inline constexpr std::int64_t kPartPlaces = 1 << 16;
 MF_HD std::int64_t part_order(const RowPart& part, std::int64_t row_begin, std::int64_t longest,

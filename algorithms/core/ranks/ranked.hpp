@@ -14,13 +14,13 @@ struct RankInfo {
   bool factors_on_all = false;
 };
 
-// What the harness lends each of several ranks. A rank has an algorithm of its own, and takes its
+// The harness lends this to each of several ranks. Each rank has its own algorithm, and takes its
 // share of the training ratings in prepare: they may be gone after it. All make the same calls in
 // the same order.
 struct RankLoan {
   Communicator* group = nullptr;  // of which this is one
-  // Where each has only some rows of the training ratings: `train` of prepare() then has no ratings
-  // in the other rows. Null: `train` is whole (core/rank_train.hpp).
+  // Set if each has only some rows of the training ratings: `train` of prepare() then has no
+  // ratings in the other rows. Null: `train` is whole (core/rank_train.hpp).
   const RatingSlice* slice = nullptr;
 };
 
@@ -30,11 +30,11 @@ class OnRanks {
   virtual ~OnRanks() = default;
 
   // Called by all ranks before factors() of rank 0, which then are whole: off the training clock.
-  // Nothing, where an epoch ends with all factors on rank 0.
+  // Does nothing if an epoch ends with all factors on rank 0.
   virtual void gather_factors(Context&) {}
 
-  // For ranks on devices: what went between them in its epochs, for the result's footer. Null:
-  // nothing is known of it.
+  // For ranks on devices: the traffic between them in its epochs, for the result's footer. Null:
+  // unknown.
   virtual Json exchanged() const;
 };
 

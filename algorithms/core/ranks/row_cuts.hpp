@@ -11,8 +11,7 @@
 
 namespace mf {
 
-// Rank k has the rows [cuts[k], cuts[k + 1]): none, where there are fewer rows with ratings than
-// ranks.
+// Rank k has the rows [cuts[k], cuts[k + 1]): none if there are fewer rows with ratings than ranks.
 using RowCuts = std::vector<std::int64_t>;
 
 struct RowRange {
@@ -25,11 +24,10 @@ inline RowRange rows_of(const RowCuts& cuts, int rank) { return {cuts[rank], cut
 // The work of a row of so many ratings, in any unit.
 using RowCost = std::function<double(std::int64_t)>;
 
-// `offsets` are those of all rows (rows + 1). No part costs more than its share and the longest
-// row.
+// `offsets` cover all rows (rows + 1). No part costs more than its share and the longest row.
 RowCuts cut_rows(View<const std::int64_t> offsets, const RowCost& cost, int parts);
 
-// What each part has of the work of all: above or equal to 0, 1 together.
+// Each part's share of all work: above or equal to 0, 1 together.
 using PartShares = std::vector<double>;
 PartShares even_shares(int parts);
 
@@ -37,9 +35,9 @@ PartShares even_shares(int parts);
 RowCost ratings_and(double row_cost);
 RowCuts cut_rows(View<const std::int64_t> offsets, double row_cost, int ranks);
 
-// Rows over ranks where each rank solves its own in parts, and all exchange one part after another.
+// Rows over ranks if each rank solves its own in parts, and all exchange one part after another.
 struct RowShards {
-  std::vector<RowCuts> parts;  // [rank]: where its parts begin, and where the last one ends
+  std::vector<RowCuts> parts;  // [rank]: begins of its parts, and the end of the last
 
   int ranks() const { return static_cast<int>(parts.size()); }
   int parts_of_rank() const { return static_cast<int>(parts.front().size()) - 1; }
@@ -58,8 +56,8 @@ inline RowShards shard_rows(View<const std::int64_t> offsets, const RowCost& cos
   return shard_rows(offsets, cost, ranks, even_shares(parts), team);
 }
 
-// The same by all ranks together, each of which reads its share of many rows. What the parts are
-// may follow from the work of all rows.
+// The same by all ranks together, each of which reads its share of many rows. The parts may follow
+// from the work of all rows.
 using PartRule = std::function<PartShares(double work)>;
 RowShards shard_rows(View<const std::int64_t> offsets, const RowCost& cost, Communicator& ranks,
                      const PartRule& parts, ThreadTeam& team);

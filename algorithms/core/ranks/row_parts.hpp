@@ -8,8 +8,8 @@
 
 namespace mf {
 
-// Ratings [begin, begin + count) of a row. Each part k of a row that is cut has a slot of its own,
-// first_slot + k, where it may keep what the others must add.
+// Ratings [begin, begin + count) of a row. Each part k of a row that is cut has its own slot,
+// first_slot + k, for results that the others must add.
 struct RowPart {
   std::int64_t begin = 0;
   std::int32_t count = 0;
@@ -27,7 +27,7 @@ MF_HD std::int64_t parts_of_row(std::int64_t count, std::int64_t longest) {
   return count <= longest ? 1 : (count + longest - 1) / longest;
 }
 
-// Where part `part` of `parts` begins, counted from the row's first rating; part == parts: its end.
+// The begin of part `part` of `parts`, counted from the row's first rating; part == parts: its end.
 MF_HD std::int64_t part_begin(std::int64_t count, std::int64_t part, std::int64_t parts) {
   return count * part / parts;
 }

@@ -1,4 +1,4 @@
-// What the SGD families share: the regularizers, and counts of the rows that an epoch touches.
+// Shared by the SGD families: the regularizers, and counts of the rows that an epoch touches.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ ParamSpec factors_param(std::int64_t fallback, std::int64_t most);
 ParamSpec model_param(ModelKind fallback);
 ParamSpec only_model_param(ModelKind kind, std::string help);
 
-// reg, and reg_p, reg_q, reg_user_bias, reg_item_bias, which take its value where negative. Those
-// of biases are left out for a family that has only the plain model, and then read as 0.
+// reg, and reg_p, reg_q, reg_user_bias, reg_item_bias, which take its value if negative. Biases'
+// are left out for a family with only the plain model, and then read as 0.
 std::vector<ParamSpec> regularizer_params(double default_reg = 0.02, bool of_biases = true);
 Regularizers read_regularizers(const Params& params);
 
@@ -43,7 +43,7 @@ sgd::Step<Real> step_at(double rate, const Regularizers& reg, double mean) {
 }
 
 // Compulsory work of a pass over all ratings: each rating and each row that has one are read, each
-// row is written back. `row_bytes` are those of a row with its bias, `rating_bytes` of a rating. An
+// row is written back. `row_bytes` are of a row with its bias, `rating_bytes` of a rating. An
 // update takes 2 f operations for p.q, 8 f for both rows, 2 for the gain, and 11 for both biases.
 Work pass_work(const Ratings& train, std::int32_t factors, ModelKind kind, double rating_bytes,
                double row_bytes);
@@ -57,14 +57,14 @@ RatedShape rated_shape(const Ratings& train, const Context& context = {});
 Work pass_work(const RatedShape& shape, std::int32_t factors, ModelKind kind, double rating_bytes,
                double row_bytes);
 
-// Throws std::logic_error where the harness's factors are not what the parameters say.
+// Throws std::logic_error if the harness's factors contradict the parameters.
 void check_initial(ModelKind kind, std::int32_t factors, const Ratings& train,
                    const Model& initial);
 
 // How many updates may run at once without locks. Each holds rows that others may be changing: with
 // too many for a small matrix updates are lost, and the error suffers. From ml-100k, ml-1m and the
 // Netflix look-alike (algorithms/sgd_tiled/NOTES.md): a 32nd of the smaller side of the matrix,
-// more where its rows have more ratings, since a lost update then matters less.
+// more if its rows have more ratings, since a lost update then matters less.
 std::int64_t lock_free_workers(const ProblemShape& shape);
 
 std::int64_t count_rated_items(const Ratings& train);   // items with a rating

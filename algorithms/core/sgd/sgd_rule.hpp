@@ -50,7 +50,7 @@ MF_HD Real stepped(Real x, Real y, Real gain, Real shrink) {
   return stepped<Arithmetic<Real>, Real>(x, y, gain, shrink);
 }
 
-// What an update adds to x, for atomic additions.
+// The addend of an update to x, for atomic additions.
 template <class Real>
 MF_HD Real gradient(Real x, Real y, Real gain, Real shrink) {
   return Arithmetic<Real>::fma(gain, y, -shrink * x);

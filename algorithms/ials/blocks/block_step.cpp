@@ -57,7 +57,7 @@ struct BlockStep::RowSpan {
 struct BlockStep::Work {
   explicit Work(std::int64_t stride)
       : a(stride * stride, 0.0F),
-        part_a(stride * stride, 0.0F),  // zero, as what a kernel leaves out is added, too
+        part_a(stride * stride, 0.0F),  // zero, as elements that a kernel skips are added, too
         b(stride, 0.0F),
         part_b(stride, 0.0F),
         delta(stride, 0.0F),
@@ -82,7 +82,7 @@ BlockStep::BlockStep(const BlockShape& shape, Isa isa, ThreadTeam& team)
 
 BlockStep::~BlockStep() = default;
 
-// So that G x of a block reads only rows of its own columns.
+// Cut so that G x of a block reads only rows of its columns.
 void BlockStep::cut_gram(const Gram& gram) {
   for (std::int64_t block = 0; block < shape_.count(); ++block) {
     const std::int64_t stride = shape_.stride(block);

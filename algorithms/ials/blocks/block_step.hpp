@@ -30,14 +30,14 @@ class BlockStep {
   BlockStep(const BlockShape& shape, Isa isa, ThreadTeam& team);
   ~BlockStep();
 
-  // As als::cpu::HalfStep::run; `regs` are l of the rows of `side`, `gram` is that of `from`.
-  // Throws Error(usage) where a block's system is not positive definite in fp32.
+  // As als::cpu::HalfStep::run; `regs` are l of the rows of `side`, `gram` is of `from`. Throws
+  // Error(usage) if a block's system is not positive definite in fp32.
   bool run(const als::Side& side, const als::cpu::RowPlan& plan, const AlignedVector<float>& regs,
            const Gram& gram, const als::cpu::FactorTable& from, als::cpu::FactorTable& to,
            ThreadTeam& team, const std::function<bool()>& stop);
 
  private:
-  struct Task;     // what one call of run is about
+  struct Task;     // of one call of run
   struct RowSpan;  // pairs of one row
   struct Work;     // buffers of one thread
   void cut_gram(const Gram& gram);

@@ -38,7 +38,7 @@ struct BlockArgs {
 // of the block's coordinates, s the predictions. Queued on the stream.
 void launch_block_step(const BlockArgs& args, cudaStream_t stream);
 
-// Predictions of the pairs += rows of v times those of y, coordinates [first, first + count) of y,
+// Predictions of the pairs += rows of v times rows of y, coordinates [first, first + count) of y,
 // at most kMaxBlockSize.
 struct PredictArgs {
   int first = 0;

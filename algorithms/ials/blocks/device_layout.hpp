@@ -17,8 +17,8 @@ MF_HD constexpr int tile_side(int coordinates) {
   return coordinates <= 16 ? 1 : coordinates <= 32 ? 2 : coordinates <= 64 ? 4 : 8;
 }
 
-// Where coordinate c of a staged row is in shared memory: so that the elements of a thread follow
-// each other, up to four of them in one word.
+// The place of coordinate c of a staged row in shared memory, such that the elements of a thread
+// follow each other, up to four of them in one word.
 template <int kSide>
 MF_HD constexpr int staged_position(int c) {
   constexpr int kWord = kSide < 4 ? kSide : 4;

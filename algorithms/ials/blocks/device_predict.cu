@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(32 * kWarpsABlock) predict_kernel(const Predic
     const int pairs = left < 32 ? left : 32;
     const std::int64_t at = task.begin + first + lane;
     const std::int32_t other = lane < pairs ? __ldg(a.others + at) : 0;
-    float own = 0.0F;  // what lane's pair gets
+    float own = 0.0F;  // of the lane's pair
 #pragma unroll 1
     for (int turn = 0; turn < pairs; turn += kInFlight) {
       float y[kInFlight][kOwn];

@@ -3,8 +3,8 @@
 // A thread block of 16 x 16 threads takes a row, or a part of a long one. Pairs come in bins of 32:
 // the block's coordinates of their rows of Y are staged in shared memory while those of the next
 // bin travel to registers, then each thread adds w y y^T of its elements of H, in registers, and
-// its share of the gradient. H = L D L^T is then factorized where it is: each step publishes one
-// column, and all threads subtract its outer product from what they hold. Columns stay in shared
+// its share of the gradient. H = L D L^T is then factorized in place: each step publishes one
+// column, and all threads subtract its outer product from their elements. Columns stay in shared
 // memory for the back substitution, which one warp does. Parts of a row are added by a second
 // kernel in their order, so results are the same in every run.
 //
@@ -96,7 +96,7 @@ __device__ __forceinline__ void load_values(const BlockArgs& a, const std::int32
   }
 }
 
-// What lane `number` < 32 knows of its pair; weight and slope zero beyond the last.
+// Lane `number` < 32's pair; weight and slope zero beyond the last.
 struct Pair {
   float weight = 0.0F;
   float slope = 0.0F;
@@ -211,9 +211,9 @@ __device__ __forceinline__ void add_gram(const BlockArgs& a, float reg, Thread<k
   }
 }
 
-// H = L D L^T without roots: after step k, column k of `triangle` has L_ik D_k, i >= k, and
-// rhs[k + 1] is that of the forward substitution, rhs being the right-hand side before. True where
-// every pivot was positive. One barrier a step: a step writes where no other reads.
+// H = L D L^T without roots: after step k, column k of `triangle` has L_ik D_k, i >= k, and rhs[k +
+// 1] is the forward substitution's, rhs being the right-hand side before. True if every pivot was
+// positive. One barrier a step: no other thread reads the elements that a step writes.
 template <int kSide>
 __device__ __forceinline__ bool factorize(int count, float* triangle, float* rhs,
                                           Thread<kSide>& t) {
@@ -306,7 +306,7 @@ __device__ __forceinline__ void finish_row(const BlockArgs& a, std::int64_t row,
   substitute_back<kSide>(a.count, shared, rhs, t);
   __syncthreads();
   if (!owner) return;
-  // Where H is not positive definite the case is to end as diverged.
+  // If H is not positive definite, the case must end as diverged.
   const float moved = positive ? rhs[t.number] : __int_as_float(0x7fffffff);
   x[t.number] += moved;
   step[t.number] = moved;

@@ -36,7 +36,7 @@ BlockSteps::Side BlockSteps::make_side(const cuda::RatingsOfRows& pairs, double 
   to.regs = cuda::DeviceBuffer<float>(pairs.rows);
   fill_row_regs(pairs.offsets, pairs.rows, others, settings_.common.loss, to.regs.data(), stream_);
   als::RowOrder order = als::order_rows(pairs.offsets, pairs.rows, settings_.split_rows, stream_);
-  // One batch: no matrix is stored but those of parts.
+  // One batch: only matrices of parts are stored.
   const als::PlanRule rule = {std::max<std::int64_t>(pairs.rows, 1), order.parts,
                               settings_.split_rows};
   to.plan = als::make_side_plan(pairs.offsets, std::move(order), rule, stream_);

@@ -34,7 +34,7 @@ class BlockSteps {
   struct Side {
     DeviceSide data;
     cuda::DeviceBuffer<float> regs;  // l of each row
-    als::SidePlan plan;              // one batch; those of b are for predictions
+    als::SidePlan plan;              // one batch; its b buffers are for predictions
   };
   struct Block {
     std::int32_t first, count;

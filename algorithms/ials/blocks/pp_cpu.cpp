@@ -1,5 +1,5 @@
-// iALS++ on the CPU: (1) of README.md by turns, X and then Y, where a row is not solved at once but
-// by a Newton step for each block B of its coordinates in turn, the others fixed:
+// iALS++ on the CPU: (1) of README.md by turns, X and then Y. A row is not solved at once but by a
+// Newton step for each block B of its coordinates in turn, the others fixed:
 //   x_B += (G_BB + l I + sum w y_B y_B^T)^-1 (sum (1 + w (1 - y . x)) y_B - (G x)_B - l x_B)
 // over the row's observed pairs, whose predictions y . x are kept and moved with the block.
 #include <memory>

@@ -34,7 +34,7 @@ Work pp_work(const Common& common, std::int64_t block_size, std::int64_t pairs,
   // Its updates and bytes.
   Work work = iteration_work(common, Solver::cg, Normal::applied, pairs, filled_count);
   const auto filled = static_cast<double>(filled_count);
-  double pair = 4 * f;                   // the first predictions, and what a block changes
+  double pair = 4 * f;                   // the first predictions, and a block's changes
   double row = f * (f + 1) + 2 * f * f;  // its part of the Gram matrix; G x
   for (double rest = f; rest > 0; rest -= static_cast<double>(block_size)) {
     const double b = std::min(rest, static_cast<double>(block_size));

@@ -1,4 +1,4 @@
-// What the algorithms of this room, iALS++, share, and what `mfbench` must know before they run.
+// Settings that the algorithms of this room, iALS++, share, and facts known before they run.
 #pragma once
 
 #include <cstdint>

@@ -100,7 +100,7 @@ void fetch_rows(const FactorRows& rows, std::int64_t begin, std::int64_t end) {
   }
 }
 
-// The same for the rows of a banded group at once; to(r) is where those of row r go.
+// The same for the rows of a banded group at once; to(r) is the target of row r.
 template <class Task, class Rows, class To>
 void add_banded(const Task& task, const Group& group, Rows& rows, PairsKernel kernel,
                 MoveKernel move, const To& to) {
@@ -188,7 +188,7 @@ void CgHalfStep::run_shared(const Task& task, ThreadTeam& team) {
     }
     part_of.push_back(std::ssize(parts));
   }
-  // In the order of what they read first, so that the threads find each other's rows in a cache.
+  // In the order of their first reads, so that the threads find each other's rows in a cache.
   std::vector<std::int64_t> order(parts.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {

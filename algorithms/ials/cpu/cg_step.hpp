@@ -18,15 +18,15 @@ class CgHalfStep {
   CgHalfStep(std::int32_t factors, int steps, Isa isa, ThreadTeam& team);
   ~CgHalfStep();
 
-  // `regs` are l of the rows of `side`, the rows of `to`; `gram` is that of `from`, which has
-  // `others` rows. False if `stop` (may be empty) asked to end early.
+  // `regs` are l of the rows of `side`, the rows of `to`; `gram` is of `from`, which has `others`
+  // rows. False if `stop` (may be empty) asked to end early.
   bool run(const als::Side& side, const CgPlan& plan, const AlignedVector<float>& regs,
            const Gram& gram, const als::cpu::FactorTable& from, std::int64_t others,
            als::cpu::FactorTable& to, ThreadTeam& team, const std::function<bool()>& stop);
 
  private:
   class Rows;   // vectors of the rows that take their steps together
-  struct Task;  // what one call of run is about
+  struct Task;  // of one call of run
   void run_group(const Task& task, const Group& group, Rows& rows) const;
   void run_shared(const Task& task, ThreadTeam& team);
 

@@ -8,8 +8,8 @@
 
 namespace mf::ials {
 
-// sum w y y^T is that of sqrt(w) y, sum (1 + w) y that of (1 + w) / sqrt(w) times it; G and l are
-// added last. `regs` are l of the rows of the side.
+// Kernels sum w y y^T as outer products of sqrt(w) y, and (1 + w) y as (1 + w) / sqrt(w) times it;
+// G and l are added last. `regs` are l of the rows of the side.
 class ImplicitTerms : public als::cpu::RowTerms {
  public:
   ImplicitTerms(const Gram& gram, const AlignedVector<float>& regs, std::int32_t factors)
@@ -31,7 +31,7 @@ class ImplicitTerms : public als::cpu::RowTerms {
 
   void complete(std::int64_t row, std::int64_t /*count*/, float* a,
                 std::int64_t stride) const override {
-    for (std::int64_t j = 0; j < factors_; ++j) {  // the upper half: what the kernels wrote
+    for (std::int64_t j = 0; j < factors_; ++j) {  // the upper half, which the kernels wrote
       const float* gram = gram_.data() + j * stride;
       for (std::int64_t i = 0; i <= j; ++i) a[j * stride + i] += gram[i];
       a[j * stride + j] += regs_[row];

@@ -1,13 +1,13 @@
 // How CG without A goes through the rows of a side: in groups that take their steps together, so
-// that what they read is still in a cache when they read it again.
+// that their data are still in a cache when they read them again.
 //
 //   shared   rows that are too much for one thread (als::cpu::RowPlan): all threads on their parts
 //   banded   a thread's rows whose pairs do not fit its cache: all of them go through the other
 //            side's rows in bands, which do
 //   others   a few rows of a thread, whose pairs do: they stay there for all steps
 //
-// A row's sums are taken in its own order, in parts of als::cpu::part_count, whichever group it is
-// in. So neither groups nor threads change a bit of the result.
+// A row's sums are taken in its own order, in parts of als::cpu::part_count, in any group. So
+// neither groups nor threads change a bit of the result.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What `mfbench` must know of ials_cpu before it runs.
+// Settings of ials_cpu, known before it runs.
 #pragma once
 
 #include "algorithms/core/algorithm.hpp"

@@ -5,7 +5,7 @@
 
 namespace mf::ials {
 
-// Queues it: als_fused's own where all weights are equal, else the weighted one.
+// Queues it: als_fused's own if all weights are equal, else the weighted one.
 void launch_half_step(bool uniform, als::FusedPrecision precision, const als::FusedRule& rule,
                       const als::FusedSide& side, cudaStream_t stream);
 

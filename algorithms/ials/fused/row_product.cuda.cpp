@@ -31,7 +31,7 @@ struct RowProduct::Layouts {
 
 RowProduct::RowProduct(cublasContext* handle, bool transposed, std::int32_t factors,
                        std::int64_t stride, bool tf32, cudaStream_t stream)
-    // A handle of cuBLAS is one of cublasLt, as its documentation has it.
+    // A handle of cuBLAS is one of cublasLt, by its documentation.
     : handle_(reinterpret_cast<cublasLtHandle_t>(handle)),
       factors_(factors),
       stride_(stride),

@@ -1,6 +1,6 @@
-// Rows times a square matrix, to = factor op(M) from, by one kernel for any number of rows. Left to
-// itself cuBLAS picks a kernel by that number: a warm-up on small data loads another than the first
-// epoch needs, which then takes 10 ms longer.
+// Rows times a square matrix, to = factor op(M) from, by one kernel for any number of rows. By
+// default cuBLAS picks a kernel by that number: a warm-up on small data loads another one than the
+// first epoch needs, which then takes 10 ms longer.
 #pragma once
 
 #include <cublasLt.h>

@@ -1,4 +1,4 @@
-// The parameters of ials_fused, resolved, and what `mfbench` must know of it before it runs.
+// The parameters of ials_fused, resolved, and facts of it known before it runs.
 #pragma once
 
 #include <cstdint>

@@ -3,8 +3,8 @@
 //   (G + l I + sum w y y^T) x = sum (1 + w) y,    G = Y^T Y
 //
 // A half-step changes to the variables in which G + l I is the identity (whitening.hpp), rounds the
-// rows of the other side to fp16, solves all rows by the kernel of als_fused, short ones by that of
-// als/fused/applied/applied.hpp, and changes back.
+// rows of the other side to fp16, solves all rows by the kernel of als_fused, short ones by the
+// kernel of als/fused/applied/applied.hpp, and changes back.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -60,7 +60,7 @@ class FusedSteps {
 
   // Tasks and parts of split rows of each side, and how weights enter.
   Json facts() const;
-  // Waits for the device; throws where a Gram matrix had no Cholesky factor.
+  // Waits for the device; throws if a Gram matrix had no Cholesky factor.
   void check() const { whitening_.check(); }
 
   // For benchmarks: CG steps of the next updates, 0 or more.

@@ -1,5 +1,5 @@
-// Block rows of the kernels that ials_fused launches: those of als_fused where all weights are
-// equal, else its own instantiations, of which there are fewer.
+// Block rows of the kernels that ials_fused launches: als_fused's if all weights are equal, else
+// its own instantiations, of which there are fewer.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace mf::ials {
 
 inline constexpr int kWeightedTileCounts[] = {2, 4, 8, 12, 16};
 
-// For at most als::kMostFormedFactors. Rows of 7 block rows lie in memory as those of 8 do.
+// For at most als::kMostFormedFactors. Rows of 7 block rows lie in memory as rows of 8 do.
 constexpr int kernel_tiles(bool uniform, int factors) {
   const int tiles = als::fused_tiles(factors);
   return !uniform && tiles == 7 ? 8 : tiles;

@@ -40,17 +40,17 @@ class Whitening {
   Whitening(std::int32_t factors, std::int64_t stride, std::int64_t most_rows, double reg,
             bool fast_start, cudaStream_t stream);
 
-  // From now on the Gram matrix is that of the rows of all ranks; each has its own.
+  // From now on the Gram matrix sums the rows of all ranks.
   void set_devices(cuda::DeviceCommunicator* devices) { devices_ = devices; }
 
   // L and T from the rows of Theta, for x = unit T^T z. `all_rows`: of all ranks.
   void factorize(const float* theta, std::int64_t count, std::int64_t all_rows, double unit);
-  // What follows uses the last T. to = theta'', z and x.
+  // These use the last T. to = theta'', z and x.
   void whiten(const float* theta, std::int64_t count, float* to);
   void start(const float* x, std::int64_t count, float* z);
   void finish(const float* z, std::int64_t count, float* x);
 
-  // Waits for the device. Throws Error(data) where some G + l I was not positive definite.
+  // Waits for the device. Throws Error(data) if some G + l I was not positive definite.
   void check() const;
 
  private:

@@ -7,7 +7,7 @@
 
 namespace mf::ials {
 
-// A Gram matrix: that of each chunk of rows, and rows in none, `stride` floats apart.
+// A Gram matrix: the chunks' matrices, and rows outside of them, `stride` floats apart.
 struct GramParts {
   const float* sums;
   std::int64_t count;
@@ -20,7 +20,7 @@ struct GramParts {
 void launch_sum_gram(const GramParts& parts, std::int32_t factors, double reg, double* gram,
                      double* inverse, cudaStream_t stream);
 
-// For lower triangles: start = start_scale L, t = T, zero above the diagonal. *failed = *info where
+// For lower triangles: start = start_scale L, t = T, zero above the diagonal. *failed = *info if
 // that is not zero.
 void launch_round_factors(const double* l, const double* t, double start_scale,
                           std::int32_t factors, const int* info, float* start, float* to,

@@ -4,10 +4,10 @@
 //
 // A thread block a row, striding over the rows; a thread a factor, up to whole warps, whose idle
 // lanes add zeros and own nothing. (The post has a thread a factor exactly; docs/errata.md says why
-// that goes wrong.) Every pair costs a dot product over the block: that is the post's idea, and
-// what bounds it. NOTES.md has the numbers.
+// that goes wrong.) Every pair costs a dot product over the block: that is the post's idea, and its
+// bound. NOTES.md has the numbers.
 //
-// Added to the post: the barrier before all of p is read, an end where p.Ap is not positive (als's
+// Added to the post: the barrier before all of p is read, an end if p.Ap is not positive (als's
 // cg.hpp), 64-bit offsets, and `prefetch`: the pair that follows is read before the dot product of
 // this one waits for the block. The sums and their order are the same.
 #include "algorithms/ials/post/least_squares.hpp"
@@ -31,8 +31,8 @@ __device__ __forceinline__ float warp_reduce_sum(float value) {
 }
 
 // The sum of all threads' values, in all of them. `shared`: a float a warp. The first barrier keeps
-// a slow thread's last read of `shared` before the writes, and shows everyone what was written to
-// other shared memory before.
+// a slow thread's last read of `shared` before the writes, and publishes earlier writes to other
+// shared memory.
 template <Dot kDot>
 __device__ __forceinline__ float block_sum(float value, bool owner, float* shared) {
   __syncthreads();
@@ -139,7 +139,7 @@ __global__ void __launch_bounds__(kMostPostFactors)
       });
       Ap[thread] = sum;
       const float curvature = block_sum<kDot>(own_p * sum, owner, sums);
-      // The residual has vanished: the same in all threads. What is not a number goes on into x.
+      // The residual has vanished: the same in all threads. NaN goes on into x.
       if (curvature <= 0) break;
       const float alpha = rs_old / curvature;
       own_x = fmaf(alpha, own_p, own_x);

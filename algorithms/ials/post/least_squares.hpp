@@ -11,12 +11,12 @@
 namespace mf::ials {
 
 // Everything in device memory. Rows of x and y are `stride` floats apart, 16-byte aligned, zero
-// beyond the factors; those of the Gram matrix likewise, its diagonal regularized.
+// beyond the factors; the Gram matrix's likewise, its diagonal regularized.
 struct LeastSquaresArgs {
   std::int32_t factors = 0;
   std::int64_t stride = 0;
   std::int64_t rows = 0;
-  float* x = nullptr;  // what CG starts from; out
+  float* x = nullptr;  // the start of CG; out
   const float* y = nullptr;
   const float* gram = nullptr;
   const std::int64_t* offsets = nullptr;  // rows + 1

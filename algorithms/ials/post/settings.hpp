@@ -33,7 +33,7 @@ struct IalsSettings {
 AlgorithmInfo ials_info();
 IalsSettings read_ials_settings(const Params& params);
 
-// What als is to do for solve hermitian: no lambda (it is in the Gram matrix), all steps of CG.
+// The settings of als for solve hermitian: no lambda (it is in the Gram matrix), all steps of CG.
 als::AlsSettings als_settings_of(const IalsSettings& settings);
 
 }  // namespace mf::ials

@@ -222,7 +222,7 @@ __global__ void __launch_bounds__(kThreads) warp_kernel(const LeastSquaresArgs a
       float products = 0.0F;
       for (int e = thread; e < stride; e += kThreads) products = fmaf(p[e], total(e), products);
       const float curvature = block_sum(products, sums);
-      // The residual has vanished: the same in all threads. What is not a number goes on into x.
+      // The residual has vanished: the same in all threads. NaN goes on into x.
       if (curvature <= 0) break;
       const float alpha = rs_old / curvature;
       squares = 0.0F;

@@ -54,21 +54,21 @@ constexpr double kSecondsForWord = 1;
 }  // namespace
 
 DeviceCommunicator::DeviceCommunicator(Communicator& ranks) : ranks_(ranks.borrowed()) {
-  // Where one of them has no library, all say so.
+  // If one of them lacks the library, all throw.
   ranks_.agree([] { nccl(); });
   ncclUniqueId id{};
   ranks_.agree([&] {
     if (ranks_.leads()) check(nccl().ncclGetUniqueId(&id), "ncclGetUniqueId");
   });
   ranks_.broadcast(id);
-  // What fails from here on fails only this rank: the others learn of it at the first use.
+  // Failures from here on fail only this rank: the others learn of it at the first use.
   try {
     int least = 0;
     int greatest = 0;
     MF_CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
     MF_CUDA(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, greatest));
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-    config.blocking = 0;  // NCCL goes on by a thread of its own, and no rank is waited for
+    config.blocking = 0;  // NCCL connects in a separate thread, without waiting for ranks
     const ncclResult_t begun = nccl().ncclCommInitRankConfig(&comm_, size(), id, rank(), &config);
     if (begun != ncclInProgress) check(begun, "ncclCommInitRankConfig");
   } catch (...) {
@@ -101,7 +101,7 @@ void DeviceCommunicator::connect() {
   use_ = {};
 }
 
-// Nothing is queued any more; and what a rank that failed has left is not waited for.
+// Nothing is queued any more; does not wait for the remains of a failed rank.
 DeviceCommunicator::~DeviceCommunicator() {
   give_up();
   if (stream_ != nullptr) cudaStreamDestroy(stream_);
@@ -119,18 +119,18 @@ void DeviceCommunicator::look() {
   }
 }
 
-// The stream ends, too, where NCCL has given up by itself, and what it left is no result.
+// The stream also ends if NCCL has given up, and its data are then no result.
 void DeviceCommunicator::look_at_result() {
   look();
   if (comm_ != nullptr) settle("an exchange of NCCL");
 }
 
-// For a call that does not block: until it has done what it began.
+// For a call that does not block: waits until its work is done.
 void DeviceCommunicator::check(int result, const char* call) {
   const auto code = static_cast<ncclResult_t>(result);
   if (code == ncclSuccess) return;
   if (code == ncclInProgress) return settle(call);
-  // The word of what happened may be on its way.
+  // News of the failure may be on its way.
   for (const auto start = Clock::now(); seconds_since(start) < kSecondsForWord; ::usleep(1000)) {
     look();
   }
@@ -185,7 +185,7 @@ void DeviceCommunicator::group(cudaStream_t stream, std::int64_t sent, std::int6
   try {
     calls();
   } catch (...) {
-    nccl().ncclGroupEnd();  // what gave up within an open group waits for its end
+    nccl().ncclGroupEnd();  // a call that gave up within an open group waits for its end
     throw;
   }
   const ncclResult_t ended = nccl().ncclGroupEnd();
@@ -264,7 +264,7 @@ void DeviceCommunicator::all_sum(double* values, std::int64_t count, cudaStream_
 
 #endif
 
-// piece_of(owner, with): what `owner` has, to or from rank `with`.
+// piece_of(owner, with): the piece of `owner` to or from rank `with`.
 template <class PieceOf>
 void DeviceCommunicator::gather_pieces(const PieceOf& piece_of, cudaStream_t stream) {
   std::vector<DevicePiece> sends;

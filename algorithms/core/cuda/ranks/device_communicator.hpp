@@ -1,11 +1,10 @@
-// What the devices of several ranks do together, a device a rank: base/ranks/communicator.hpp for
-// device memory, by NCCL. All operations are queued on a stream, and called by all ranks in the
-// same order.
+// Collective operations of the devices of several ranks, a device a rank:
+// base/ranks/communicator.hpp for device memory, by NCCL. All operations are queued on a stream,
+// and called by all ranks in the same order.
 //
-// A kernel of NCCL waits for the others as long as it takes. So a rank that would wait for its
-// stream does so by wait(). Where another has failed, or end_long_wait()
-// (base/ranks/rank_links.hpp) says so of an exchange that does not end, NCCL is told to abort and
-// RankFault is thrown.
+// A kernel of NCCL waits for the others as long as it takes. So a rank waits for its stream by
+// wait(). If another has failed, or end_long_wait() (base/ranks/rank_links.hpp) ends an exchange,
+// NCCL is told to abort and RankFault is thrown.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -27,7 +26,7 @@ struct ncclComm;
 
 namespace mf::cuda {
 
-// Bytes to or from another rank. Those of no bytes are left out.
+// Bytes to or from another rank. Empty ones are left out.
 struct DevicePiece {
   int rank = 0;
   void* data = nullptr;
@@ -44,9 +43,9 @@ struct ExchangeUse {
 class DeviceCommunicator {
  public:
   // For these ranks, on the device that is current in each: made by the first call, which all make,
-  // and used again by later ones. It does not wait for NCCL, which takes a second or two by a
-  // thread of its own: be_connected() does. Throws Error(unsupported) in a
-  // build without NCCL or where the library is missing, on all ranks alike; RankFault.
+  // and used again by later ones. It does not wait for NCCL, which takes a second or two in a
+  // thread of NCCL: be_connected() does. Throws Error(unsupported) in a build without NCCL or if
+  // the library is missing, on all ranks alike; RankFault.
   static DeviceCommunicator& of(Communicator& ranks);
 
   explicit DeviceCommunicator(Communicator& ranks);
@@ -54,18 +53,18 @@ class DeviceCommunicator {
   DeviceCommunicator(const DeviceCommunicator&) = delete;
   DeviceCommunicator& operator=(const DeviceCommunicator&) = delete;
 
-  // Waits for NCCL, and connects all to all; the first operation does so where it was not called.
-  // All ranks; throws RankFault, Error(device).
+  // Waits for NCCL, and connects all to all; otherwise the first operation does so. All ranks;
+  // throws RankFault, Error(device).
   void be_connected();
 
   int rank() const { return ranks_.rank(); }
   int size() const { return ranks_.size(); }
   Communicator& host() { return ranks_; }
 
-  // For exchanges beside the work: its kernels go before those of others that wait for room.
+  // For exchanges beside the work: its kernels precede others that wait for room.
   cudaStream_t stream() const { return stream_; }
 
-  // All at once: at most one to and one from each other rank, as long as what the other expects.
+  // All at once: at most one to and one from each other rank, as long as the other expects.
   void exchange(std::span<const DevicePiece> sends, std::span<const DevicePiece> receives,
                 cudaStream_t stream);
   // Each rank has filled its part of `data`, the bytes from its offset to the next; all get all.
@@ -87,14 +86,14 @@ class DeviceCommunicator {
 
   // Until all that is queued on the stream is done. Throws RankFault, Error(device).
   void wait(cudaStream_t stream);
-  // Where work is queued ahead: waits until no more than a few calls of this are. A full queue
-  // would block the thread, which then does not see that a rank has failed.
+  // If work is queued ahead: waits until only a few of these calls are. A full queue would block
+  // the thread, which then does not see that a rank has failed.
   void pace(cudaStream_t stream);
 
-  // Ends what is queued here, and all that follows is an error. Where this rank fails: what it
-  // holds is freed then, which waits for the device.
+  // Ends the work queued here; all later calls are errors. For a rank that fails: its memory is
+  // freed afterwards, which waits for the device.
   void give_up() noexcept;
-  // Runs `action`, and gives up where it throws.
+  // Runs `action`, and gives up if it throws.
   template <class Action>
   auto guarded(Action&& action) {
     try {
@@ -143,8 +142,8 @@ class DeviceCommunicator {
   std::deque<Event> ahead_;   // of pace()
 };
 
-// Epochs over devices: `run` returns what it has queued, in updates, which is then waited for.
-// null: one device, on which nothing is.
+// Epochs over devices: `run` queues and returns its updates, which are then waited for. null: one
+// device, without a wait.
 template <class Run>
 std::int64_t run_guarded(DeviceCommunicator* devices, cudaStream_t stream, Run&& run) {
   if (devices == nullptr) return run();

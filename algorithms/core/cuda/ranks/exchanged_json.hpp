@@ -1,4 +1,4 @@
-// What OnRanks::exchanged() says of a device's part in the exchanges.
+// OnRanks::exchanged() of a device's part in the exchanges.
 #pragma once
 
 #include "algorithms/core/cuda/ranks/device_communicator.hpp"

@@ -6,7 +6,7 @@
 
 namespace mf::cuda {
 
-// "2.28.9"; empty without NCCL, and `why` then says why and what to do.
+// "2.28.9"; empty without NCCL, with the reason and the remedy in `why`.
 std::string nccl_version(std::string* why = nullptr);
 
 }  // namespace mf::cuda

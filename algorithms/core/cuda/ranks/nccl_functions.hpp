@@ -26,7 +26,7 @@ struct NcclFunctions {
 #undef MF_DECLARE
 };
 
-// Throws Error(unsupported), each time, where the library cannot be loaded.
+// Throws Error(unsupported), each time, if the library cannot be loaded.
 const NcclFunctions& nccl();
 
 }  // namespace mf::cuda

@@ -1,5 +1,5 @@
-// Every row counts its parts, sums of the counts say where they go, and a stable sort by
-// part_order() puts them in order. Bytes: about 80 a part and 24 a row.
+// Every row counts its parts, prefix sums place them, and a stable sort by part_order() puts them
+// in order. Bytes: about 80 a part and 24 a row.
 #include "algorithms/core/cuda/ratings/cut_rows.hpp"
 
 #include <limits>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kThreads = 256;
 
-// What a row adds to the parts, and to the slots.
+// The parts and slots of a row.
 struct RowCounts {
   const std::int64_t* offsets;
   std::int64_t rows;
@@ -27,7 +27,7 @@ struct RowCounts {
   }
 };
 
-// One element more than rows: its sum is that of all.
+// One element more than rows: its sum is the total.
 __global__ void count_kernel(const RowCounts rows, std::int64_t* parts, std::int64_t* slots) {
   const std::int64_t row = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
   if (row > rows.rows) return;

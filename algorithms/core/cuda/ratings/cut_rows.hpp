@@ -1,4 +1,4 @@
-// The parts of rows, made on the device: what plan_fused (als/test/plan_fused.hpp) makes on the
+// The parts of rows, made on the device as plan_fused (als/test/plan_fused.hpp) makes them on the
 // host.
 #pragma once
 
@@ -17,7 +17,7 @@ struct DeviceParts {
 };
 
 // offsets: rows + 1, on the device. Whole rows of at most `last_up_to` ratings come last. Waits for
-// the stream. Throws Error(unsupported) where rows are cut into 2^31 parts or more.
+// the stream. Throws Error(unsupported) if rows are cut into 2^31 parts or more.
 DeviceParts cut_rows(const std::int64_t* offsets, std::int64_t rows, std::int64_t longest,
                      cudaStream_t stream, std::int64_t last_up_to = -1);
 

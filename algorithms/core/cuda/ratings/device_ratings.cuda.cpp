@@ -34,7 +34,7 @@ void DeviceRatings::make_view(ViewCost& cost, cudaStream_t stream, Make&& make) 
   make();
   if (kept_) MF_CUDA(cudaStreamSynchronize(stream));
   cost.seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  cost.made = true;  // not where making it has thrown: the next case tries again
+  cost.made = true;  // not if making it has thrown: the next case tries again
 }
 
 RatingsOfRows DeviceRatings::columns(cudaStream_t stream) {

@@ -20,7 +20,7 @@ struct Context;
 namespace mf::cuda {
 
 // Rows of R, or its columns in the same form: ratings[offsets[x]] to ratings[offsets[x + 1] - 1]
-// are those of row x, ascending in `other`. Device memory of a DeviceRatings.
+// belong to row x, ascending in `other`. Device memory of a DeviceRatings.
 struct RatingsOfRows {
   const std::int64_t* offsets = nullptr;
   const RowRating* ratings = nullptr;
@@ -28,8 +28,8 @@ struct RatingsOfRows {
   std::int64_t nnz = 0;
 };
 
-// What making a view of R took, for the book of what cases share. Only of ratings that are kept: to
-// know it, the stream is waited for.
+// The cost of making a view of R, to be shared among cases. Only for kept ratings: measuring waits
+// for the stream.
 struct ViewCost {
   bool made = false;
   bool asked = false;  // since begin_case()
@@ -57,13 +57,13 @@ class DeviceRatings {
   std::int64_t rating_users(cudaStream_t stream);
   std::int64_t rated_items(cudaStream_t stream);
 
-  // For the cases that follow: what an algorithm gives back stays.
+  // For later cases: release_rows() then keeps the data.
   void keep() { kept_ = true; }
   void begin_case() { columns_cost_.asked = counts_cost_.asked = false; }
   const ViewCost& columns_cost() const { return columns_cost_; }
   const ViewCost& counts_cost() const { return counts_cost_; }
-  // An algorithm gives back what it has copied, for the memory; unless it is kept, what was asked
-  // for before is no longer valid then, and rows() are gone for good.
+  // Frees the rows that an algorithm has copied, for the memory; unless kept, earlier views are
+  // invalid then, and rows() are gone for good.
   void release_rows();
   void release_columns();
 
@@ -84,8 +84,7 @@ class DeviceRatings {
   ViewCost columns_cost_, counts_cost_;
 };
 
-// Those that the context lends, or else of its own, which are uploaded (the phase "transfer") and
-// end with the pointer.
+// The context's ratings, or else a new upload (the phase "transfer") that ends with the pointer.
 std::shared_ptr<DeviceRatings> ratings_on_device(const Ratings& train, const Context& context);
 
 // users[i] = the user of rating i: nnz numbers. Queued on the stream.

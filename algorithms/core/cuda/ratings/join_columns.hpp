@@ -9,8 +9,8 @@
 
 namespace mf::cuda {
 
-// Puts the ratings of each column of `piece` behind those that are there: `next` has where, and is
-// moved on. Users of the piece are numbered from `first_user`. Queued.
+// Appends the ratings of each column of `piece`: `next` has the places, and is moved on. Users of
+// the piece are numbered from `first_user`. Queued.
 void append_columns(const RatingsOfRows& piece, std::int64_t first_user, std::int64_t* next,
                     RowRating* columns, cudaStream_t stream);
 

@@ -1,5 +1,5 @@
-// A stable radix sort by item of ratings that lie by user. Where they are too many for that, some
-// are sorted at a time, and those of an item go behind those of the users before.
+// A stable radix sort by item of ratings that lie by user. If they are too many for that, some are
+// sorted at a time, and an item's go behind those of earlier users.
 //
 // Bytes of a rating: 8 read and 12 written for the keys, then 24 for each pass of the sort (8 bits
 // of the item each).
@@ -99,8 +99,8 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-// The same where counters of all items find room in shared memory, each thread block its own: the
-// most popular items are not waited for by all. A block sees fewer than 2^32 ratings.
+// The same if counters of all items fit into shared memory, each thread block its own: the most
+// popular items are not waited for by all. A block sees fewer than 2^32 ratings.
 __global__ void __launch_bounds__(kHistogramThreads)
     shared_histogram_kernel(const RowRating* ratings, std::int64_t nnz, std::int64_t n_items,
                             unsigned long long* counts) {

@@ -12,7 +12,7 @@ namespace mf::cuda {
 
 struct DeviceColumns {
   DeviceBuffer<std::int64_t> offsets;  // n_items + 1
-  DeviceBuffer<RowRating> ratings;     // by item, those of an item by user
+  DeviceBuffer<RowRating> ratings;     // by item, then by user
 };
 
 // `at_once` ratings are sorted at a time, fewer than 2^31.

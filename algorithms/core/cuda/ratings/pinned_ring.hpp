@@ -29,11 +29,11 @@ class PinnedRing {
  public:
   static PinnedRing& of_process();
 
-  // Makes what so many bytes need, kPinnedPieces at most.
+  // Makes the pieces that so many bytes need, kPinnedPieces at most.
   void reserve(std::int64_t bytes);
 
   // One upload, which has the ring for itself. Threads fill its pieces part by part while others
-  // are copied, and wait for each other only where the ring is full.
+  // are copied, and wait for each other only if the ring is full.
   class Upload {
    public:
     // `bytes` in all, in so many pieces.
@@ -42,13 +42,13 @@ class PinnedRing {
     Upload(const Upload&) = delete;
     Upload& operator=(const Upload&) = delete;
 
-    // Where `piece` lies, once no copy reads what lay there before. Pieces are begun in order.
+    // The memory of `piece`, once no copy reads its old contents. Pieces are begun in order.
     std::byte* memory(std::int64_t piece);
     // One of its `parts` is filled: true for the last of them, whose thread sends the piece.
     bool is_filled(std::int64_t piece, std::int64_t parts);
     // The copy from it is queued.
     void sent(std::int64_t piece, cudaStream_t stream);
-    // A piece will not be sent: who waits for its place goes on, and what it sends has no meaning.
+    // A piece will not be sent: waiters for its place go on and send meaningless bytes.
     void give_up();
 
    private:

@@ -17,7 +17,7 @@ std::int64_t bytes_of(std::int64_t count) {
   return count * static_cast<std::int64_t>(sizeof(T));
 }
 
-// Where the columns of each rank begin among the sorted ratings of each rank.
+// Begins of each rank's columns among the sorted ratings of each rank.
 class Begins {
  public:
   Begins(const AlignedVector<std::int64_t>& own_offsets, const RowShards& items,
@@ -46,8 +46,8 @@ class Begins {
   std::vector<std::int64_t> all_;
 };
 
-// The columns of this rank as each rank has sorted its ratings of them. Their offsets begin where
-// they do among all columns of that rank.
+// The columns of this rank as each rank has sorted its ratings of them. Their offsets count from
+// the first of all columns of that rank.
 struct Pieces {
   std::int64_t columns = 0;
   DeviceBuffer<std::int64_t> offsets;     // columns + 1 of each rank
@@ -62,7 +62,7 @@ struct Pieces {
   RatingsOfRows of(int rank) { return {offsets_of(rank), ratings[rank], columns, counts[rank]}; }
 };
 
-// Queued; what this rank has itself stays in `sorted`.
+// Queued; this rank's own piece stays in `sorted`.
 Pieces exchange_pieces(DeviceColumns& sorted, const RowShards& items, const Begins& begins,
                        DeviceCommunicator& devices, cudaStream_t stream) {
   const int rank = devices.rank();

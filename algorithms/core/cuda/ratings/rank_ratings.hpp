@@ -1,7 +1,7 @@
 // R over the devices of several ranks: each has the rows of its users and the columns of its items,
-// and uploads only its rows; of those near a cut that another has loaded it gets them from it. The
-// columns are made of what all ranks have uploaded: each sorts its
-// rows by item, and sends every other what is in that one's columns.
+// and uploads only its rows; rows near a cut that another rank has loaded come from it. The columns
+// are made from all ranks' uploads: each sorts its rows by item, and sends every other its columns'
+// ratings.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -18,13 +18,13 @@
 
 namespace mf::cuda {
 
-// How the rows of a side are cut, from where they begin: rows + 1 offsets, the same on all ranks.
+// How the rows of a side are cut, by their rows + 1 offsets, the same on all ranks.
 using ShardRule = std::function<RowShards(View<const std::int64_t> offsets)>;
 
 class RankRatings {
  public:
-  // Uploads the rows of this rank's users (the phase "transfer"), and, where `train` is whole,
-  // counts the ratings of all items. All ranks together; throws RankFault.
+  // Uploads the rows of this rank's users (the phase "transfer"), and, if `train` is whole, counts
+  // the ratings of all items. All ranks together; throws RankFault.
   RankRatings(const Ratings& train, const Context& context, const ShardRule& cut_users,
               const ShardRule& cut_items, DeviceCommunicator& devices);
 
@@ -33,12 +33,12 @@ class RankRatings {
   RowRange own_users() const { return users_.own(devices_->rank()); }
   RowRange own_items() const { return items_.own(devices_->rank()); }
   std::int64_t nnz() const { return nnz_; }  // of all ranks
-  // Where the columns of all items begin, over the ratings of all ranks: items + 1.
+  // Offsets of all items' columns, over the ratings of all ranks: items + 1.
   View<const std::int64_t> item_offsets() const { return item_offsets_; }
 
-  // Row x is that of user own_users().begin + x; `other` is an item's number.
+  // Row x belongs to user own_users().begin + x; `other` is an item's number.
   RatingsOfRows rows() const { return own_rows_; }
-  // Column x is that of item own_items().begin + x; `other` is a user's number, ascending. Made by
+  // Column x belongs to item own_items().begin + x; `other` is a user's number, ascending. Made by
   // the first call, by all ranks together; waits for the stream.
   RatingsOfRows columns(cudaStream_t stream);
 

@@ -15,16 +15,16 @@
 
 namespace mf::cuda {
 
-// What is added below the last bit that stays: random bits (a multiplicative hash, good enough for
+// The addend below the last bit that stays: random bits (a multiplicative hash, good enough for
 // this), or one half for rounding to nearest.
 struct Rounder {
   std::uint32_t state;
   bool stochastic;
   std::uint32_t mask = ~0U;
 
-  // What follows was made by an update of this gain (rate * error). NaN is to stay what it is: its
-  // bits, 0x7fffffff, with any added would be those of a number. No update makes NaN, or leaves it,
-  // where its gain is finite: the values themselves need not be looked at.
+  // The next values come from an update of this gain (rate * error). NaN must stay NaN: its bits,
+  // 0x7fffffff, plus any others would be a number. No update with a finite gain makes or keeps NaN:
+  // the values need no check.
   __device__ void expect(float gain) { mask = fabsf(gain) < CUDART_INF_F ? ~0U : 0U; }
 
   // For a pair of values, 16 bits each.
@@ -41,7 +41,7 @@ struct alignas(4 * kUnits) Word {
   std::uint32_t unit[kUnits];
 };
 
-// Through the second-level cache: what other multiprocessors wrote is seen, which a load through
+// Through the second-level cache: writes of other multiprocessors are seen, which a load through
 // the first-level cache would not guarantee.
 __device__ __forceinline__ Word<4> load_word(const Word<4>* from) {
   const uint4 x = __ldcg(reinterpret_cast<const uint4*>(from));
@@ -58,7 +58,7 @@ __device__ __forceinline__ void store_word(Word<2>* to, const Word<2>& x) {
   __stcg(reinterpret_cast<uint2*>(to), uint2{x.unit[0], x.unit[1]});
 }
 
-// The values of a unit. change(to, from) is what must be added to `from` to make it `to`.
+// The values of a unit. change(to, from) is the addend that turns `from` into `to`.
 template <class T>
 struct Unit;
 
@@ -218,8 +218,8 @@ struct RowShare {
     RowShare made;
     made.rewrite(rows, index, lane, words, x, rounder);
   }
-  // Adds what makes x of this, as it was loaded, to what is in memory by now: atomic for each
-  // value, so that no update of others is lost. x is rounded to the stored type first.
+  // Adds the difference between x and this, as it was loaded, to memory: atomic for each value, so
+  // that no update of others is lost. x is rounded to the stored type first.
   __device__ void add_change(void* rows, std::int64_t index, int lane, int words, const float* x,
                              Rounder& rounder) const {
     Word<kUnits>* to = row(rows, index, words);

@@ -1,9 +1,9 @@
 // Ratings in another order: by a key of their user and item, equal ones as they come or in a random
 // order.
 //
-// Bytes of a rating: 12 for the users of all; 12 read for the keys (two sectors of 32 where the
-// order is random) and 4 + sizeof(Key) written; 2 (4 + sizeof(Key)) for each pass of the sort, 8
-// bits of the key; at last 4 and two sectors read, and 12 written.
+// Bytes of a rating: 12 for the users of all; 12 read for the keys (two sectors of 32 if the order
+// is random) and 4 + sizeof(Key) written; 2 (4 + sizeof(Key)) for each pass of the sort, 8 bits of
+// the key; at last 4 and two sectors read, and 12 written.
 #pragma once
 
 #include <cuda_runtime_api.h>

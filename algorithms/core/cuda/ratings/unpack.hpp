@@ -1,4 +1,4 @@
-// Packed ratings, from the pinned memory of the host to what kernels read.
+// Packed ratings, from the pinned memory of the host to the form that kernels read.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -19,8 +19,7 @@
 
 namespace mf::cuda {
 
-// All copies are queued on the stream when a call returns; what they come from may change or end
-// then.
+// All copies are queued on the stream when a call returns; their sources may change or end then.
 class Uploader {
  public:
   Uploader(ThreadTeam& team, cudaStream_t stream) : team_(&team), stream_(stream) {}
@@ -80,7 +79,7 @@ class Uploader {
     return to;
   }
 
-  // All of them, by user and item. Users are those of the rows: their column may not be made.
+  // All of them, by user and item. Users come from the rows, as their column may not be made.
   DeviceBuffer<Rating> ratings(const Ratings& from) {
     const auto offsets = from.user_offsets();
     return filled<Rating>(from.nnz(), [&](std::int64_t begin, std::int64_t end, Rating* out) {
@@ -138,7 +137,7 @@ class Uploader {
                       });
   }
 
-  // Where a piece begins among the packed ratings; -1: it is not of them.
+  // The begin of a piece among the packed ratings; -1: it is not one of them.
   static std::int64_t place_in_packed(const Ratings& own, const RowPieces::Piece& piece) {
     const auto all = own.items();
     const std::less<> before;
@@ -168,7 +167,7 @@ class Uploader {
   }
 
   // `count` packed ratings behind `skipped` ones, as fill(begin, end, words) writes them all:
-  // `begin` is that of a block. The device reads them in the pinned memory.
+  // `begin` is a block's. The device reads them in the pinned memory.
   template <class Fill>
   void unpack(const PackedForm& form, View<const float> table, std::int64_t skipped,
               std::int64_t count, const Fill& fill, RowRating* to) {

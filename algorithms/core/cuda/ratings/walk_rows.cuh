@@ -1,5 +1,5 @@
-// The walk over ratings that what is made of R begins with: a warp a stretch of them, whatever rows
-// these are of, so that a row of many takes no longer than many rows; its lanes side by side.
+// The walk over ratings that begins the making of views of R: a warp a stretch of ratings, of any
+// rows, so that one long row takes no longer than many rows; its lanes side by side.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -18,9 +18,9 @@ struct RatingStretch {
   std::int64_t count() const { return end - begin; }
 };
 
-// What a walk calls. Each thread has a copy, new for every row that its warp comes to:
+// The callbacks of a walk. Each thread has a copy, new for every row that its warp comes to:
 // visitor(row, i, rating) for the ratings i of its lane, then end_row(), which all lanes of the
-// warp call together. A row may be that of several warps, each with a part of it.
+// warp call together. Several warps may share a row, each with a part of it.
 struct RowVisitor {
   __device__ void end_row() {}
 };
