@@ -47,7 +47,7 @@ std::string command_line(int argc, char** argv) {
   return text;
 }
 
-// With its folder where it was called by that, and would not be found without.
+// With its folder if it was called by that and is not on the PATH.
 std::string called_as(std::string_view program) {
   return program.find('/') == std::string_view::npos ? "mfbench" : shell_word(program);
 }
@@ -196,8 +196,7 @@ class Cli {
     return near.empty() ? "" : ", did you mean \"" + near + "\"?";
   }
 
-  // CLI11 would only list what it did not expect, values of options that it does not know too, and
-  // from behind.
+  // CLI11 would only list unexpected words, also values of unknown options, and from the end.
   [[noreturn]] static void fail_unknown_word(const CLI::App& app) {
     const CLI::App* command = &app;
     std::string words = "mfbench";

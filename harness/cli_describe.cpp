@@ -134,7 +134,7 @@ std::string missing_text() {
   return "* not in this build; `mfbench doctor --verbose` says what it lacks\n";
 }
 
-// One algorithm, or all whose names begin so: those of a library, or of all of them.
+// One algorithm, or all whose names begin so: the algorithms of one library, or of all.
 std::vector<const AlgorithmInfo*> named(const std::string& name) {
   std::vector<const AlgorithmInfo*> found;
   for (const auto* info : all_algorithms()) {

@@ -61,7 +61,7 @@ DatasetRequest request_of(const Json& entry, const std::string& word) {
   return request;
 }
 
-// Reads the ratings, and says what it takes them for.
+// Reads the ratings, and tells their kind.
 Json spec_of_ratings(const RaceOptions& asked, const std::string& name) {
   Json entry = dataset_of(asked.what);
   const Dataset data = load_dataset(request_of(entry, asked.what), hardware_threads());
@@ -143,7 +143,7 @@ bool tell_drawn(const char* what, const Drawn& drawn) {
   return drawn.done;
 }
 
-// The page or the picture of a folder of results; empty where it was told why there is neither.
+// The page or the picture of a folder of results; empty if it was told why there is neither.
 std::string drawn(const std::string& folder) {
   const Drawn figures = run_plots(kFigures, {folder, "--format", "png,svg"});
   if (!tell_drawn("figures", figures)) return "";
@@ -166,7 +166,7 @@ void open_on_desktop(const std::string& file) {
   if (desktop && ::isatty(STDOUT_FILENO) == 1) open_file(file);
 }
 
-// Three lines: who was first, what to open, what to do next.
+// Three lines: the winner, the file to open, the next command.
 void tell_end(const std::string& path, const std::string& folder, const SessionSummary& ran,
               const RaceOptions& asked) {
   const std::string file = drawn(folder);

@@ -38,7 +38,7 @@ namespace {
 
 constexpr int kUnforeseen = 70;
 
-// Says what is odd about a spec that is valid.
+// Warns of oddities of a valid spec.
 void warn_of(const Spec& spec, const std::string& path) {
   for (const auto& warning : spec.warnings) warn("{}: {}", path, warning);
 }
@@ -100,7 +100,7 @@ void print_session(const SessionSummary& summary, const RunOptions& options) {
   }
 }
 
-// The last line of JSON: where the results are, also where no case had to run.
+// The last line of JSON: the place of the results, even if no case had to run.
 void print_end(const SessionSummary& summary) {
   const Json end = {{"type", "run_ends"},
                     {"folder", summary.folder},
@@ -115,7 +115,7 @@ void print_end(const SessionSummary& summary) {
 
 constexpr std::size_t kShown = 3;  // of a list, on standard error
 
-// The first of them with their reasons, also with --quiet and where an earlier call ran them: many
+// The first of them with their reasons, also with --quiet and if an earlier call ran them: many
 // have one reason.
 void tell_failures(const SessionSummary& summary) {
   fmt::print(stderr, "{} failed: the result files say why, --retry runs failed cases again\n",

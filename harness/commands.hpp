@@ -1,4 +1,4 @@
-// What the commands do, a source each; cli.cpp declares them and their options.
+// The commands, a source each; cli.cpp declares them and their options.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ inline constexpr int kSomeCasesFailed = 1;  // an exit code
 void list_command(bool json);
 void describe_command(const std::string& name, bool json);
 
-// doctor.cpp: "mfbench 0.1.0", then lines about the commit and the build; what this machine and
-// this build can do, in ten lines or all of it.
+// doctor.cpp: "mfbench 0.1.0", then lines about the commit and the build; abilities of this machine
+// and this build, in ten lines or all of them.
 std::string version_text();
 Json doctor_json();
 std::string format_doctor(const Json& report, bool all);
@@ -36,7 +36,7 @@ Shard parse_shard(const std::string& text);
 Spec read_and_warn(const std::string& path);
 void validate_command(const std::string& path, bool json, bool data);
 void refuse_apart(const RunOptions& options);
-// The exit code, as of all here. `ran` gets what was run.
+// The exit code, as of all here. `ran` gets the run's specs.
 int run_command(const std::string& path, RunOptions options, ProgressMode mode,
                 SessionSummary* ran = nullptr);
 int tune_command(const std::string& path, RunOptions options, ProgressMode mode, bool json);
@@ -50,10 +50,10 @@ Json formats_json();  // of files of ratings
 void add_predict(CLI::App& app);
 void add_recommend(CLI::App& app);
 void add_plot_commands(CLI::App& app);
-// cli_race.cpp: `race`. `program` is how this one was called, for what it says to do next.
+// cli_race.cpp: `race`. `program` is how this one was called, for its advice on the next command.
 void add_race_command(CLI::App& app, const std::string& program, RunOptions& options, int& code);
 
-// cli_numbers.cpp: within their range. Those of CLI11 name the largest double in full.
+// cli_numbers.cpp: within their range. CLI11's validators name the largest double in full.
 CLI::Validator whole_within(std::int64_t min,
                             std::int64_t max);  // "found 0, expected an integer ..."
 CLI::Validator number_above_zero();             // finite ones only

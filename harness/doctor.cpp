@@ -88,7 +88,7 @@ Json data_json() {
   return list;
 }
 
-// Other people's libraries: what is installed of each, or how to install it.
+// Other people's libraries: each with its installed version, or how to install it.
 Json peers_json() {
   Json list = Json::array();
   for (const auto& library : peer_libraries()) {
@@ -116,8 +116,8 @@ std::string device_text(const DeviceInfo& device) {
                      device.cuda_driver, power);
 }
 
-// "NVLink, 18 links of a device" or "PCIe" and who is reached so: "0-1, 0-2"; a pair that cannot
-// reach each other by itself goes by way of the host.
+// "NVLink, 18 links of a device" or "PCIe" and the pairs reached so: "0-1, 0-2"; other pairs go by
+// way of the host.
 Json links_json(const std::vector<DeviceInfo>& devices) {
   std::map<std::string, std::vector<std::string>> pairs;
   for (std::size_t first = 0; first < devices.size(); ++first) {
@@ -180,7 +180,7 @@ std::string confined_text(const Json& report) {
                       : "confined: " + join(what);
 }
 
-// A name, and what is said of it: a line on a terminal, or as many as it takes.
+// A name and its text: a line on a terminal, or as many as it takes.
 struct Lines {
   bool whole = false;
   std::string text;

@@ -1,4 +1,4 @@
-// Which device is whose, where several processes work on several.
+// Assigns devices to processes if several processes work on several devices.
 #pragma once
 
 #include <optional>
@@ -7,15 +7,15 @@
 
 namespace mf {
 
-// What a rank finds: its machine, by number, and device_ids().
+// The view of a rank: its machine, by number, and device_ids().
 struct SeenDevices {
   int machine = 0;
   std::vector<std::string> ids;
 };
 
-// For each rank, by its place among what it has seen: the first device that no rank before it on
-// the same machine has. Ranks that see the same devices have them in their order; those that a
-// launcher lets see one each have that. Nothing where all are taken.
+// For each rank, by its place among its seen devices: the first device that no rank before it on
+// the same machine has. Ranks that see the same devices have them in their order; a rank that its
+// launcher limits to one device gets that. Empty if all are taken.
 std::vector<std::optional<int>> assign_devices(const std::vector<SeenDevices>& ranks);
 
 }  // namespace mf

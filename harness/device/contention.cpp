@@ -49,7 +49,7 @@ void add_system(Words& words, const HostLoad& load, const ContentionLimits& limi
   }
 }
 
-// Over all stretches; nothing where they are unknown.
+// Over all stretches; empty if they are unknown.
 Reasons over(const Stretches& stretches, int cpus) {
   Reasons all;
   for (const auto& [name, load] : stretches) {

@@ -16,13 +16,13 @@ namespace mf {
 struct ContentionLimits {
   // A thread that had work waited for a CPU: this share of the span, and more than a moment. Each
   // turn on a CPU may begin with the time that waking takes on an idle machine, which does not
-  // count. Not asked where the case has more threads than CPUs: they wait for each other.
+  // count. Not checked if the case has more threads than CPUs: they wait for each other.
   double wait_share = 0.05;
   double wake_s = 1e-4;
   double least_wait_s = 0.005;
   // The system counts busy CPUs in steps of 10 ms: shorter spans are not judged by them.
   double shortest_span_s = 0.25;
-  // Share of the usable CPUs that others kept busy: at any rate, and where we need the rest.
+  // Share of the usable CPUs that others kept busy: at any rate, and if we need the rest.
   double others_share = 0.25;
   double others_share_when_full = 0.1;
   double full_share = 0.9;
@@ -45,8 +45,8 @@ Reasons host_contention(const HostLoad& load, int cpus,
 Reasons device_contention(const DeviceLoad& load,
                           const ContentionLimits& limits = kContentionLimits);
 
-// What a case says of it: its times, and for a case of a device, whose times are not those of the
-// host, the host's clocks (prepare, transfer, evaluate) apart.
+// The contention of a case: of its times and, for a case of a device, separately of the host's
+// clocks (prepare, transfer, evaluate).
 struct Contention {
   Reasons times;
   Reasons host;  // nothing for a case of the CPU

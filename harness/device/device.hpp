@@ -35,12 +35,12 @@ std::optional<DeviceInfo> find_device(std::string* why = nullptr);
 // All that this process may use, in their order, as device_ids() has them.
 std::vector<DeviceInfo> find_devices();
 
-// Whether each of two devices, by their places, can read the other's memory by itself.
+// Whether each of two devices, by their places, can read the other's memory directly.
 bool reach_each_other(int first, int second);
 
-// For all devices that this process may use (CUDA_VISIBLE_DEVICES), in their order, what tells each
-// from all others, also under another number in another process. Empty: none, and `why` says why.
-// Not before a process starts others as its copies: CUDA would not work in those.
+// For all devices that this process may use (CUDA_VISIBLE_DEVICES), in their order, an id that
+// differs from all others and is the same in other processes. Empty: none, and `why` says why. Not
+// before a process starts others as its copies: CUDA would not work in those.
 std::vector<std::string> device_ids(std::string* why = nullptr);
 
 // By its place in device_ids(): the device of this process, instead of the first. Before anything
@@ -56,8 +56,8 @@ void connect_devices(Communicator& ranks);
 // Waits until they are. All of these ranks; throws Error(device), RankFault.
 void await_devices(Communicator& ranks);
 
-// Begin and end of what a profiler records (cudaProfilerStart and -Stop); nothing where there is no
-// profiler, no device or no CUDA.
+// Begin and end of a profiler's recording (cudaProfilerStart and -Stop); do nothing without a
+// profiler, a device or CUDA.
 void start_profiler();
 void stop_profiler();
 

@@ -19,8 +19,8 @@ namespace {
 // More events than this at once are made when they are needed.
 constexpr std::int64_t kMaxReserved = 1 << 16;
 
-// The device, the driver's library and what that tells, found once for a run: each takes longer
-// than a short case.
+// The device, the driver's library and its readings, found once for a run: each takes longer than a
+// short case.
 struct FoundDevice {
   int compute = 0;
   std::unique_ptr<Nvml> nvml;
@@ -122,7 +122,7 @@ class CudaDeviceClock : public DeviceClock {
   }
 
  private:
-  // The first failure is the cause, what comes after it only follows.
+  // The first failure is the cause of later ones.
   void note(cudaError_t error, const char* call) noexcept {
     if (error == cudaSuccess || error_ != cudaSuccess) return;
     error_ = error;

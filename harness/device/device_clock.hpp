@@ -13,7 +13,7 @@
 
 namespace mf {
 
-// What the driver says of the device at a moment; nothing where it does not (no NVML).
+// The driver's readings of the device at a moment; empty if unknown (no NVML).
 struct DeviceReading {
   std::optional<double> sm_clock_hz;
   std::optional<double> power_w;
@@ -33,10 +33,10 @@ class DeviceClock {
   virtual ~DeviceClock() = default;
 
   virtual int compute() = 0;          // capability: 90 for 9.0
-  virtual DeviceStream stream() = 0;  // that of Context::stream
+  virtual DeviceStream stream() = 0;  // Context::stream
 
   // Marks this point of the stream and returns the mark's number. Never throws, because phases end
-  // in destructors: what went wrong is thrown by the next synchronize().
+  // in destructors: the next synchronize() throws the error.
   virtual std::int64_t mark() noexcept = 0;
   // Waits for the stream; errors as for mark().
   virtual void wait() noexcept = 0;
@@ -48,30 +48,31 @@ class DeviceClock {
   // training clock.
   virtual void clear_marks(std::int64_t expected) = 0;
 
-  // Before a case uploads so many bytes: what the process keeps for uploads is made now, off the
-  // clocks of its answer.
+  // Before a case uploads so many bytes: the process's upload buffers are made now, off the clocks
+  // of its answer.
   virtual void expect_upload(std::int64_t) {}
   // The same of memory of the device that a case takes.
   virtual void expect_memory(std::int64_t) {}
 
-  // What is called first takes longer, since its kernels are loaded then.
+  // A first call takes longer, since it loads kernels.
   virtual bool begins_cold() const { return false; }
 
   virtual std::int64_t free_bytes() = 0;
   virtual std::int64_t peak_bytes() = 0;  // of this case, without the context
 
   // By NVML. Any thread may ask for a reading; it never throws and waits for no work of the device.
-  // The driver takes milliseconds for an answer, so what it tells at all is found once a process.
+  // The driver takes milliseconds for an answer, so the set of readings that it has is found once a
+  // process.
   virtual DeviceTells tells() const = 0;
   virtual DeviceReading reading() noexcept = 0;
   virtual std::optional<double> energy_j() noexcept = 0;  // since the driver was loaded
-  // Other processes that computed on the device since this clock was made; nothing where the driver
-  // does not say.
+  // Other processes that computed on the device since this clock was made; empty if the driver does
+  // not say.
   virtual std::optional<std::vector<DeviceProcess>> others() { return std::nullopt; }
 };
 
-// Makes a stream and starts the count of peak_bytes. Throws Error(unsupported) with the reason
-// where there is no device.
+// Makes a stream and starts the count of peak_bytes. Throws Error(unsupported) with the reason if
+// there is no device.
 std::unique_ptr<DeviceClock> open_device();
 
 }  // namespace mf

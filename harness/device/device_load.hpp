@@ -1,4 +1,4 @@
-// What else went on on a device while a case trained, as the driver's NVML tells it.
+// Other load on a device while a case trained, by the driver's NVML.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ struct DeviceProcess {
 struct Slowdown {
   std::string_view name;
   std::uint64_t bit;
-  bool disturbs;  // not what the load or a setting of ours does
+  bool disturbs;  // not from our load or a setting of ours
 };
 inline constexpr std::array<Slowdown, 9> kSlowdowns = {{{"gpu_idle", 0x1, false},
                                                         {"applications_clocks_setting", 0x2, false},

@@ -1,5 +1,5 @@
-// Reads the device's state within epochs: a thread of its own that asks at a fixed pace, and keeps
-// what it was told while epochs ran. What runs on the device is not waited for and not disturbed.
+// Reads the device's state within epochs: a separate thread that asks at a fixed pace, and keeps
+// the readings from epochs. It neither waits for work on the device nor disturbs it.
 #pragma once
 
 #include <chrono>
@@ -47,7 +47,7 @@ class DeviceSampler {
   std::thread thread_;  // the last member: it uses all others
 };
 
-// Epochs run as long as this lives, also where they throw. `sampler` may be null.
+// Epochs run as long as this lives, also if they throw. `sampler` may be null.
 class SampledEpochs {
  public:
   explicit SampledEpochs(DeviceSampler* sampler) : sampler_(sampler) {

@@ -1,4 +1,4 @@
-// Factors from device memory to the host, for what works only on the host.
+// Factors from device memory to the host, for code that works only on the host.
 #pragma once
 
 #include "algorithms/core/device_stream.hpp"

@@ -6,8 +6,8 @@
 namespace mf {
 namespace {
 
-// For the pace: a group between two readings of its own is at least so long, as the counter moves
-// in steps of some hundredths of a second.
+// For the pace: a group with its own two readings is at least so long, as the counter moves in
+// steps of some hundredths of a second.
 constexpr double kLeastAlone = 0.2;
 
 }  // namespace
@@ -34,7 +34,7 @@ void EnergyMeter::begin_group() {
     only_groups_ = false;
     return;
   }
-  // What the device took before the first group is not training.
+  // The energy before the first group is not training.
   if (pending_s_ > 0) {
     read();
   } else {
@@ -57,7 +57,7 @@ void EnergyMeter::end_group(double seconds) {
   if (single || is_due()) {
     read();
   } else {
-    only_groups_ = false;  // what comes next, an evaluation perhaps, is no training
+    only_groups_ = false;  // the next phase, perhaps an evaluation, is not training
   }
 }
 
@@ -65,9 +65,9 @@ void EnergyMeter::finish() {
   if (pending_s_ > 0 && is_due()) read();
 }
 
-// Training has its share, by time, of what was taken since the last reading.
+// Training gets its share, by time, of the energy since the last reading.
 void EnergyMeter::read() {
-  if (!read_at_) {  // the driver has not answered yet: what came before is of unknown power
+  if (!read_at_) {  // the driver has not answered yet: the time before is of unknown power
     begin_reading();
     return;
   }

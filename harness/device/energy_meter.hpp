@@ -20,16 +20,16 @@ class EnergyMeter {
   // Around each group of epochs, which took `seconds` of the training clock.
   void begin_group();
   void end_group(double seconds);
-  // Before what is no training, as an evaluation. Where the last one took longer than the pace, the
-  // counter is read now: the groups before it have their own energy.
+  // Before a phase other than training, such as an evaluation. If the last one took longer than the
+  // pace, the counter is read now: the groups before it have their own energy.
   void pause();
 
-  // For all groups so far; nothing where the counter does not tell. What came after the last
-  // reading is taken to be at the power of before, or at `watts` where there was none.
+  // For all groups so far; empty if the counter does not tell. The time after the last reading
+  // counts at the power before it, or at `watts` if there was none.
   std::optional<double> joules(const std::optional<double>& watts) const;
 
-  // Reads the counter for what it was not read for yet, unless it is too early for that: a few
-  // steps of the counter say less than the power.
+  // Reads the counter for the groups since its last reading, unless it is too early for that: a few
+  // steps of the counter are less exact than the power.
   void finish();
 
  private:

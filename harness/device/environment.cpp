@@ -105,7 +105,7 @@ std::string utc_text(std::int64_t seconds_since_1970) {
   return text.data();
 }
 
-// What does not change while the program runs.
+// Facts that do not change while the program runs.
 static Json machine_json() {
   utsname system{};
   uname(&system);

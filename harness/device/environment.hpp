@@ -1,4 +1,4 @@
-// Where and with what a result was made.
+// The machine and the build that made a result.
 #pragma once
 
 #include <cstdint>

@@ -96,7 +96,7 @@ HostCounters HostProbe::read(const OwnUse& own) const {
   HostCounters now;
   now.at_s = Seconds(std::chrono::steady_clock::now().time_since_epoch()).count();
   now.own = own;
-  read_waits(now);  // at once: what is waited while the rest is read belongs to the span after this
+  read_waits(now);  // at once: waits while the rest is read belong to the next span
   read_stat(now);
   read_quota(now);
   read_cpus(now);

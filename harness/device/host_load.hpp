@@ -1,6 +1,5 @@
-// What else went on in the machine while a case worked: counters of the system before and after,
-// and what lies between them. Nothing of it needs rights, and what a system does not tell is
-// absent.
+// Other load of the machine while a case worked: counters of the system before and after, and their
+// differences. None needs privileges; counters that a system lacks are absent.
 #pragma once
 
 #include <cstdint>
@@ -75,7 +74,7 @@ struct HostLoad {
   int usable_cpus = 0;
   double own_cpus = 0;                       // that we kept busy over the span, as a mean
   std::optional<double> others_cpus;         // that others did, of the machine
-  std::optional<double> others_usable_cpus;  // and of those that we may use
+  std::optional<double> others_usable_cpus;  // the same of CPUs that we may use
   std::vector<ThreadWait> waits;             // of each thread; empty: not told
   std::optional<double> steal_share;         // of the time that the usable CPUs had work
   std::optional<double> throttled_s;
@@ -91,7 +90,7 @@ struct HostLoad {
   std::optional<double> cpu_share() const;
 };
 
-// From `before` to `after`; `own` and `clock_s` are those of the whole span.
+// From `before` to `after`; `own` and `clock_s` cover the whole span.
 HostLoad host_load(const HostCounters& before, const HostCounters& after, int usable_cpus,
                    int threads);
 

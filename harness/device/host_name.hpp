@@ -5,9 +5,8 @@
 
 namespace mf {
 
-// "host-3f9a61c2d07b": a hash of what the system knows the machine by, its id (/etc/machine-id, or
-// without one that of its boot) and its GPUs. Machines that were copied with their id, and
-// have no GPU, have one name.
+// "host-3f9a61c2d07b": a hash of the machine's id (/etc/machine-id, or else the id of its boot) and
+// its GPUs. Machines that were copied with their id, and have no GPU, have one name.
 std::string host_name();
 
 // "process-5be10a77c4d2": a hash of the host, its boot, and the id and begin of the process.

@@ -17,14 +17,14 @@ namespace {
 
 constexpr int kTries = 3;
 constexpr std::int64_t kLine = 64;  // bytes
-// What one core's caches hold, what all share, and memory.
+// Sizes for one core's caches, the shared cache, and memory.
 constexpr std::int64_t kSizes[] = {std::int64_t{1} << 20, std::int64_t{1} << 24,
                                    std::int64_t{1} << 28};
 constexpr std::int64_t kMultiplications = 3'000'000;
 constexpr std::int64_t kCyclesOfOne = 3;  // of x86-64 since 2008 and of 64-bit Arm
 constexpr std::int64_t kLoads = 100'000;
 
-// What the compiler takes for used, so that it is computed.
+// Makes the compiler believe that the value is used, so that it is computed.
 template <class T>
 void keep(const T& value) {
   asm volatile("" : : "r"(value) : "memory");
@@ -55,8 +55,8 @@ double clock_hz() {
 }
 
 // The first word of each line has the number of the line that comes next; all lines are one circle
-// in an order that no prefetcher knows: i -> a i + c mod 2^k has it, where c is odd and 4 divides
-// a - 1 (Hull and Dobell 1962).
+// in an order that no prefetcher knows: i -> a i + c mod 2^k is one if c is odd and 4 divides a - 1
+// (Hull and Dobell 1962).
 void link_lines(AlignedVector<std::uint64_t>& words, std::uint64_t lines) {
   for (std::uint64_t i = 0; i < lines; ++i) {
     words[i * (kLine / 8)] = (i * 0x5851F42D4C957F2D + 0x14057B7EF767814F) % lines;

@@ -1,4 +1,5 @@
-// How fast the host is: what virtual machines of one kind may differ by, and no name of a CPU says.
+// Measures the speed of the host: virtual machines of one kind may differ in it, and the CPU's name
+// does not tell.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@ struct LoadLatency {
 
 struct HostSpeed {
   double clock_hz = 0;                 // of one core while the others rest
-  std::vector<LoadLatency> latencies;  // of one core; without sizes for which there is no memory
+  std::vector<LoadLatency> latencies;  // of one core; without sizes that do not fit into memory
   double copy_bytes_s = 0;             // read and written by all threads together; 0: not measured
 };
 

@@ -175,7 +175,7 @@ class LoadedNvml : public Nvml {
     return found;
   }
 
-  // By process, the mean of the samples since then; nothing where the driver takes none.
+  // By process, the mean of the samples since then; empty if the driver takes none.
   std::optional<std::map<std::int64_t, double>> sm_shares(std::uint64_t since_us) const {
     if (use_ == nullptr) return std::nullopt;
     unsigned count = 0;
@@ -198,8 +198,8 @@ class LoadedNvml : public Nvml {
     return shares;
   }
 
-  // The number that `function` has for the device, times `unit`; nothing where the library lacks
-  // the function, or the function an answer.
+  // The result of `function` for the device, times `unit`; empty if the library lacks the function,
+  // or the function an answer.
   template <class Number, class Function, class... Which>
   std::optional<double> asked(double unit, Function function, Which... which) const {
     Number number = 0;

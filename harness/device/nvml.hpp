@@ -1,5 +1,5 @@
-// What the driver's management library (NVML) knows about a device. It is loaded when asked for, so
-// nothing needs it to build or to run: where it is missing, its answers are. Any thread may ask.
+// The driver's management library (NVML). It is loaded when asked for, so it is not needed to build
+// or to run: without it, its answers are missing. Any thread may ask.
 #pragma once
 
 #include <cstdint>
@@ -25,22 +25,23 @@ class Nvml {
   virtual std::optional<double> energy_j() = 0;
   // Why the clock is not at its maximum: bits of kSlowdowns.
   virtual std::optional<std::uint64_t> slowdowns() = 0;
-  // All processes that compute on the device, this one too where the driver knows its id: not in a
-  // container with ids of its own. `since_us` begins the mean of sm_share, microseconds since 1970.
+  // All processes that compute on the device, this one too if the driver knows its id: not in a
+  // container with its own process ids. `since_us` begins the mean of sm_share, microseconds since
+  // 1970.
   virtual std::optional<std::vector<DeviceProcess>> processes(std::uint64_t since_us) = 0;
-  // Links of NVLink that are up; nothing where the driver does not say.
+  // Links of NVLink that are up; empty if the driver does not say.
   virtual std::optional<int> nvlinks() = 0;
   // Whether the device at that bus id is reached by them.
   virtual std::optional<bool> nvlink_to(const std::string& pci_bus_id) = 0;
 };
 
-// Null where the library cannot be loaded or does not know the device. `pci_bus_id` is
-// "0000:3B:00.0", because NVML and CUDA number devices differently.
+// Null if the library cannot be loaded or does not know the device. `pci_bus_id` is "0000:3B:00.0",
+// because NVML and CUDA number devices differently.
 std::unique_ptr<Nvml> open_nvml(const std::string& pci_bus_id,
                                 const std::string& library = "libnvidia-ml.so.1");
 
-// Those that are not ours. Where the driver does not know our id, one of them is taken for us, the
-// busiest; nothing where it shows none at all, not even us.
+// Processes other than ours. If the driver does not know our id, the busiest one is taken for us;
+// empty if it shows no process, not even us.
 std::optional<std::vector<DeviceProcess>> others_of(
     const std::optional<std::vector<DeviceProcess>>& processes, std::int64_t own_pid);
 

@@ -4,12 +4,11 @@
 //
 // A sampler (AlgorithmInfo::samples) is judged by the mean of the predictions of its draws after
 // burn-in: evaluate() takes a draw into the running mean of the part's predictions, once, and the
-// errors are those of the mean, clipped as any prediction. It needs only the pairs of a part, which
-// stay here: the sampler does not see them.
+// errors are the mean's, clipped as any prediction. It needs only the pairs of a part, which stay
+// here: the sampler does not see them.
 //
-// Cold pairs (user or item without a train rating) are predicted by what is known: mean plus the
-// bias of the side that is known; the plain model has neither, so they get the mean of the train
-// ratings.
+// Cold pairs (user or item without a train rating) are predicted by the mean plus the bias of the
+// known side; the plain model has neither, so they get the mean of the train ratings.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +36,7 @@ inline constexpr std::int64_t kErrorBlock = 1 << 14;
 // A part of the ratings that the ranks of a case evaluate together: each its blocks.
 struct SharedPart {
   const Ratings& own;        // of the blocks of this rank
-  const PartOffsets& parts;  // where those of each rank began before they were made whole blocks
+  const PartOffsets& parts;  // begins of each rank's ratings before they were made whole blocks
   Communicator& ranks;
 };
 
@@ -51,8 +50,8 @@ class Evaluator {
   void set_clip(const std::optional<ClipRange>& clip) { predictor_.set_clip(clip); }
   const Predictor& predictor() const { return predictor_; }  // on the host
 
-  // The stream on which factors in device memory are evaluated: that of the
-  // algorithm, so that an epoch still running is waited for. Null is the default stream.
+  // The stream on which factors in device memory are evaluated: the algorithm's, so that an epoch
+  // still running is waited for. Null is the default stream.
   void set_stream(DeviceStream stream) { stream_ = stream; }
 
   // A device view: the part is uploaded by its first evaluation and must live, unchanged, as long
@@ -63,8 +62,8 @@ class Evaluator {
   Accuracy evaluate(const FactorView& model, const SharedPart& part, ThreadTeam& team) const;
   Accuracy evaluate_mean(const SharedPart& part, ThreadTeam& team) const;
 
-  // Over the ratings [begin, end) of the part. Host views only. Where draws were taken, of their
-  // mean, also of those in device memory, whatever the model.
+  // Over the ratings [begin, end) of the part. Host views only. If draws were taken, also in device
+  // memory, it evaluates their mean instead of the model.
   Accuracy evaluate_range(const FactorView& model, const Ratings& part, std::int64_t begin,
                           std::int64_t end, ThreadTeam& team) const;
 
@@ -79,7 +78,7 @@ class Evaluator {
   PredictionRule rule(const FactorView& model) const { return predictor_.rule(model); }
 
  private:
-  // For the predictions of a part, recognised by where its values are.
+  // For the predictions of a part, recognised by the address of its values.
   struct DrawMean {
     const float* part = nullptr;
     std::int64_t taken = 0;

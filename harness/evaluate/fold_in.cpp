@@ -21,8 +21,8 @@ struct System {
   Vector b;
 };
 
-// Where nothing is regularized and the items span too little, the shortest of the solutions.
-// `a` has only its lower triangle.
+// The shortest of the solutions if nothing is regularized and the items span too little. `a` has
+// only its lower triangle.
 Vector solve_system(const System& system) {
   constexpr double kSingular = 1e-14;  // of the pivots' range
   const Eigen::LLT<Matrix> factored(system.a);
@@ -34,7 +34,7 @@ Vector solve_system(const System& system) {
   return Eigen::CompleteOrthogonalDecomposition<Matrix>(whole).solve(system.b);
 }
 
-// Column j is the row of the j-th item of a history, with a 1 below where asked for.
+// Column j is the row of the j-th item of a history, with a 1 below if asked for.
 Matrix rows_of(const FactorView& model, View<const RowRating> history, bool with_one) {
   Matrix rows(model.factors + (with_one ? 1 : 0), history.size());
   for (std::int64_t j = 0; j < history.size(); ++j) {

@@ -28,10 +28,10 @@ namespace mf {
 // By which loss a row is folded in.
 struct FoldInLoss {
   std::optional<ImplicitLoss> implicit;
-  // For ridge, where it is not implicit: reg n^power |x|^2 for n ratings.
+  // For ridge, if it is not implicit: reg n^power |x|^2 for n ratings.
   double reg = 0;
   double reg_power = 1;
-  // Nothing is folded in: the history itself, of implicit feedback, is what a user is scored by.
+  // Nothing is folded in: a user is scored by the history itself, of implicit feedback.
   bool by_history = false;
   bool has_objective = true;  // false: `implicit` folds rows in, and something else is minimized
 
@@ -41,8 +41,8 @@ struct FoldInLoss {
   static FoldInLoss from_json(const Json& json, const std::string& path);  // Error(data)
 };
 
-// For an algorithm with these parameters: its implicit loss, or ridge by reg_p, where that is
-// there and not negative, else by reg; 0 for an algorithm with neither.
+// For an algorithm with these parameters: its implicit loss, or ridge by reg_p, if that exists and
+// is not negative, else by reg; 0 for an algorithm with neither.
 FoldInLoss fold_in_loss(const AlgorithmInfo& info, const Params& params);
 
 class FoldIn {
@@ -65,7 +65,7 @@ class FoldIn {
  private:
   FactorView model_;
   FoldInLoss loss_;
-  std::vector<double> gram_;  // Q^T Q where the loss is implicit
+  std::vector<double> gram_;  // Q^T Q if the loss is implicit
 };
 
 }  // namespace mf

@@ -81,7 +81,7 @@ std::vector<double> gram_of(const float* rows, std::int64_t count, std::int32_t 
                             std::int64_t stride, ThreadTeam& team) {
   const std::int64_t part =
       std::max<std::int64_t>(kGramRows, (count + kGramParts - 1) / kGramParts);
-  // As many at a time as there are threads; their order is that of the parts.
+  // As many at a time as there are threads; in the order of the parts.
   const std::int64_t wave = part * std::min<std::int64_t>(team.size(), kGramParts);
   std::vector<RowMajor> partial(std::min(wave, count + part - 1) / part, RowMajor(f, f));
   RowMajor total = RowMajor::Zero(f, f);

@@ -7,7 +7,7 @@
 //   sum of l_u |x_u|^2 and of l_i |y_i|^2
 //
 // A pair with r = 0 is not observed. Rows without an observed pair count like the others: a user
-// who was held out whole adds what the model says of him.
+// who was held out whole adds the model's scores.
 //
 // Work: (m + n) f^2 multiply-adds for the Grams, nnz f for the pairs. m = 138,000, n = 26,744,
 // f = 128, nnz = 20 M: 5.3 G and 2.6 G.

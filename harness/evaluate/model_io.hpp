@@ -27,8 +27,8 @@
 namespace mf {
 
 // Written to a folder beside the target, then renamed: a model is there whole or not at all.
-// `predictor` is that of the evaluator: the mean of `train`, and how predictions are clipped.
-// Throws Error(io).
+// `predictor` is the evaluator's: the mean of `train`, and how predictions are clipped. Throws
+// Error(io).
 void save_model(const std::string& folder, const FactorView& factors, const Ratings& train,
                 const Predictor& predictor, const FoldInLoss& loss, const Json& resolved_case);
 

@@ -1,5 +1,4 @@
-// What a rating is predicted as and how far off that is: one definition for the evaluators of host
-// and device.
+// The prediction of a rating and its error: one definition for the evaluators of host and device.
 #pragma once
 
 #include <cmath>
@@ -9,14 +8,14 @@
 
 namespace mf {
 
-// RMSE and MAE over `count` ratings; not numbers where count is 0.
+// RMSE and MAE over `count` ratings; NaN if count is 0.
 struct Accuracy {
   double rmse = 0;
   double mae = 0;
   std::int64_t count = 0;
 };
 
-// What predictions are clipped to: the rating scale. min < max.
+// The range that predictions are clipped to: the rating scale. min < max.
 struct ClipRange {
   float min = 0;
   float max = 0;
@@ -26,12 +25,12 @@ struct ClipRange {
 struct PredictionRule {
   bool biased = false;
   float mean = 0;        // mu of a biased model
-  float train_mean = 0;  // what a plain model says of a cold pair
-  float clip_min = 0;    // predictions are clipped where clip_min < clip_max
+  float train_mean = 0;  // a plain model's prediction of a cold pair
+  float clip_min = 0;    // predictions are clipped if clip_min < clip_max
   float clip_max = 0;
 };
 
-// What is known of the two sides of a rating. Biases count only in a biased model.
+// The known facts of the two sides of a rating. Biases count only in a biased model.
 struct RatingSides {
   bool user_known = false;
   bool item_known = false;

@@ -42,7 +42,7 @@ class Predictor {
   View<const std::uint8_t> known_item() const { return known_item_; }
 
  private:
-  std::shared_ptr<const RatingFacts> train_;  // keeps alive what the views show
+  std::shared_ptr<const RatingFacts> train_;  // owns the memory of the views
   View<const std::uint8_t> known_user_;
   View<const std::uint8_t> known_item_;
   double train_mean_ = 0;

@@ -19,7 +19,7 @@ bool has_history(const Ratings& part, std::int32_t user) {
   return part.user_offsets()[user + 1] > part.user_offsets()[user];
 }
 
-// What the user was observed with: in training, or, of one held out whole, in fold_in.
+// The user's observed items: in training, or, if held out whole, in fold_in.
 std::vector<RowRating> observed(const Split& split, std::int32_t user) {
   const Ratings& part = has_history(split.fold_in, user) ? split.fold_in : split.train;
   std::vector<RowRating> history;
@@ -33,7 +33,7 @@ bool is_on_test(const RankingSpec& ranking) {
   return ranking.metrics.empty() || ranking.metrics.front()->part == MetricPart::test;
 }
 
-// What multiplies an item's own score for a user: in a biased model 1 for all, since a cold user's
+// The weight of an item's own score for a user: in a biased model 1 for all, since a cold user's
 // items differ by their biases.
 float weight_of_item(const FactorView& model, float extra) {
   return model.item_bias != nullptr ? 1.0F : extra;
@@ -149,8 +149,8 @@ AlignedVector<float> QualityEvaluator::fold_in(const FactorView& model, ThreadTe
   return FoldIn(model, loss_, team).solve(split_->fold_in, folded_, team);
 }
 
-// Items of explicit models: their factors, and beside them what the item itself adds. A cold item
-// has only that: nothing beyond the biases of a biased model, the mean of training of a plain one.
+// Items of explicit models: their factors, and beside them the item's own term. A cold item has
+// only that: nothing beyond the biases of a biased model, the mean of training of a plain one.
 AlignedVector<float> QualityEvaluator::item_rows(const FactorView& model) const {
   const PredictionRule rule = known_.rule(model);
   const std::int64_t f = model.factors;

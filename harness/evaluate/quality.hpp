@@ -2,8 +2,8 @@
 // ranking on held-out interactions, on the host or, for factors in device memory, there. Never on
 // the training clock.
 //
-// What the items are ranked by: p . q for implicit feedback; for explicit ratings the prediction
-// before it is clipped (evaluator.hpp), less what is the same for all items of a user. Users who
+// The items are ranked by p . q for implicit feedback; for explicit ratings by the prediction
+// before it is clipped (evaluator.hpp), less the terms common to all items of a user. Users who
 // were held out whole get their factors by fold-in first (fold_in.hpp). A model that scores users
 // by their histories (FactorView::scores) is given these instead, and has no objective.
 #pragma once
@@ -27,7 +27,7 @@
 
 namespace mf {
 
-// For the last evaluation, beside what the case is judged by.
+// Of the last evaluation, beside the metrics of the case.
 struct RankingNotes {
   MetricValues cold;      // over the users without a history; empty without any
   std::int64_t tied = 0;  // users of whom all of the first kRanks items have one score
@@ -47,15 +47,16 @@ class QualityEvaluator {
   MetricValues evaluate(const FactorView& model, ThreadTeam& team);
 
   const RankingNotes& notes() const { return notes_; }
-  // Why there will be no ranking metric, for the user; nothing where a ranked user has a history.
+  // Why there will be no ranking metric, for the user; empty if a ranked user has a history.
   std::optional<std::string> why_unranked() const;
-  // Why the ranking says little, for the user; nothing where most users have scores that differ.
+  // Why the ranking says little, for the user; empty if most users have scores that differ.
   std::optional<std::string> why_tied() const;
 
   // The objective of P = Q = 0; nothing without an implicit loss.
   std::optional<double> zero_objective(ThreadTeam& team) const;
 
-  // The header's "ranking": whom the metrics are means over, and the rules. Null where not asked.
+  // The header's "ranking": the users that metrics are means over, and the rules. Null if not
+  // asked.
   Json ranking_json() const;
 
  private:
@@ -81,7 +82,7 @@ class QualityEvaluator {
   RankingNotes notes_;
   std::vector<std::int32_t> rows_;    // of each ranked user: see RankedRow
   std::vector<std::int32_t> folded_;  // users whose rows come from fold-in, by their slot
-  std::vector<float> extra_;          // explicit: what multiplies an item's own score
+  std::vector<float> extra_;          // explicit: weights of items' own scores
   DeviceStream stream_ = nullptr;
   std::unique_ptr<DeviceObjective> device_objective_;
   std::unique_ptr<DeviceRanking> device_ranking_;

@@ -49,7 +49,7 @@ class ItemPanels {
 };
 
 // Scores of kGroup users, element k of all of them side by side, for `count` panels; rows of scores
-// are kBlockItems apart. False where a score is not finite.
+// are kBlockItems apart. False if a score is not finite.
 MF_CLONES bool multiply(const float* users, const float* panels, std::int64_t width,
                         std::int64_t count, float* scores) {
   Lanes check = {};

@@ -84,9 +84,9 @@ MF_HD constexpr std::int32_t item_of_key(RankKey rank, TieKey key) {
 
 // ---- sorting ----
 
-// Pair t of a step of a bitonic network of n elements, t in [0, n / 2): elements `low` and
-// low + stride are put in falling order, or, where `rising`, in rising order. Steps: size = 2, 4,
-// ..., n, and for each stride = size / 2, ..., 1. n is a power of 2.
+// Pair t of a step of a bitonic network of n elements, t in [0, n / 2): elements `low` and low +
+// stride are put in falling order, or, if `rising`, in rising order. Steps: size = 2, 4, ..., n,
+// and for each stride = size / 2, ..., 1. n is a power of 2.
 struct SortPair {
   int low;
   bool rising;

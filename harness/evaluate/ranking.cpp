@@ -10,7 +10,7 @@
 namespace mf {
 namespace {
 
-// A stream of its own: samples of users share no numbers with splits and initial factors.
+// A separate stream: samples of users share no numbers with splits and initial factors.
 constexpr std::uint64_t kSampleStream = std::uint64_t{3} << 40;
 
 constexpr std::int64_t kRankingChunk = 1 << 12;  // users a partial sum covers
@@ -22,7 +22,7 @@ struct Interactions {
   bool positive;  // only those with a value above 0
 
   bool counts(std::int64_t i) const { return !positive || part.values()[i] > 0; }
-  // Calls body(item) for those of a user, items ascending.
+  // Calls body(item) for a user's items, ascending.
   template <class Body>
   void for_each(std::int32_t user, const Body& body) const {
     if (part.nnz() == 0) return;  // has no offsets, perhaps
@@ -64,7 +64,7 @@ void take_sample(std::vector<std::int32_t>& users, const RankingSpec& spec) {
   std::sort(users.begin(), users.end());
 }
 
-// What the users have in the parts, which have no pair in common: a list each.
+// The items of users in the parts, which have no pair in common: a list each.
 ItemLists lists_of(const std::vector<Interactions>& parts, const std::vector<std::int32_t>& users,
                    ThreadTeam& team) {
   ItemLists lists;

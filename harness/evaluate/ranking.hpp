@@ -1,24 +1,24 @@
 // How well a model ranks the items that a user has not interacted with, on held-out interactions;
-// the rows of harness/experiment/metric.hpp say by what.
+// by the metrics of harness/experiment/metric.hpp.
 //
 // For a user with the held-out items T, the items are ranked by score, the highest first; the order
 // of equal scores is drawn (rank_key.hpp). Items of the user's history (training part, or the
-// fold-in history of a user who was held out whole) are left out. rel(r) is 1 where the item at
-// rank r is in T, 0 elsewhere.
+// fold-in history of a user who was held out whole) are left out. rel(r) is 1 if the item at rank r
+// is in T, else 0.
 //
 //   Recall@k        = sum_{r <= k} rel(r) / min(k, |T|)
 //   Recall of all@k = sum_{r <= k} rel(r) / |T|
 //   NDCG@k          = sum_{r <= k} rel(r) / log2(r + 1)  /  sum_{r <= min(k, |T|)} 1 / log2(r + 1)
 //   MAP@k           = sum_{r <= k} rel(r) precision(r) / min(k, |T|),  precision(r) = hits to r / r
-//   MRR@k           = 1 / r of the first hit, 0 where the first k ranks have none
-//   Hit rate@k      = 1 where the first k ranks have a hit, else 0
+// MRR@k = 1 / r of the first hit, 0 if the first k ranks have none
+// Hit rate@k = 1 if the first k ranks have a hit, else 0
 //   Precision@k     = sum_{r <= k} rel(r) / k
 //
 // Recall and NDCG as Liang, Krishnan, Hoffman, Jebara, "Variational Autoencoders for Collaborative
-// Filtering", WWW 2018, section 4.2; MAP divided by what k ranks can hold, as recall is. A metric
-// is the mean over the users who have held-out interactions and a history; the others have none to
-// be ranked by, and are a mean of their own. Where fewer than k items are left to rank, ranks
-// beyond them are misses.
+// Filtering", WWW 2018, section 4.2; MAP divided by the most that k ranks can hold, as recall is. A
+// metric is the mean over the users who have held-out interactions and a history; users without a
+// history have a separate mean. If fewer than k items are left to rank, ranks beyond them are
+// misses.
 //
 // A score that is not finite makes all of them NaN.
 #pragma once
@@ -47,7 +47,7 @@ struct ItemLists {
   }
 };
 
-// Users with held-out interactions, what they have seen and what was held out.
+// Users with held-out interactions, their seen items and the held-out ones.
 struct RankedUsers {
   std::vector<std::int32_t> users;  // dense indices, ascending
   ItemLists seen;                   // of users[r]
@@ -61,10 +61,10 @@ struct RankedUsers {
   TieKey tie_key(std::int64_t r) const { return mf::tie_key(tie_seed, users[r]); }
 };
 
-// `fold_in` may be null. `positive`: a pair with the value 0 counts as not observed, as the loss of
-// implicit feedback has it. A sample has the users with the smallest random keys by (seed, user):
-// the same for every algorithm, and a larger sample contains a smaller one. The same for any number
-// of threads.
+// `fold_in` may be null. `positive`: a pair with the value 0 counts as not observed, as in the loss
+// of implicit feedback. A sample has the users with the smallest random keys by (seed, user): the
+// same for every algorithm, and a larger sample contains a smaller one. The same for any number of
+// threads.
 RankedUsers choose_ranked_users(const Ratings& train, const Ratings* fold_in, const Ratings& test,
                                 const RankingSpec& spec, bool positive, ThreadTeam& team);
 
@@ -89,16 +89,16 @@ struct RankedItems {
 std::vector<double> mean_ranking(View<const Hits> hits, const RankedUsers& users, bool cold,
                                  const std::vector<Metric>& metrics, ThreadTeam& team);
 
-// The same for any number of threads. `top`, where not null, receives kRanks items for each user in
-// the order of their ranks, -1 where there are no more.
+// The same for any number of threads. `top`, if not null, receives kRanks items for each user in
+// the order of their ranks, -1 if there are no more.
 //
 // Work: 2 width n_items operations a user; 138,000 users x 26,744 items at width 128 are 0.94
 // TFLOP, 1.7 s on 16 cores at 35 GFLOP/s each.
 RankedItems rank_items(const ScoreRows& rows, const RankedUsers& users, ThreadTeam& team,
                        AlignedVector<std::int32_t>* top = nullptr);
 
-// The same of scores that are no such products: score(r, scores) has those of users[r] for all
-// items. Called by several threads at once.
+// The same for other scores: score(r, scores) sets the scores of users[r] for all items. Called by
+// several threads at once.
 using ScoreUser = std::function<void(std::int64_t r, View<float> scores)>;
 RankedItems rank_scores(const ScoreUser& score, std::int32_t n_items, const RankedUsers& users,
                         ThreadTeam& team);

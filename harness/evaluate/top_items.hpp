@@ -1,4 +1,4 @@
-// The best kRanks of a user's scores, and what is noted of them; on the host.
+// The best kRanks of a user's scores, and notes on them; on the host.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ struct Scored {
 class TopItems {
  public:
   void start(TieKey key);
-  // For the items first, first + 1, ... but for those of `seen`, which is ascending. `scores` has
-  // room up to a multiple of kScan; those that are left out are overwritten.
+  // For the items first, first + 1, ... without the items of `seen`, which ascend. `scores` has
+  // room up to a multiple of kScan; scores of left-out items are overwritten.
   void add_unseen(float* scores, std::int64_t count, std::int32_t first,
                   View<const std::int32_t> seen);
   // The best, in order.

@@ -7,7 +7,7 @@
 namespace mf {
 namespace {
 
-// Ratings are sorted by user, so those of a group are one range.
+// Ratings are sorted by user, so a group's are one range.
 Accuracy evaluate_users(const Evaluator& evaluator, const FactorView& model, const Ratings& part,
                         std::int64_t first, std::int64_t end, ThreadTeam& team) {
   if (part.nnz() == 0) return accuracy_of({}, 0);

@@ -17,13 +17,13 @@ struct UserGroup {
   Accuracy train;
 };
 
-// `groups` groups, or one per user where there are fewer users. `model` is a host view. For a
-// sampler, whose draws `evaluator` has taken, the groups of their mean.
+// `groups` groups, or one per user if there are fewer users. `model` is a host view. For a sampler,
+// whose draws `evaluator` has taken, the groups of their mean.
 std::vector<UserGroup> evaluate_user_groups(const Evaluator& evaluator, const FactorView& model,
                                             const Split& split, std::int64_t groups,
                                             ThreadTeam& team);
 
-// The footer's "user_groups": RMSE is null where a group has no rating.
+// The footer's "user_groups": RMSE is null if a group has no rating.
 Json to_json(const std::vector<UserGroup>& groups);
 
 }  // namespace mf

@@ -14,7 +14,7 @@ const Json& file() {
   return json;
 }
 
-// A validation part takes training ratings, but leaves the test part what it is.
+// A validation part takes training ratings, but leaves the test part as it is.
 bool is_of(const Json& set, const std::string& dataset, const Json& split) {
   if (set.at("dataset") != dataset) return false;
   for (const auto& [key, value] : set.at("split").items()) {

@@ -22,7 +22,7 @@ struct FrozenTargets {
   TargetSpec at(std::size_t level) const { return {metric, values[level]}; }
 };
 
-// By the label of the data set and the split, as headers have them; nothing where none are frozen.
+// By the label of the data set and the split, as in headers; empty if none are frozen.
 std::optional<FrozenTargets> frozen_targets(const std::string& dataset, const Json& split);
 
 Json frozen_targets_json();  // the file, for whoever reads results

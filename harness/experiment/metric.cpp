@@ -15,7 +15,7 @@ int count_to(const Hits& hits, int ranks) {
   return count;
 }
 
-// What k ranks can hold.
+// The most hits that k ranks can hold.
 double places(int k, std::int64_t held_out) {
   return static_cast<double>(std::min<std::int64_t>(k, held_out));
 }

@@ -1,9 +1,8 @@
-// What the quality of a model is measured by: a row a metric. Specs, stop rules, searches, tables,
-// results and, by `mfbench schema metrics`, figures read this table. docs/methodology.md has the
-// definitions.
+// The metrics of a model's quality, a row each. Specs, stop rules, searches, tables, results and,
+// by `mfbench schema metrics`, figures read this table. docs/methodology.md has the definitions.
 //
 // The items of a user are ranked as harness/evaluate/ranking.hpp says. A ranking metric is the mean
-// over users of what its row makes of the first k ranks; k is part of its key: ndcg_100, recall_20.
+// over users of its row's value of the first k ranks; k is part of its key: ndcg_100, recall_20.
 #pragma once
 
 #include <algorithm>
@@ -33,9 +32,10 @@ struct Hits {
   void set(int rank) { words[rank / 32] |= std::uint32_t{1} << (rank % 32); }
 };
 
-// For one user with `held_out` >= 1 held-out items: what the first k ranks are worth.
+// For one user with `held_out` >= 1 held-out items: the value of the first k ranks.
 using RankingValue = double (*)(const Hits& hits, int k, std::int64_t held_out);
-double recall_at(const Hits& hits, int k, std::int64_t held_out);  // of what k ranks can hold
+double recall_at(const Hits& hits, int k, std::int64_t held_out);  // of the most that k ranks can
+                                                                   // hold
 double recall_of_all_at(const Hits& hits, int k, std::int64_t held_out);
 double ndcg_at(const Hits& hits, int k, std::int64_t held_out);
 double average_precision_at(const Hits& hits, int k, std::int64_t held_out);
@@ -59,13 +59,13 @@ inline constexpr Names kMeasures{std::to_array<Named<Measure>>({{"rmse", Measure
                                                                 {"ranking", Measure::ranking}})};
 
 struct MetricRow {
-  std::string_view name;  // its key; of a ranking metric what stands before _k
+  std::string_view name;  // its key; of a ranking metric the part before _k
   std::string_view title;
   Measure measure = Measure::rmse;
   MetricPart part = MetricPart::test;
   bool more_is_better = false;
-  bool every_line = false;        // its key is in every trace point, null where it is not computed
-  std::string_view watched = {};  // as a monitor, where that is not its key
+  bool every_line = false;        // its key is in every trace point, null if it is not computed
+  std::string_view watched = {};  // as a monitor, if that is not its key
   RankingValue of_user = nullptr;
   std::array<int, 2> usual = {};  // the k that every ranked case has; 0: none
 };
@@ -158,19 +158,19 @@ inline constexpr Metric kTestRmse = Metric::named("test_rmse");
 inline constexpr Metric kValidationRmse = Metric::named("validation_rmse");
 inline constexpr Metric kObjective = Metric::named("objective");
 inline constexpr Metric kNdcg100 = Metric::named("ndcg", 100);
-// What a model is judged by first: the first of these that it has.
+// The main metric of a model: the first of these that it has.
 inline constexpr std::array kMainMetrics{kTestRmse, kNdcg100, kObjective};
 
-// By its key, or with ndcg@100 for ndcg_100; nothing where there is no such metric.
+// By its key, or with ndcg@100 for ndcg_100; empty if there is no such metric.
 std::optional<Metric> find_metric(std::string_view word);
 // All of the table; of ranking metrics those that every ranked case has.
 std::vector<Metric> usual_metrics();
 std::vector<Metric> usual_ranking();
-// The same of the validation part, or the metric itself where that has none.
+// The same of the validation part, or the metric itself if that has none.
 Metric on_validation(Metric metric);
 
-// What a model was measured by. A value that was computed and is not finite is NaN; one that was
-// not computed is absent.
+// The measured metrics of a model. A computed value that is not finite is NaN; a value that was not
+// computed is absent.
 class MetricValues {
  public:
   std::optional<double> operator[](Metric metric) const {
@@ -181,7 +181,7 @@ class MetricValues {
   void add(const MetricValues& others) {
     values_.insert(others.values_.begin(), others.values_.end());
   }
-  // For rules that take less for better: NaN where it is absent.
+  // For rules that take less for better: NaN if it is absent.
   double to_minimize(Metric metric) const {
     const double value = (*this)[metric].value_or(std::numeric_limits<double>::quiet_NaN());
     return metric->more_is_better ? -value : value;
@@ -193,7 +193,7 @@ class MetricValues {
   std::map<Metric, double> values_;
 };
 
-// Whom the items are ranked for, and by what that is judged.
+// The users that items are ranked for, and the metrics.
 struct RankingSpec {
   std::int64_t users = 0;  // a sample of that many; 0: all
   std::uint64_t seed = 1;  // of the sample, and of the order of equal scores

@@ -12,8 +12,8 @@
 
 namespace mf {
 
-// What it is named for. Rules that watch the RMSE of a part call it by the part: "test"; a search
-// chooses by the validation part.
+// The use of a named metric. Rules that watch the RMSE of a part call it by the part: "test"; a
+// search chooses by the validation part.
 enum class MetricUse { target, monitor, search };
 
 std::string word_of(Metric metric, MetricUse use);
@@ -37,7 +37,7 @@ const Form<TargetSpec>& target_form();
 Json to_json(const TargetSpec& target);
 TargetSpec parse_target(const std::string& text);  // of a command line: ndcg_100=0.3
 
-// For whoever reads results: a row, and all of them, with what a model is judged by in this order.
+// For readers of results: one row, and all rows with the order of main metrics.
 Json metric_json(Metric metric);
 Json metric_table();
 

@@ -75,7 +75,7 @@ double Schedule::rate(std::int64_t epoch) const {
 }
 
 void Schedule::observe(double monitored) {
-  // What was not computed is neither better nor worse.
+  // A missing value is neither better nor worse.
   if (spec_.kind != ScheduleSpec::Kind::plateau || std::isnan(monitored)) return;
   if (!seen_ || monitored < best_ - spec_.min_delta) {
     best_ = monitored;

@@ -17,7 +17,7 @@ class SchemaWriter {
   const Json& definitions() const { return definitions_; }
 
  private:
-  // The keys of a form beside those of `outer`, which contain it. Where further keys depend on
+  // The keys of a form beside the keys of `outer`, which contain it. If further keys depend on
   // others, only the innermost form knows all that are allowed.
   Json keys(const FormInfo& form, std::vector<std::string> outer, bool sweeps) {
     Json properties = Json::object();
@@ -44,7 +44,7 @@ class SchemaWriter {
     return out;
   }
 
-  // A list at the selector names several kinds: each of them must allow what is there.
+  // A list at the selector names several kinds: each of them must allow the keys present.
   void add_kinds(Json& rules, const FormInfo& form, const std::vector<std::string>& outer,
                  bool sweeps) {
     Json without = Json::array();
@@ -112,7 +112,7 @@ class SchemaWriter {
     });
   }
 
-  // A reference to a definition under this name, or one with a number where another has it.
+  // A reference to a definition under this name, or one with a number if another has it.
   template <class Make>
   Json define(const std::string& name, const Make& make) {
     std::string plain = name;

@@ -110,7 +110,7 @@ void read_algorithm(JsonReader& reader, AlgorithmEntry& entry) {
   entry.init.kind = model == ModelKind::plain ? InitKind::uniform : InitKind::normal;
 }
 
-// Ranges of its own parameters: what the entry sets is not searched.
+// Ranges of the entry's parameters: those that it sets are not searched.
 void read_tune(JsonReader& reader, AlgorithmEntry& entry) {
   const Json* json = reader.find("tune");
   if (json == nullptr || entry.name.empty()) return;  // of no algorithm

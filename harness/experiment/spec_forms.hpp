@@ -18,7 +18,7 @@ inline constexpr Names kInitKindNames{
                                     {"uniform", InitKind::uniform},
                                     {"normal_over_factors", InitKind::normal_over_factors}})};
 
-// What an entry may set instead of the spec: how often. What is evaluated is the same for all.
+// What an entry may set instead of the spec: how often. All share the evaluated quantities.
 struct OwnEvaluateSpec {
   std::optional<std::int64_t> every;
 };
@@ -36,7 +36,7 @@ struct AlgorithmEntry {
   std::optional<TuneSpec> tune;
 };
 
-// The top of a spec. What sweeps is read entry by entry, from the JSON itself.
+// The top of a spec. Sweeps are read entry by entry, from the JSON itself.
 struct SpecKeys {
   std::string schema;
   std::string name;

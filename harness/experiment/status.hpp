@@ -16,7 +16,7 @@ inline constexpr Names kStatuses{
                                   {"error", Status::error},
                                   {"interrupted", Status::interrupted}})};
 
-// Divergence and a skipped case are findings; these are what --retry runs again.
+// Divergence and a skipped case are findings; these are failures, which --retry runs again.
 constexpr bool is_failure(Status status) {
   return status == Status::error || status == Status::oom || status == Status::timeout;
 }

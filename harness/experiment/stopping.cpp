@@ -111,7 +111,7 @@ std::optional<StopDecision> Stopping::check_targets(const StopInput& input) cons
 std::optional<StopDecision> Stopping::check_plateau(const StopInput& input) {
   const Metric monitor = spec_.plateau_monitor.value_or(kValidationRmse);
   const double now = input.metrics.to_minimize(monitor);
-  // What was not computed is neither better nor worse, and the initial model is no best.
+  // A missing value is neither better nor worse, and the initial model never counts as the best.
   if (spec_.plateau_patience == 0 || std::isnan(now) || input.epoch == 0) return std::nullopt;
   if (!best_ || now < *best_ - spec_.plateau_min_delta) {
     best_ = now;
@@ -123,7 +123,7 @@ std::optional<StopDecision> Stopping::check_plateau(const StopInput& input) {
   return std::nullopt;
 }
 
-// More is better of what is below zero here: it was negated, and falls by the factor.
+// Metrics below zero here are better if larger: it was negated, and falls by the factor.
 std::optional<StopDecision> Stopping::check_overfitting(const StopInput& input) {
   const double factor = spec_.overfitting_factor;
   const Metric monitor = spec_.overfitting_monitor.value_or(kValidationRmse);

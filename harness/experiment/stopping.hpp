@@ -45,13 +45,13 @@ struct StopDecision {
   std::string reason;  // a sentence
 };
 
-// The error from which on a model of ratings is far off, in units of that of the mean predictor.
+// The error from which on a model of ratings is far off, in units of the mean predictor's error.
 // Scales of ratings are about four of these units wide, so predictions within the scale are not as
 // far off; models that overfit for want of a regularizer were seen at two.
 inline constexpr double kFarFromMean = 5;
 
-// What the error of a model is held against. One that has started further off than the limit may
-// still come down from there.
+// The reference for the error of a model. One that has started further off than the limit may still
+// come down from there.
 struct Reference {
   double initial = 0;  // of epoch 0
   // For a model that has learned nothing: the RMSE of predicting the mean of the training part on
@@ -61,7 +61,7 @@ struct Reference {
 
 class Stopping {
  public:
-  // `error` is what may diverge: the RMSE of a part, or the objective.
+  // `error` may diverge: the RMSE of a part, or the objective.
   explicit Stopping(StopSpec spec, Metric error = kTestRmse) : spec_(spec), error_(error) {}
   void start(const Reference& reference) { reference_ = reference; }
   std::optional<StopDecision> check(const StopInput& input);

@@ -21,7 +21,7 @@ void watch_validation(std::optional<Metric>& monitor) {
   if (of_test && !monitor->is_ranking()) monitor = on_validation(*monitor);
 }
 
-// A rule watches what an evaluation says.
+// A rule watches the results of evaluations.
 bool watches(const Case& item) {
   return item.stop.plateau_patience > 0 || item.stop.overfitting_factor > 0 ||
          item.schedule.kind == ScheduleSpec::Kind::plateau;
@@ -139,7 +139,7 @@ Case trial_case(const Study& study, std::size_t trial, std::size_t rung) {
   const Json& values = study.points.at(trial);
   Case item = study.make(values, study.base.seed);
   item.stop.epochs = study.rungs.at(rung);
-  // A trial that stopped where it is good enough could not be told from a better one.
+  // A trial that stopped when good enough could not be told from a better one.
   item.stop.target_rmse.reset();
   item.stop.target.reset();
   watch_validation(item.stop.plateau_monitor);
@@ -154,7 +154,8 @@ Case trial_case(const Study& study, std::size_t trial, std::size_t rung) {
   item.resolved["judged_by"] = "validation";
   item.hash = sha256(canonical(item.resolved));
   item.id = fmt::format("{}/e{}-{}", study.name, item.stop.epochs, item.hash.substr(0, 10));
-  // The label begins with the algorithm. The rest of it stands last, where long lines are cut.
+  // The label begins with the algorithm. The rest of it stands last, since long lines are cut
+  // there.
   item.title = fmt::format("{} trial {}, {} epochs{}", item.algorithm, trial + 1, item.stop.epochs,
                            study.label.substr(item.algorithm.size()));
   item.trial = {{"study", study.name},

@@ -194,7 +194,7 @@ std::optional<std::int64_t> count_values(const TuneRange& range) {
   return static_cast<std::int64_t>(range.high - range.low) + 1;
 }
 
-// How many points there are, or nothing where they are more than `limit`.
+// How many points there are, or empty if they are more than `limit`.
 std::optional<std::int64_t> count_points(const std::vector<TuneRange>& over, std::int64_t limit) {
   std::int64_t count = 1;
   for (const auto& range : over) {

@@ -1,5 +1,5 @@
-// What an entry's "tune" asks for: which parameters are searched over which ranges, by how many
-// trials, and the points that these are. docs/tuning.md says why it is done so.
+// The search of an entry's "tune": its parameters, ranges, number of trials, and their points.
+// docs/tuning.md has the reasons.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,9 @@ struct TuneRange {
   bool whole = false;  // an integer
   // The parameter's own bounds: nothing lies beyond them.
   double least = 0, most = 0;
-  std::vector<Json> choices;  // instead of the range, where there are any
+  std::vector<Json> choices;  // instead of the range, if any
 
-  Json to_json() const;  // as the spec has it
+  Json to_json() const;  // as in the spec
 };
 
 struct TuneSpec {
@@ -42,7 +42,7 @@ struct TuneSpec {
 TuneSpec parse_tune(const Json& json, const std::string& path, const AlgorithmInfo& algorithm);
 FieldInfo tune_info();  // for the schema
 
-// The value at u in [0, 1) along the range: an integer where it is whole, else with four digits.
+// The value at u in [0, 1) along the range: an integer if it is whole, else with four digits.
 Json value_along(const TuneRange& range, double u);
 
 // Distinct points {"reg": 0.04, ...}, at most `trials`; fewer only where there are no more. A point
@@ -63,8 +63,8 @@ constexpr std::int64_t survivors(std::int64_t trials, std::int64_t eta) {
 // (study_choice.hpp).
 std::int64_t count_runs(std::int64_t trials, std::int64_t eta, std::size_t rungs);
 
-// The names of those of `values` that lie within 5 % of an end of their range which the parameter
-// itself does not set.
+// The names of `values` within 5 % of an end of their range, unless that end is the parameter's own
+// limit.
 std::vector<std::string> on_edges(const std::vector<TuneRange>& over, const Json& values);
 
 }  // namespace mf

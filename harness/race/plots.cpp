@@ -20,7 +20,7 @@
 namespace mf {
 namespace {
 
-constexpr int kNotStarted = 127;  // as a shell has it
+constexpr int kNotStarted = 127;  // as in a shell
 constexpr std::array<const char*, 2> kPackages = {"matplotlib", "pandas"};
 
 std::string variable(const char* name) {
@@ -35,7 +35,7 @@ void exec(std::vector<std::string> words) {
   ::execvp(arguments.front(), arguments.data());
 }
 
-// Its exit code; what it prints goes to `out` and `err`, files of this process.
+// Its exit code; its output goes to `out` and `err`, files of this process.
 int run(const std::vector<std::string>& words, int out, int err) {
   const pid_t child = ::fork();
   if (child < 0) fail(ErrorKind::io, "{}: cannot be started: {}", words.front(), last_cause());
@@ -50,7 +50,7 @@ int run(const std::vector<std::string>& words, int out, int err) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-// Looks where they are: to import them takes seconds.
+// Only locates them: importing takes seconds.
 int look_for_packages(const std::string& python) {
   std::vector<std::string> words = {
       python, "-c",
@@ -80,7 +80,7 @@ class TemporaryFile {
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
 };
 
-// The first that has the packages; else the first that starts, which then says what it lacks.
+// The first that has the packages; else the first that starts, which then names the missing ones.
 std::string find_python() {
   std::string some;
   for (const std::string& python :
@@ -98,8 +98,8 @@ std::string find_python() {
   return some;
 }
 
-// Also puts into the environment where its modules are, and this program, which tells it what
-// results mean.
+// Also puts into the environment the path of its modules, and of this program, which explains
+// results to it.
 std::vector<std::string> command_of(const char* module, const std::vector<std::string>& words) {
   const auto found = beside_program("plots/mfplots/__main__.py");
   if (!found) {

@@ -21,7 +21,7 @@ struct Drawn {
 // The same beside this process, which waits for it and goes on either way.
 Drawn run_plots(const char* module, const std::vector<std::string>& words);
 
-// By what the desktop opens such files with, where it has that; this process goes on.
+// Opens it with the desktop's program for such files, if there is one; this process goes on.
 void open_file(const std::string& file);
 
 }  // namespace mf

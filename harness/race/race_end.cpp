@@ -19,7 +19,7 @@ namespace {
 
 struct Racer {
   std::string name;
-  std::vector<double> answers;  // of its seeds, infinite where the target was missed
+  std::vector<double> answers;  // of its seeds, infinite if the target was missed
   bool contended = false;       // other programs took part of the machine from one of them
   double answer() const { return median(answers).value_or(kNever); }
 };

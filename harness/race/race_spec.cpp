@@ -19,7 +19,7 @@ constexpr double kUsualDeviation = 1.1;  // of one to five stars
 constexpr int kSeeds = 3;
 constexpr std::int64_t kRankedUsers = 10'000;
 
-// What is searched, in ranges for five stars or for pairs, and for how long a case may train.
+// The searched ranges, for five stars or for pairs, and the time a case may train.
 struct Search {
   double least_reg, most_reg;
   bool learning_rate;
@@ -31,7 +31,7 @@ struct Runner {
   std::string name;
   Search search;
   Json fixed;
-  std::string unless;  // runs only where that one cannot
+  std::string unless;  // runs only if that one cannot
 };
 
 std::vector<Runner> runners(Feedback feedback) {

@@ -20,7 +20,7 @@ struct RatingsLook {
   std::int32_t users = 0;
 };
 
-// `given`: instead of what the values look like.
+// `given`: the kind of feedback instead of a guess.
 RatingsLook look_at_ratings(const Dataset& data, std::optional<Feedback> given, int threads);
 
 struct RaceFrame {

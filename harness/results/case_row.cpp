@@ -77,7 +77,7 @@ Json question_json(const ResultFile& file, const Json& spec) {
           {"target", value_at(file.header, {"target"})}};
 }
 
-// What the case is measured against, and when it was there.
+// The target of the case, and the time at which it was reached.
 void add_target(RowBuilder& row, const ResultFile& file, const Json& spec) {
   const Json question = question_json(file, spec);
   const auto target = named_target(question);
@@ -94,7 +94,7 @@ void add_target(RowBuilder& row, const ResultFile& file, const Json& spec) {
   if (*place > 0) row.set("epoch_before_target", value_at(file.trace[*place - 1], {"epoch"}));
 }
 
-// Null where the run has missed it.
+// Null if the run has missed it.
 void add_frozen(RowBuilder& row, const ResultFile& file) {
   const auto targets = frozen_targets(text_at(file.header, {"dataset", "name"}).value_or(""),
                                       value_at(file.header, {"dataset", "split"}));
@@ -211,7 +211,7 @@ Json point_columns(const ResultFile& file) {
                                                   : derived_of_point(file, point, field.path));
     }
   }
-  // What other versions write.
+  // Keys of other versions.
   for (std::size_t i = 0; i < file.trace.size(); ++i) {
     for (const auto& [key, value] : file.trace[i].items()) {
       if (key == "type") continue;

@@ -31,7 +31,7 @@ Bytes bytes_of(const std::string& path) { return map_file(path, Origin::found); 
 
 bool is_file(const std::string& path) { return open_if_there(path, Origin::found).has_value(); }
 
-// A link to one does not count: what it leads to is no part of the results.
+// A link to one does not count: its target is not part of the results.
 bool is_own_folder(const fs::path& path) {
   std::error_code none;
   return fs::is_directory(fs::symlink_status(path, none));
@@ -111,7 +111,7 @@ class Merge {
     for (const auto& id : sources_.front().cases) choose(id);
   }
 
-  // spec.json first: what is killed here goes on by the same command.
+  // spec.json first: a killed merge goes on by the same command.
   Merged write() {
     make_folder(out_);
     to_ = without_links(out_);
@@ -200,7 +200,7 @@ class Merge {
   }
 
   const std::string out_;
-  std::string to_;  // where that leads
+  std::string to_;  // target of the link
   std::list<HeldFolder> held_;
   std::vector<Source> sources_;
   std::map<std::string, Choice> choices_;

@@ -78,8 +78,8 @@ bool all_positive(const std::vector<double>& values) {
   return std::all_of(values.begin(), values.end(), [](double value) { return value > 0; });
 }
 
-// For the ratio by which `above` is over `below`, run against run. By ranks where one is infinite;
-// nothing where that would be without end.
+// For the ratio by which `above` is over `below`, run against run. By ranks if one is infinite;
+// empty if that would be unbounded.
 std::optional<Interval> interval_of_ratio(const std::vector<double>& above,
                                           const std::vector<double>& below) {
   const auto enough = [](const auto& side) {
@@ -128,7 +128,7 @@ Json metric_row(const Json& question) {
   return metric ? metric_json(*metric) : Json();
 }
 
-// The place of a role among the names of columns; null where two columns are pairs without one.
+// The place of a role among the names of columns; null if two columns are pairs without one.
 Json place_of(Role role, const std::vector<std::string>& fields, const Roles& roles,
               const ColumnNames& names) {
   const auto found = std::find(roles.of.begin(), roles.of.end(), role);
@@ -147,8 +147,8 @@ Json place_of(Role role, const std::vector<std::string>& fields, const Roles& ro
 
 // {"ask": "columns", "names": ["userId", ...], "columns": {"item": "sku"}}: the places of user,
 // item, rating and time, as of a header (datasets/readers/columns.hpp); with "pairs": true, each
-// row is an observed pair, and a rating is passed over. A time is not needed, and has no place
-// where several columns claim to be it.
+// row is an observed pair, and a rating is passed over. A time is not needed, and has no place if
+// several columns claim to be it.
 Json column_places(const Json& question) {
   std::vector<std::string> fields;
   for (const Json& name : part_of_question(question, "names")) {

@@ -1,5 +1,5 @@
-// What figures and pages ask of numbers that they have chosen: the rules of answer.hpp and of
-// stats.hpp, for programs in other languages.
+// Questions that figures and pages ask about numbers they have chosen: the rules of answer.hpp and
+// of stats.hpp, for programs in other languages.
 #pragma once
 
 #include <iosfwd>
@@ -26,8 +26,8 @@ namespace mf {
 // Throws Error(usage) for what is no question.
 Json answer_question(const Json& question);
 
-// A question a line, an answer a line, until the end of the input; {"error": ...} for a line
-// that is no question.
+// A question a line, an answer a line, until the end of the input; {"error": ...} for a line that
+// is not a question.
 void answer_questions(std::istream& in, std::ostream& out);
 
 }  // namespace mf

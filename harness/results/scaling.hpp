@@ -1,5 +1,4 @@
-// What more ranks or devices are worth: the times of a configuration on several beside those on
-// one.
+// The gain from more ranks or devices: the times of a configuration on several beside those on one.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +8,7 @@
 
 namespace mf {
 
-// For training, and of what a user waits for, which more of them may hardly shorten. Empty where no
+// For training, and for a user's wait, which more of them may hardly shorten. Empty if no
 // configuration of the spec has run on one and on several.
 std::string scaling_table(const std::string& folder, const Spec& spec, std::size_t room);
 

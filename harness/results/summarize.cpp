@@ -35,7 +35,7 @@ struct ResultPlace {
   bool is_file = false;  // a single case
 };
 
-// The same for all names of one file; that of a link which leads nowhere is its own.
+// The same for all names of one file; a dangling link is its own.
 std::string one_name_of(const std::string& path) {
   std::error_code error;
   const fs::path place = fs::weakly_canonical(path, error);
@@ -71,7 +71,7 @@ class ResultSearch {
       std::error_code none;
       if (is_packed_name(path)) folders.insert(folder_of_packed(path));
       if (at->is_symlink(none) || !at->is_directory(none)) continue;
-      // Trials are no cases: they count where their own folder is named.
+      // Trials are not cases: they count only if their own folder is named.
       if (holds_studies(path)) {
         at.disable_recursion_pending();
       } else {
@@ -101,7 +101,7 @@ StoredSpec visit_place(const ResultPlace& place, const TakeStored& take) {
 // ---- what is in them
 // -----------------------------------------------------------------------------
 
-// Called for each case: its row and, where it has begun, its file.
+// Called for each case: its row and, if it has begun, its file.
 struct CaseTaker {
   std::function<void(const Json& row, const ResultFile* file)> take;
   std::function<void(const std::string& folder, const std::string& why)> leave_out;
@@ -153,7 +153,7 @@ class ResultReading {
   }
 
  private:
-  // Cases in the order of their spec.json, and what it does not list behind them.
+  // Cases in the order of their spec.json, then unlisted ones.
   void read_one(const ResultPlace& place) {
     ListedIds listed;
     std::map<std::string, std::string> of_hash;
@@ -259,8 +259,8 @@ std::string csv_line(const std::vector<std::string>& cells) {
   return line;
 }
 
-// Adds the values of an object, those of objects inside under their names joined by dots:
-// {"a": {"b": 1}} gives {prefix}a.b.
+// Adds the values of an object, nested objects' under their names joined by dots: {"a": {"b": 1}}
+// gives {prefix}a.b.
 void add_flat(const Json& object, const std::string& prefix, FlatRow& cells) {
   for (const auto& [key, value] : object.items()) {
     if (value.is_object()) {
@@ -328,7 +328,7 @@ class CsvTables {
 
   static bool is_empty(const Json& value) { return value.is_object() && value.empty(); }
 
-  // Those of a field where it stands, by name; what is no field at the end.
+  // Columns of fields in their places, by name; others at the end.
   std::vector<std::string> ordered_columns() const {
     std::vector<std::string> columns(columns_.begin(), columns_.end());
     const auto key = [&](const std::string& column) {
@@ -350,7 +350,7 @@ class CsvTables {
     return columns.size();
   }
 
-  // Each point with what names its case, and with the parameters of that.
+  // Each point with the name and the parameters of its case.
   std::size_t write_trace(AtomicFile& file) {
     const std::vector<std::string> names = {"case", "case_id", "algorithm", "dataset", "seed"};
     std::vector<std::string> of_point = point_columns_;

@@ -1,5 +1,5 @@
-// Result files as one table of cases and one of trace points, with what follows from them: lines of
-// JSON for figures and pages, comma-separated values for other programs.
+// Result files as one table of cases and one of trace points, with derived values: lines of JSON
+// for figures and pages, comma-separated values for other programs.
 #pragma once
 
 #include <iosfwd>
@@ -21,21 +21,21 @@ struct Summarized {
   std::size_t points = 0, trace_columns = 0;
   int left_out = 0;   // damaged or foreign files, each named on standard error
   int not_begun = 0;  // listed in a spec.json without a file, or without a header; named as well
-  int unlisted = 0;   // of `unlisted`, where they are not asked for
+  int unlisted = 0;   // of `unlisted`, if they are not asked for
 };
 
-// An object a line, written as files are read: {"type": "case", column: value, ..., "trace":
+// An object a line, written while files are read: {"type": "case", column: value, ..., "trace":
 // {column: [values]}}, also of cases that have not begun, and {"type": "left_out", "folder",
-// "why"}. Throws Error(usage) where a path is neither folder nor result file.
+// "why"}. Throws Error(usage) if a path is neither folder nor result file.
 Summarized summarize_as_json(const SummarizeOptions& options, std::ostream& out);
 
 // Writes both files whole or not at all; objects have a column for each of their keys. Throws as
-// the other, where there is no result, and Error(io) where a table cannot be written.
+// the other if there is no result, and Error(io) if a table cannot be written.
 Summarized summarize_as_csv(const SummarizeOptions& options, const std::string& cases,
                             const std::string& trace);
 
 // A value as comma-separated text (RFC 4180): a number in as many digits as give it back, true or
-// false, text in quotes where it needs them; nothing for null. Lists are JSON in quotes.
+// false, text in quotes if it needs them; empty for null. Lists are JSON in quotes.
 std::string csv_cell(const Json& value);
 
 }  // namespace mf

@@ -36,12 +36,12 @@ struct Row {
   std::string data, name;
   Metric metric;
   Method method = Method::sgd;
-  // Headline, that of the last epoch, which is that of a saved model, and best on the test part.
+  // Headline, last epoch (of a saved model), and best on the test part.
   std::vector<double> quality, last, best_seen;
-  bool restarts = false;                            // each evaluated point is a run of its own
+  bool restarts = false;                            // each evaluated point is a separate run
   std::vector<double> train, answer;                // to the end
-  std::vector<double> train_to, answer_to, energy;  // to the target, infinite where it was missed
-  // Answers to the frozen targets of the data set, infinite where they were missed.
+  std::vector<double> train_to, answer_to, energy;  // to the target, infinite if it was missed
+  // Answers to the frozen targets of the data set, infinite if they were missed.
   std::optional<FrozenTargets> frozen;
   std::array<std::vector<double>, kTargetLevels.size()> answer_frozen;
   std::vector<double> first, steady, rate, writes;
@@ -160,7 +160,7 @@ std::string energy_cell(const std::vector<double>& numbers) {
   return middle && std::isfinite(*middle) ? fmt::format("{:.3g} J", *middle) : "-";
 }
 
-// The metric is named beside its values where it is not the same for all.
+// The metric is named beside its values if it is not the same for all.
 std::string quality_cell(const Row& row, bool with_name) {
   const auto quality = median(row.quality);
   if (!quality) return "-";
@@ -182,7 +182,7 @@ bool any_restarts(const std::vector<Row>& rows) {
   return std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.restarts; });
 }
 
-// "142.9 ms +" where each point has the time of its own run; `aligned`: others leave room for that.
+// "142.9 ms +" if each point has the time of a separate run; `aligned`: others leave room for that.
 std::string time_cell(const Row& row, const std::vector<double>& numbers, bool aligned) {
   return seconds_cell(numbers) + (row.restarts ? " +" : aligned ? "  " : "");
 }
@@ -210,7 +210,7 @@ std::string contended_cell(const Row& row) {
              : fmt::format("{} of {} contended", row.contended.size(), row.seeds());
 }
 
-// What a rate is not to be read without.
+// Remarks without which a rate must not be read.
 std::string remarks_cell(const Row& row) {
   std::vector<std::string> words;
   if (!row.contended.empty()) words.push_back(contended_cell(row));
@@ -272,8 +272,7 @@ std::string answers_table(const std::vector<Row>& rows, const std::optional<Targ
   return table_text(columns, lines, room);
 }
 
-// The least of all rows of a data set, of which there are two at least; infinite where there is
-// none.
+// The least of all rows of a data set, of which there are two at least; infinite if there is none.
 double fastest(const std::vector<Row>& rows, const std::string& data, std::size_t level) {
   double least = kNever;
   for (const Row& row : rows) {
@@ -330,8 +329,8 @@ std::string rates_table(const std::vector<Row>& rows, Method method,
   return lines.empty() ? "" : "\n" + table_text(columns, lines, room);
 }
 
-// In how many cases times may be those of other programs, and why in the first. The result files
-// have the others.
+// The number of cases that other programs may have slowed, and the reason in the first. The result
+// files have the others.
 std::string contended_line(const std::vector<Row>& rows) {
   std::size_t contended = 0;
   int cases = 0;

@@ -15,7 +15,7 @@ constexpr std::size_t kLeastName = 12;
 // Headings begin so; the first is left out first.
 constexpr std::array<std::string_view, 6> kLess = {"best on test", "[min, max]", "last epoch",
                                                    "seeds",        "train",      "first epoch"};
-// Left out where all lines have the same, and cut where that is not enough.
+// Left out if all lines have the same, and cut if that is not enough.
 constexpr std::string_view kData = "data set";
 constexpr std::array<std::string_view, 2> kNames = {kData, "algorithm"};
 

@@ -17,9 +17,9 @@ struct Column {
 
 using Cells = std::vector<std::string>;
 
-// Where `room` is too narrow, columns that say less are left out, and the data set if all lines
-// have the same; then names are cut, and in the end lines. Cells come from files: control
-// characters are escaped.
+// If `room` is too narrow, less important columns are left out, and the data set if all lines have
+// the same; then names are cut, and in the end lines. Cells come from files: control characters are
+// escaped.
 std::string table_text(std::vector<Column> columns, std::vector<Cells> lines, std::size_t room);
 
 }  // namespace mf

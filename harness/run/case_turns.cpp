@@ -30,8 +30,8 @@ std::optional<std::string> model_folder(const Spec& spec, const RunOptions& opti
   return make_folder_in(folder, "models") + "/" + item.id;
 }
 
-// A case's hash does not have the content of the user's files. Where the cache does not tell it,
-// their times have to do.
+// A case's hash does not cover the content of the user's files. If the cache does not know it,
+// their times must do.
 class LaterFiles {
  public:
   explicit LaterFiles(std::string began) : began_(std::move(began)) {}
@@ -120,8 +120,8 @@ class CaseTurns {
 
   std::string path_of(const Case& item) const { return summary_.folder + "/" + item.id + ".jsonl"; }
 
-  // Those that the run will have to do, as far as can be said without reading what stands there; of
-  // a run --apart, from the case of this process on.
+  // The cases left to run, as far as known without reading the standing results; of a run --apart,
+  // from the case of this process on.
   std::vector<const Case*> cases_to_come() const {
     std::vector<const Case*> to_come;
     const auto first =

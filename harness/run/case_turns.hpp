@@ -6,8 +6,8 @@
 
 namespace mf {
 
-// Runs those of `summary.spec` that are this process's to run, have no result and are held by no
-// other process, and counts all in `summary`. Throws as run_session().
+// Runs this process's cases of `summary.spec` that have no result and that no other process holds,
+// and counts all in `summary`. Throws as run_session().
 void run_cases(SessionSummary& summary, const RunContext& context);
 
 }  // namespace mf

@@ -10,7 +10,7 @@ std::int64_t group_by_time(const EpochGroup& last) {
   if (last.count == 0) return 1;
   const double wanted = kGroupSeconds * static_cast<double>(last.count) / last.seconds;
   const std::int64_t most = last.count * kGroupGrowth;
-  // Also where seconds is 0 and `wanted` is infinite.
+  // Also if seconds is 0 and `wanted` is infinite.
   if (!(wanted < static_cast<double>(most))) return most;
   return std::max<std::int64_t>(1, static_cast<std::int64_t>(wanted));
 }

@@ -7,7 +7,7 @@
 namespace mf {
 namespace {
 
-constexpr int kSignals = 256;  // more than there are: what is told is level * kSignals + signal
+constexpr int kSignals = 256;  // more than there are: a message is level * kSignals + signal
 
 volatile std::sig_atomic_t own_signals = 0;  // levels: of the signals that came to this process
 volatile std::sig_atomic_t told = 0;         // and to the one that started it

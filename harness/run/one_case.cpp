@@ -104,7 +104,7 @@ CaseResult run_one(const CaseTask& task, std::size_t index, std::size_t count,
                               index, count);
   make_room(task.result_file);
   if (!options.share) context.store.clear();
-  if (options.only) note_host_speed();  // of a run --apart: what makes reference results
+  if (options.only) note_host_speed();  // of a run --apart, which makes reference results
   if (Timeline* timeline = Timeline::current()) timeline->begin(task.item.id);
   const CaseResult result = run_case(task, options, context.store, context.progress);
   if (Timeline* timeline = Timeline::current()) timeline->end();

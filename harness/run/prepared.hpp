@@ -1,5 +1,5 @@
-// The algorithm of a case, ready to run, with what it is lent: the runner and `mfbench plan` make
-// and drive it in the same way.
+// The algorithm of a case, ready to run, with its loans: the runner and `mfbench plan` make and
+// drive it in the same way.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ int threads_of(const Case& item, int ranks_on_these_cpus = 1);
 
 class PreparedCase {
  public:
-  // What outlives it, or null.
+  // Shared data that outlive it, or null.
   struct Lent {
     DeviceClock* device = nullptr;  // null for an algorithm of the CPU
     PhaseSink* phases = nullptr;
@@ -34,7 +34,7 @@ class PreparedCase {
     ForeignLoan foreign = {};  // for those that are; the test part for those that take it
   };
 
-  // From the threads and the initial factors to the end of prepare. `facts` are those of `train`.
+  // From the threads and the initial factors to the end of prepare. `facts` are of `train`.
   PreparedCase(const Case& item, const Ratings& train, const RatingFacts& facts, Lent lent);
 
   // Returns the updates; on a device, they are queued.
@@ -43,7 +43,7 @@ class PreparedCase {
   }
   void synchronize() const;
   FactorView factors();  // waits for the device
-  // For what needs them on the host; `copy` then may hold the numbers.
+  // For users on the host; `copy` then may hold the numbers.
   FactorView host_factors(Model& copy);
 
   const Algorithm& algorithm() const { return *algorithm_; }

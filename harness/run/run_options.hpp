@@ -1,4 +1,4 @@
-// What a run is told beside its spec, from the command line down to the loop of a case.
+// The options of a run beside its spec, from the command line down to the loop of a case.
 #pragma once
 
 #include <cstddef>
@@ -32,15 +32,14 @@ struct RanBefore {
 };
 
 struct RunOptions {
-  std::optional<std::string> folder;  // of the results; else results/runs/<spec name>
-  std::optional<std::string>
-      model_folder;  // else below the results, where the spec asks for models
+  std::optional<std::string> folder;        // of the results; else results/runs/<spec name>
+  std::optional<std::string> model_folder;  // else below the results, if the spec asks for models
   std::string command_line;
   std::vector<std::string> words;  // of the command line, without the program
   bool rerun = false;              // also cases that are finished
   bool retry = false;              // also cases that failed: error, oom, timeout
-  // When the run began, by the clock of its file system: what ended later, by whichever process,
-  // is not run again. 0: at the begin of the session.
+  // When the run began, by the clock of its file system: cases that any process ended later are not
+  // run again. 0: at the begin of the session.
   std::int64_t began_ns = 0;
   Shard shard;               // of the cases
   bool trials_only = false;  // the trials of the spec's studies, and no case
@@ -53,15 +52,14 @@ struct RunOptions {
   bool share = true;  // what cases have in common is made once; false: by each of them anew
   // Run all cases again, for a profiler; into a folder of their own.
   std::optional<ProfileWindow> profile;
-  std::optional<std::string> timeline;  // file (base/timeline.hpp) of what ran when
+  std::optional<std::string> timeline;  // file (base/timeline.hpp) of the ranges in time
   // 0: go on; 1: end after the running epoch (Ctrl-C); 2: give the running epoch up.
   std::function<int()> interrupted;
 
   // The processes of the run, of which this is rank 0; null: one process.
   RankWorld* ranks = nullptr;
 
-  // For tests: named ranges as they begin and end, and what stands in for the machine
-  // and its device.
+  // For tests: named ranges as they begin and end, and stand-ins for the machine and its device.
   std::function<void(const std::string&, bool)> on_range;
   std::function<std::unique_ptr<DeviceClock>()> open_device = mf::open_device;
   std::function<HostCounters()> read_host;  // instead of the machine's counters

@@ -42,7 +42,7 @@ class CaseRun {
       if (report_.failed()) throw;
       end_by_exception(result_);
       if (result_.bad_data) result_.files_mark = mark_of_files(item_.data);
-      // What an algorithm throws that is told to stop while it prepares is no error.
+      // An exception of an algorithm that is told to stop while it prepares is not an error.
       if (interrupt_level() >= 2) end(given_up_after(result_.epochs));
       if (wait_over_) end(*wait_over_);
     }
@@ -106,10 +106,10 @@ class CaseRun {
     return true;
   }
 
-  // What the program and the machine are: asking for the device makes its context.
+  // Facts of the program and the machine: asking for the device makes its context.
   void start() {
     const PhaseScope range(&ranges_, kStartRange);
-    give_back_freed();  // what the case before left must not stand beside what this one takes
+    give_back_freed();  // memory left by the case before must not count beside this one's
     reset_peak_memory();
     report_.describe_machine();
     ranks_.connect();
@@ -146,7 +146,7 @@ class CaseRun {
     report_.end_group(first, count);
   }
 
-  // Evaluates where it is due; the end of the case, or nothing.
+  // Evaluates if due; returns the end of the case, or empty.
   std::optional<StopDecision> after_group(double rate) {
     TracePoint point;
     point.epoch = result_.epochs;
@@ -184,7 +184,7 @@ class CaseRun {
     set_metrics(unused);
   }
 
-  // What the last epoch has reached is worth some seconds.
+  // The result of the last epoch is worth some seconds.
   void set_metrics(TracePoint& point) {
     constexpr double kWorthSeconds = 5;
     const PhaseScope range(&ranges_, kEvaluateRange);
@@ -297,7 +297,7 @@ class CaseRun {
   CaseResult result_;
   CaseMeasures measures_;
   std::int64_t updates_ = 0;
-  std::optional<StopDecision> wait_over_;  // why what was waited for was given up
+  std::optional<StopDecision> wait_over_;  // why the wait was given up
 };
 
 }  // namespace

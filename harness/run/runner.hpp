@@ -19,7 +19,7 @@
 
 namespace mf {
 
-// A case and where what it makes goes.
+// A case and the places of its output.
 struct CaseTask {
   const Spec& spec;
   const Case& item;
@@ -30,8 +30,8 @@ struct CaseTask {
   bool keep_training_files = false;         // the process of a later case does, by their files
 };
 
-// Never throws for what belongs to the case (out of memory, whatever its algorithm throws): that is
-// its status. Throws Error(io) where the result cannot be written.
+// Never throws for errors of the case (out of memory, exceptions of its algorithm): these are its
+// status. Throws Error(io) if the result cannot be written.
 CaseResult run_case(const CaseTask& task, const RunOptions& options, DataStore& store,
                     Progress& progress);
 

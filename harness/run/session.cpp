@@ -39,7 +39,7 @@ std::string spec_file_text(const Spec& spec) {
   return json_text(json, 2) + "\n";
 }
 
-// Nothing without one, or what is to be replaced.
+// Empty without one, or if it is to be replaced.
 std::optional<std::string> standing_text(const std::string& path) {
   try {
     return read_text(path, Origin::found);
@@ -68,7 +68,7 @@ void write_spec_file(const Spec& spec, const RunContext& context) {
 
 bool is_profiled(const ResultFile& file) { return !value_at(file.header, {"profile"}).is_null(); }
 
-// A file of a later program is no damaged one, which would be set aside. Times under a profiler and
+// A file of a later program is not damaged and must not be set aside. Times under a profiler and
 // measured ones must not stand in one folder.
 void refuse_to_mix(const Spec& spec, const std::string& folder, bool profile) {
   for (const auto& item : spec.cases) {
@@ -106,7 +106,7 @@ void warn_of_unsaved(const Spec& spec, const RunOptions& options) {
   }
 }
 
-// What is not known yet cannot be profiled.
+// Cases that are not known yet cannot be profiled.
 void refuse_to_profile_trials(const Spec& spec, bool profile) {
   if (!profile || spec.studies.empty()) return;
   fail(ErrorKind::usage,

@@ -29,28 +29,28 @@ struct HeldCase {
 
 struct SessionSummary {
   std::string folder;
-  std::shared_ptr<const HeldFolder> held_folder;  // files read below it are those of the session
+  std::shared_ptr<const HeldFolder> held_folder;  // files of the session are read below it
   std::int64_t began_ns = 0;                      // as of RunOptions
   int finished_before = 0;
   int by_others = 0;  // finished by another process since
   std::vector<HeldCase> held;
   std::string neighbour;  // another process on this machine that works in the folder, or empty
   int run = 0;
-  int failed = 0;                    // also those of an earlier call that were not run again
+  int failed = 0;                    // also of an earlier call and not run again
   int bad_data = 0;                  // of those run now: failed by their data
-  std::vector<FailedCase> failures;  // those of `failed` that have a result
+  std::vector<FailedCase> failures;  // failures that have a result
   bool interrupted = false;
 
-  std::vector<FoundStudy> studies;           // what they chose; until one was interrupted
+  std::vector<FoundStudy> studies;           // their choices; until one was interrupted
   std::vector<std::string> studies_not_run;  // those that this machine cannot run, and why
   int trials_run = 0;
   int trials_finished_before = 0;
-  Spec spec;  // with what the studies chose; empty before they have
+  Spec spec;  // with the studies' choices; empty before
 };
 
-// The trials of its studies first, then its cases. Throws Error before the first case where data is
-// not at hand or the folder cannot be used, Error(io) where a result cannot be written, and
-// Error(device), with the case's result written, where the device failed under a case.
+// The trials of its studies first, then its cases. Throws Error before the first case if data is
+// not at hand or the folder cannot be used, Error(io) if a result cannot be written, and
+// Error(device), with the case's result written, if the device failed under a case.
 SessionSummary run_session(const Spec& spec, const RunOptions& options, Progress& progress);
 
 // The folder that such a session writes into.

@@ -5,7 +5,7 @@
 namespace mf {
 namespace {
 
-// Phases are timed by events as long as this lives, also where an epoch throws.
+// Phases are timed by events as long as this lives, also if an epoch throws.
 class DevicePhases {
  public:
   DevicePhases(Ranges& ranges, std::int64_t& marks) : ranges_(ranges), marks_(marks) {

@@ -22,8 +22,8 @@ class TrainingClock {
   using OwnClock = std::function<double()>;
 
   // Times `run`, which queues or does `count` epochs, as one range "epoch". The host clock stops
-  // when the device has done all of it. Throws what `run` throws, and Error(device). Where the
-  // algorithm has a clock, the group took what that went forward.
+  // when the device has done all of it. Passes on errors of `run`; throws Error(device). If the
+  // algorithm has a clock, the group took that clock's time.
   void time_group(std::int64_t count, const std::function<void()>& run, const OwnClock& own = {});
 
   const EpochGroup& last_group() const { return last_; }  // by the host clock

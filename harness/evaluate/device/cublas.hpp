@@ -1,4 +1,4 @@
-// A handle of cuBLAS, and its calls, checked where they are made.
+// A handle of cuBLAS, and its calls, checked in place.
 #pragma once
 
 #include <cublas_v2.h>

@@ -79,7 +79,7 @@ struct UploadedPart {
   DeviceBuffer<std::int32_t> users;
   DeviceBuffer<std::int32_t> items;
   DeviceBuffer<float> values;
-  DeviceBuffer<std::int64_t> user_offsets;  // where the paper's kernel asked for it
+  DeviceBuffer<std::int64_t> user_offsets;  // only for the paper's kernel
   DeviceBuffer<float> means;                // of the predictions of a sampler's draws
   std::int64_t taken = 0;                   // draws in them
   std::int64_t last = 0;                    // which was taken last

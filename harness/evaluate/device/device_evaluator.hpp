@@ -1,4 +1,4 @@
-// The evaluator's work on factors in device memory: the factors stay where they are, the parts are
+// The evaluator's work on factors in device memory: the factors stay in place, the parts are
 // uploaded once. In a build without CUDA its constructor throws Error(unsupported).
 #pragma once
 
@@ -33,8 +33,8 @@ class DeviceEvaluator {
   Accuracy evaluate(const FactorView& model, const PredictionRule& rule, const Ratings& part,
                     DeviceStream stream, LossMethod method = LossMethod::fused);
 
-  // For the predictions of a part for the draws that evaluate() has taken (evaluator.hpp); empty
-  // where there were none. Waits for the stream.
+  // For the predictions of a part for the draws that evaluate() has taken (evaluator.hpp); empty if
+  // there were none. Waits for the stream.
   AlignedVector<float> mean_of_draws(const Ratings& part, DeviceStream stream) const;
 
   // The two halves of evaluate, for benchmarks: launch queues only the kernels once the part is

@@ -1,5 +1,5 @@
-// Objective and ranking where the factors are in device memory. In a build without CUDA the
-// constructors throw Error(unsupported).
+// Objective and ranking for factors in device memory. In a build without CUDA the constructors
+// throw Error(unsupported).
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 namespace mf {
 
 // The same sum as ImplicitObjective::evaluate, but the products of the observed pairs are rounded
-// to single precision; what is added up is double, in an order that depends only on the sizes.
+// to single precision; sums are double, in an order that depends only on the sizes.
 //
 // Work at m = 138,000, n = 26,744, f = 128, nnz = 20 M: the Grams 5.4 GFLOP in double by cuBLAS,
 // 0.1 ms; the pairs read 10 GB of rows of Y from the L2 cache, 1.2 ms at 8.7 TB/s.
@@ -36,31 +36,31 @@ class DeviceObjective {
   std::unique_ptr<Impl> impl_;
 };
 
-// Where the row of a ranked user is: a row of P; slot s of the folded-in rows as -1 - s; or
-// nowhere, which is a row of zeros.
+// The place of a ranked user's row: a row of P; slot s of the folded-in rows as -1 - s; or nowhere,
+// which is a row of zeros.
 struct RankedRow {
   static constexpr std::int32_t kNone = std::numeric_limits<std::int32_t>::min();
   MF_HD static constexpr std::int32_t folded(std::int32_t slot) { return -1 - slot; }
   MF_HD static constexpr std::int32_t slot_of(std::int32_t row) { return -1 - row; }
 };
 
-// What DeviceRanking ranks by.
+// The scores of DeviceRanking.
 struct DeviceScores {
   FactorView model;          // in device memory
   View<const float> folded;  // host: slots x factors
-  View<const float> items;   // host: n_items x (factors + 1) where users have an extra column
+  View<const float> items;   // host: n_items x (factors + 1) if users have an extra column
 };
 
 // rank_items on the device: the scores of a tile of users by a product of cuBLAS in single
-// precision, then a block a user, which writes over what was seen, takes each thread's best score,
-// and of those the 100th best as a threshold; what lies above it, about 130 of 26,744 scores, is
-// sorted on the chip.
+// precision, then a block a user, which overwrites seen items, takes each thread's best score, and
+// of those the 100th best as a threshold; the scores above it, about 130 of 26,744, are sorted on
+// the chip.
 //
 // Floor at 138,000 x 26,744, f = 128: 0.94 TFLOP at 47 TFLOP/s, 20 ms; 14.8 GB of scores written
 // once and read twice at 4.24 TB/s, 10.5 ms.
 class DeviceRanking {
  public:
-  // `rows` and `extra`: for each ranked user; `extra` is empty where rows are only the factors.
+  // `rows` and `extra`: for each ranked user; `extra` is empty if rows are only the factors.
   DeviceRanking(const RankedUsers& users, View<const std::int32_t> rows, View<const float> extra,
                 DeviceStream stream);
   ~DeviceRanking();
@@ -71,7 +71,7 @@ class DeviceRanking {
   RankedItems rank(const DeviceScores& scores, DeviceStream stream,
                    AlignedVector<std::int32_t>* top = nullptr);
 
-  // For tests: scores in host memory, n_items a user, are selected from as those of rank are.
+  // For tests: scores in host memory, n_items a user, are selected from as rank's are.
   RankedItems select(View<const float> scores, std::int32_t n_items, DeviceStream stream,
                      AlignedVector<std::int32_t>* top);
 
@@ -80,7 +80,7 @@ class DeviceRanking {
   std::unique_ptr<Impl> impl_;
 };
 
-// Most bytes of scores on the device at a time; one user's where that is more.
+// Most bytes of scores on the device at a time; one user's if that is more.
 inline constexpr std::int64_t kScoreBytes = std::int64_t{256} << 20;
 
 // Rows of a Gram that are converted to double at a time.

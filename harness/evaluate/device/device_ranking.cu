@@ -22,7 +22,7 @@ struct GatherArgs {
   std::int64_t p_stride = 0;
   const float* folded = nullptr;
   std::int32_t factors = 0;
-  const std::int32_t* rows = nullptr;  // where each is: RankedRow
+  const std::int32_t* rows = nullptr;  // place of each: RankedRow
   const float* extra = nullptr;        // the last column, or null for none
   std::int64_t count = 0;
 };

@@ -1,4 +1,4 @@
-// What stands in for the evaluation on a device in a build without CUDA.
+// Stands in for the evaluation on a device in a build without CUDA.
 #pragma once
 
 #include "base/error.hpp"

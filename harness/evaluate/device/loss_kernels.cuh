@@ -8,14 +8,13 @@
 // uses the first. The 8 partial products of each lane are added across lanes by a transposing
 // butterfly, which leaves every lane with the product of the rating it loaded: the prediction and
 // its error are then computed once per rating, in parallel. Batches in which the user changes take
-// a path of their own. Chunks are cut by ratings, so a user
-// with many makes no tail; the cut depends only on the number of ratings, so the sums are the same
-// on every run and every device.
+// a separate path. Chunks are cut by ratings, so a user with many makes no tail; the cut depends
+// only on the number of ratings, so the sums are the same on every run and every device.
 //
 // Traffic of a rating: 12 bytes of its triple from device memory, 4f bytes of q from the L2 cache
-// where Q fits it (17,770 items at f = 128: 9.1 MB); rows of p once per user and subgroup. Netflix
-// (99 M ratings), f = 128: 50.7 GB of q; at the 8.7 TB/s measured for gathers from such a table
-// 5.8 ms, the triples 0.3 ms.
+// if Q fits it (17,770 items at f = 128: 9.1 MB); rows of p once per user and subgroup. Netflix (99
+// M ratings), f = 128: 50.7 GB of q; at the 8.7 TB/s measured for gathers from such a table 5.8 ms,
+// the triples 0.3 ms.
 #pragma once
 
 #include <cstdint>
@@ -77,8 +76,8 @@ __device__ inline float multiply_add(const float4& a, const float4& b, float sum
 }
 
 // How a row lies on the lanes of a subgroup: lane l has the pieces l, l + kLanes, ... A piece is
-// one float, or four where rows are aligned to 16 bytes. kTight: only the last of a lane's pieces
-// may lie beyond the row.
+// one float, or four if rows are aligned to 16 bytes. kTight: only the last of a lane's pieces may
+// lie beyond the row.
 template <int kWidthOfPiece, int kLanesOfGroup, int kVectorsOfLane, bool kIsTight>
 struct RowLayout {
   static constexpr int kWidth = kWidthOfPiece;
@@ -178,7 +177,7 @@ __device__ float products_of_user(const FactorView& model, const Rating& mine, i
   return product;
 }
 
-// The same where users may change on the way: fewer such batches, so shorter code.
+// The same if users may change on the way: fewer such batches, so shorter code.
 template <class Layout>
 __device__ float products_of_users(const FactorView& model, const Rating& mine, int lane,
                                    CurrentUser<Layout>& current) {
@@ -232,7 +231,7 @@ __device__ inline RatingRange chunk_of_warp(std::int64_t chunk, std::int64_t cou
   return {begin, min(begin + chunk, count)};
 }
 
-// What is summed of each rating, the i-th of the part: its error.
+// The summed term of each rating, the i-th of the part: its error.
 struct RatingTerm {
   RatingSides sides;
 
@@ -257,7 +256,7 @@ struct DrawTerm : RatingTerm {
   }
 };
 
-// Or what an observed pair adds to the objective of implicit feedback: (1 + w)(1 - s)^2 - s^2.
+// Or the term of an observed pair in the objective of implicit feedback: (1 + w)(1 - s)^2 - s^2.
 struct ImplicitTerm {
   __device__ void load(const LossArgs&, const Rating&) {}
   __device__ void add(LossSums& sums, const LossArgs& args, const Rating& mine, float dot,

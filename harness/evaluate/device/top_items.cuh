@@ -4,7 +4,7 @@
 // kSelectThreads scores is a bound: at least kRanks scores are not below it, so the best kRanks are
 // all among those that are not. In a second pass the keys of these are collected in shared memory
 // (about 130 of 26,744 in random order), and sorted: only they need the place of their item among
-// equal scores. Where more than fit lie above the bound, the pass is done again in pieces, and the
+// equal scores. If more than fit lie above the bound, the pass is done again in pieces, and the
 // worst are dropped whenever the space is nearly full.
 #pragma once
 
@@ -34,21 +34,21 @@ struct SelectArgs {
   Hits* hits = nullptr;
   std::uint8_t* tied = nullptr;
   std::int32_t* top = nullptr;  // kRanks for each, or null
-  int* not_finite = nullptr;    // set to 1 where a score is not finite
+  int* not_finite = nullptr;    // set to 1 if a score is not finite
 };
 
 __device__ inline bool is_finite_bits(std::uint32_t bits) {
   return (bits & 0x7f800000U) != 0x7f800000U;
 }
 
-// 0 where it is not finite.
+// 0 if it is not finite.
 __device__ inline std::uint32_t load_order(const std::uint32_t* row, std::int32_t item) {
   const std::uint32_t bits = row[item];
   return is_finite_bits(bits) ? score_order(__uint_as_float(bits)) : 0;
 }
 
-// Sorts keys[0, n) so that they fall; n is a power of 2. All threads of the block call it; what
-// they wrote before is seen, and what it writes is seen after.
+// Sorts keys[0, n) so that they fall; n is a power of 2. All threads of the block call it; it sees
+// their earlier writes, and they see its results.
 __device__ inline void sort_falling(RankKey* keys, int n) {
   for (int size = 2; size <= n; size *= 2) {
     for (int stride = size / 2; stride > 0; stride /= 2) {
@@ -87,7 +87,7 @@ __device__ inline void mask_seen(const SelectArgs& args, std::int64_t user, std:
   __syncthreads();
 }
 
-// The kRanks-th best of the threads' best scores; 1 where there are fewer.
+// The kRanks-th best of the threads' best scores; 1 if there are fewer.
 __device__ inline std::uint32_t bound_of(const SelectArgs& args, const std::uint32_t* row,
                                          RankKey* keys) {
   std::uint32_t best = 0;

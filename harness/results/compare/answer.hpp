@@ -19,19 +19,19 @@ struct Answer {
   std::optional<double> energy_j;  // of training; nothing on the CPU and without NVML
 };
 
-// Prepare and transfer, with what an earlier case of the run had done of them: a case does not win
-// because it came second. Nothing where the footer lacks them.
+// Prepare and transfer, with the share that an earlier case of the run had done: a case does not
+// win by coming second. Empty if the footer lacks them.
 std::optional<double> to_training_s(const Json& footer);
 
 // At the last trace point; nothing without a trace.
 std::optional<Answer> answer_at_end(const ResultFile& file);
 
-// The first evaluated point that meets the target, and the answer there; nothing where none does.
-// Nothing is interpolated: between two points there was no model that anybody had.
+// The first evaluated point that meets the target, and the answer there; empty if none does.
+// Nothing is interpolated: between two points no one had a model.
 std::optional<std::size_t> place_at(const ResultFile& file, const TargetSpec& target);
 std::optional<Answer> answer_at(const ResultFile& file, const TargetSpec& target);
 
-// Each evaluated point is a run of its own from the start: the library cannot go on with a model.
+// Each evaluated point is a separate run from the start: the library cannot go on with a model.
 bool restarts(const Json& header);
 
 // By the footer; nothing in both before it.

@@ -29,8 +29,9 @@ std::string short_name(const std::string& name, const std::set<std::string>& sho
   return alike > 1 || word == "kind" ? name : word;
 }
 
-// "fpsgd factors=50 reg=0.05 on ml-1m": the factors, and what differs among the configurations of
-// an algorithm on one data set. A name loses its section (params.reg) where that stays clear.
+// "fpsgd factors=50 reg=0.05 on ml-1m": the factors, and the settings that differ among the
+// configurations of an algorithm on one data set. A name loses its section (params.reg) if it stays
+// clear.
 class CaseLabels {
  public:
   explicit CaseLabels(const std::vector<const ComparedCase*>& cases);

@@ -35,12 +35,12 @@ struct Comparison {
   std::string methods;         // "als and sgd", whose epochs are different work; else empty
   StatusCounts first, second;  // how its runs ended
   Origins first_origins, second_origins;
-  std::optional<TargetSpec> target;  // what an answer is; nothing: the end of a completed run
+  std::optional<TargetSpec> target;  // the target of an answer; empty: the end of a completed run
   bool targets_differ = false;       // so it is empty
   Metric metric;                     // NDCG@100 or the objective for implicit feedback
   Compared epoch_time;               // steady training seconds of an epoch, completed runs
   Compared answer_time;              // prepare, transfer and training until the answer
-  Compared target_time;              // only training until the target: no verdict of its own
+  Compared target_time;              // only training until the target: without a verdict
   Compared quality;                  // the headline of the metric, completed runs
 };
 
@@ -58,10 +58,10 @@ struct ComparisonReport {
   std::vector<Unmatched> only_first, only_second;
 };
 
-// Cases match when their configurations are equal but for what is ignored; their times and
-// qualities are compared as compared_numbers.hpp has it, verdicts with Holm's correction over all
-// rows. Throws Error(usage) for what is no folder, for an ignored name that no case has, and
-// where ignoring leaves two cases of one seed alike.
+// Cases match when their configurations are equal apart from ignored names; compared_numbers.hpp
+// compares their times and qualities, verdicts with Holm's correction over all rows. Throws
+// Error(usage) for a path that is not a folder, for an ignored name that no case has, and if
+// ignoring leaves two cases of one seed alike.
 ComparisonReport compare_results(const std::string& first, const std::string& second,
                                  const CompareOptions& options);
 

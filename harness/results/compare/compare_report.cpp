@@ -97,7 +97,7 @@ bool all_completed(const StatusCounts& counts) {
   return counts.size() == 1 && counts.begin()->first == kStatuses.of(Status::completed);
 }
 
-// No time, so no ratio: there is an answer, but what it waits for is not training.
+// No time, so no ratio: there is an answer, but it does not wait for training.
 bool needs_no_training(const Comparison& row) {
   return row.target_time.first.runs + row.target_time.second.runs == 0 && row.answer_time.value;
 }
@@ -280,7 +280,7 @@ constexpr const char* kContended =
     "second); their\nresults say why, no verdict is given; --allow-contended gives it, --rerun "
     "measures again\n";
 
-// What the word means, where it was used.
+// The meaning of the word, if it was used.
 std::string contended_note(const ComparisonReport& report) {
   const bool any = std::any_of(report.rows.begin(), report.rows.end(), [](const auto& row) {
     return row.epoch_time.verdict == Verdict::contended ||
@@ -315,7 +315,7 @@ bool shares_processes(const Origins& origins) {
   return origins.known() && std::ssize(origins.processes) + origins.unknown < origins.runs;
 }
 
-// What the intervals do not hold, since all runs of a side have it in common.
+// Names the variation outside the intervals, as all runs of a side share it.
 std::string origins_note(const ComparisonReport& report) {
   const Origins& first = report.first.origins;
   const Origins& second = report.second.origins;

@@ -10,14 +10,14 @@
 
 namespace mf {
 
-// "faster at worse rmse": both times where they agree, each where they do not, and the quality
-// unless it is the same.
+// "faster at worse rmse": both times if they agree, else each, and the quality unless it is the
+// same.
 std::string headline(const Comparison& row);
 
 std::string to_text(const ComparisonReport& report);
 Json to_json(const ComparisonReport& report);
 
-// What a caller, of CI say, may take for a failure.
+// Findings that a caller, such as CI, may take for a failure.
 enum class Complaint { slower, worse, failed, missing, undecided };
 inline constexpr Names kComplaints{
     std::to_array<Named<Complaint>>({{"slower", Complaint::slower},

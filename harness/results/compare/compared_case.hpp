@@ -1,5 +1,5 @@
-// A result file as a comparison sees it: what was run, once with which seeds, and the few numbers
-// that a run gives.
+// A result file as a comparison sees it: the configuration, the seeds of each run, and the few
+// numbers that a run gives.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ using Configuration = std::map<std::string, Json>;
 
 Configuration configuration_of(const Json& header);
 
-// By "target" and "target_rmse" of a header, or of what a spec.json states.
+// By "target" and "target_rmse" of a header, or of the statements of a spec.json.
 std::optional<TargetSpec> named_target(const Json& header);
 
 // The same repeat of the same configuration in two folders makes a pair. With a seed in the split,
@@ -38,33 +38,33 @@ struct AnswerTimes {
   double answer_s = kNever;
 };
 
-// What a comparison keeps of a file, so that its size does not depend on the length of the trace.
+// A comparison's extract of a file, whose size does not depend on the length of the trace.
 struct ComparedCase {
   std::string file;
   Configuration configuration;
-  Configuration own;  // what --between took out of it: another value on the other side
+  Configuration own;  // settings that --between took out of it: another value on the other side
   Repeat repeat;
   Status status = Status::error;
   std::string method;  // empty: unknown
   RunOrigin origin;
   std::optional<TargetSpec> target;
   bool has_target_metric = false;  // in its trace
-  // kNever: it missed the target, or diverged or failed, so that its end is no answer.
+  // kNever: it missed the target, or diverged or failed, and so has no answer.
   AnswerTimes at_target, at_end;
   Metric metric;
   std::optional<double> quality;  // of it, as headline_of() has it
   std::optional<double> epoch_s;  // steady; of one point only, the mean; unknown if it restarts
-  Contention contention;          // with whom it shared the machine; nothing where unknown
+  Contention contention;          // processes that shared the machine; empty if unknown
 
-  // Whether its times may be those of other programs: of its epochs, and of its answer, which on a
-  // device has what the host prepares.
+  // Whether other programs may have slowed it: its epochs, and its answer, which on a device
+  // includes the host's preparation.
   bool epochs_contended() const { return Contention::is(contention.times).value_or(false); }
   bool answer_contended() const {
     return epochs_contended() || Contention::is(contention.host).value_or(false);
   }
 };
 
-// What a finished result comes to; nothing where its header names no seed.
+// The extract of a finished result; empty if its header names no seed.
 std::optional<ComparedCase> compared_case(const std::string& path, const ResultFile& file,
                                           const std::optional<TargetSpec>& target);
 

@@ -16,7 +16,7 @@
 namespace mf {
 namespace {
 
-// ---- what there is ----------------------------------------------------------------------------
+// ---- cases and their configurations ------------------------------------------------------------
 
 void add_once(std::vector<std::string>& list, const std::string& text) {
   if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
@@ -43,7 +43,7 @@ std::string machine_of(const Json& header) {
   return (cores ? fmt::format("{}, {} cores", cpu, *cores) : cpu) + memory_of(header);
 }
 
-// Why a file is no result, or nothing.
+// Why a file is not a result, or empty.
 std::optional<std::string> why_left_out(const ResultFile& file) {
   if (file.damage) return "damaged";
   if (!file.finished()) return "unfinished";
@@ -59,8 +59,8 @@ bool is_named(const std::string& key, const std::string& name) {
                          key[name.size()] == '.');
 }
 
-// An edited target touches no finished case: it counts for all that the spec lists, as in the
-// summary of `run`. Without a spec.json it is that of their headers.
+// An edited target touches no finished case: it counts for all cases of the spec, as in the summary
+// of `run`. Without a spec.json it comes from their headers.
 std::optional<TargetSpec> target_of(const ResultFile& file, const Json& spec) {
   if (!spec.is_object() || !spec.contains("target_rmse")) return named_target(file.header);
   return named_target({{"target_rmse", value_at(spec, {"target_rmse"})},
@@ -85,7 +85,7 @@ Configuration known_before_loading(const Configuration& all) {
 
 }  // namespace
 
-// Results of an earlier spec of the same name stay in its folder: they are no part of this run, as
+// Results of an earlier spec of the same name stay in its folder: they are not part of this run, as
 // for the figures and the export.
 void visit_listed_results(const std::string& path, const TakeStored& take) {
   std::optional<std::set<std::string>> listed;

@@ -1,5 +1,4 @@
-// The results of a folder, as a comparison takes them: read, and grouped by what they have in
-// common.
+// The results of a folder, as a comparison takes them: read, and grouped by common settings.
 #pragma once
 
 #include <map>
@@ -28,20 +27,20 @@ struct ComparedFolder {
   std::vector<ComparedCase> cases;
 };
 
-// Calls `take` for each case of a folder or a packed file, but for those that the spec.json does
-// not list; a line on standard error says so. Throws what read_stored_results() throws.
+// Calls `take` for each case of a folder or a packed file, except cases that the spec.json does not
+// list; a line on standard error says so. Throws what read_stored_results() throws.
 void visit_listed_results(const std::string& path, const TakeStored& take);
 
-// Adds what a comparison needs of one. Damaged, unfinished and profiled files are left out; of
-// damage, a line on standard error says so. Its target is what is asked for, or what the spec.json
-// states for all cases, or without a spec.json what its header names.
+// Adds the extract of one result. Damaged, unfinished and profiled files are left out; of damage, a
+// line on standard error says so. Its target is the requested one, or the spec.json's for all
+// cases, or without a spec.json the header's.
 void take_case(const StoredCase& stored, const StoredSpec& beside,
                const std::optional<TargetSpec>& asked, ComparedFolder& folder);
 
-// Gives each run that failed before its data were loaded the configuration, and where there is a
-// run of the same seed the repeat, of the runs that agree with it in everything but what is only
-// known of loaded data: the content of the data set and its split. Does nothing if no run agrees,
-// or several kinds of them do.
+// Gives each run that failed before its data were loaded the configuration, and the repeat if there
+// is a run of the same seed, of the runs that agree with it in everything but facts of loaded data:
+// the content of the data set and its split. Does nothing if no run agrees, or several kinds of
+// them do.
 void place_unloaded(const std::vector<ComparedCase*>& cases);
 
 // Takes the names, or sections, out of all configurations. Throws Error(usage) for a name that no
@@ -51,7 +50,7 @@ void drop_ignored(const std::vector<std::string>& names, const std::vector<Compa
 using Runs = std::map<Repeat, const ComparedCase*>;  // of the folder
 using Groups = std::map<std::string, Runs>;          // by configuration
 
-// Throws Error(usage) where two cases of one repeat are alike; `ignored` is for its message.
+// Throws Error(usage) if two cases of one repeat are alike; `ignored` is for its message.
 Groups group_by_configuration(const ComparedFolder& folder,
                               const std::vector<std::string>& ignored);
 

@@ -1,5 +1,4 @@
-// One number of each run of a configuration, on two sides: how far they lie apart, and what that
-// says.
+// One number of each run of a configuration, on two sides: their difference, and the verdict on it.
 #pragma once
 
 #include <map>
@@ -36,7 +35,7 @@ struct Side {
 struct Compared {
   Side first, second;
   int pairs = 0;                     // that it was computed from; 0: the sides as they are
-  std::optional<double> value;       // ratio or difference; nothing where it is not defined
+  std::optional<double> value;       // ratio or difference; empty if undefined
   std::optional<Interval> interval;  // 95 %, of this one number; ends may be infinite
   std::optional<double> p;           // of "no difference"
   std::optional<double> p_adjusted;  // Holm's, over all rows
@@ -50,16 +49,16 @@ struct Compared {
 using Numbers = std::map<Repeat, double>;  // one a run; kNever for one without an answer
 
 // Differences, second less first. With at least kFewestRuns repeats in common these are paired;
-// else all runs of a side stand against all of the other, and so they do, by ranks, where one is
-// infinite. The verdict is too_few, or ambiguous until it is judged.
+// else all runs of a side stand against all of the other, and also, by ranks, if one is infinite.
+// The verdict is too_few, or ambiguous until it is judged.
 Compared compare_values(const Numbers& first, const Numbers& second);
 
 // Ratios, second over first, by the same on logarithms. A time of zero was not measured, and is
 // left out.
 Compared compare_times(const Numbers& first, const Numbers& second);
 
-// `same` where the interval lies within 1 +- margin; faster or slower where the adjusted p is below
-// 5 % and the ratio beyond the margin.
+// `same` if the interval lies within 1 +- margin; faster or slower if the adjusted p is below 5 %
+// and the ratio beyond the margin.
 Verdict judge_time(double ratio, const Interval& interval, double p_adjusted, double margin);
 
 // The same of a difference, whose margin is in units of the metric.

@@ -1,4 +1,5 @@
-// What a result is worth in one number: the test value at the epoch that the validation part chose.
+// The quality of a result in one number: the test value at the epoch that the validation part
+// chose.
 #pragma once
 
 #include <cstdint>
@@ -24,15 +25,15 @@ struct Headline {
   std::optional<Metric> chosen_by;
 };
 
-// What a case is judged by first: the first main metric, of a trial on the validation part, that
-// its trace has.
+// The metric that a case is judged by: the first main metric, of a trial on the validation part,
+// that its trace has.
 Metric judged_by(const ResultFile& file);
 
-// Nothing where the metric was not computed there, or is no number, and of a case that was to train
-// and has only the initial model.
+// Empty if the metric was not computed there or is not a number, and for a case that should have
+// trained but has only the initial model.
 std::optional<Headline> headline_of(const ResultFile& file, Metric metric);
 
-// At the last evaluated epoch, which is that of a saved model; nothing as in headline_of().
+// At the last evaluated epoch, which is the saved model's; empty as in headline_of().
 std::optional<ValueAt> last_of(const ResultFile& file, Metric metric);
 
 // The best of all evaluated epochs, chosen on the very ratings that it is measured on. Epoch 0, the

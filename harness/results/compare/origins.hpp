@@ -1,5 +1,5 @@
-// How many processes and hosts stand behind runs: what runs of one process or host have in common
-// is in all of their times, and no test on them sees it.
+// How many processes and hosts stand behind runs: effects common to the runs of one process or host
+// are in all of their times, and no test on them sees these.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace mf {
 
-// Where one run was; nothing where its file does not say.
+// The process and host of one run; empty if its file does not say.
 struct RunOrigin {
   std::optional<std::string> process, host;
 };
@@ -18,14 +18,14 @@ RunOrigin origin_of(const Json& environment);
 
 struct Origins {
   int runs = 0;
-  int unknown = 0;  // of them, those of files that do not say
+  int unknown = 0;  // of these, files that do not say
   std::set<std::string> processes, hosts;
 
   void add(const RunOrigin& one);
   bool known() const { return runs > unknown; }
 };
 
-// "5 processes on 2 hosts"; nothing where no file says it.
+// "5 processes on 2 hosts"; empty if no file says it.
 std::string origins_text(const Origins& origins);
 
 Json to_json(const Origins& origins);

@@ -112,7 +112,7 @@ bool are_disjoint(const std::set<std::string>& a, const std::set<std::string>& b
        join({others.begin(), others.end()}, " and "), side.text, leaf(name), *several.begin());
 }
 
-// What may differ on one data set.
+// Settings that may differ on one data set.
 std::set<std::string> names_apart(const std::vector<const ComparedCase*>& first,
                                   const std::vector<const ComparedCase*>& second,
                                   const ComparedSides& sides) {

@@ -12,7 +12,7 @@
 
 namespace mf {
 
-// "als_cpu solver=cg": an algorithm, and settings where it has several configurations.
+// "als_cpu solver=cg": an algorithm, and settings if it has several configurations.
 struct ComparedSide {
   std::string text;
   std::string algorithm;
@@ -24,7 +24,7 @@ ComparedSide parse_side(const std::string& text);
 
 using ComparedSides = std::array<ComparedSide, 2>;
 
-// Whether a case is of the side, asked header by header.
+// Whether a case belongs to the side, header by header.
 class SideFilter {
  public:
   explicit SideFilter(const ComparedSide& side) : side_(&side) {}
@@ -41,16 +41,16 @@ class SideFilter {
   bool any_fits_ = false;
 };
 
-// Throws Error(usage) where a file is on both sides.
+// Throws Error(usage) if a file is on both sides.
 void refuse_shared(const ComparedFolder& first, const ComparedFolder& second,
                    const ComparedSides& sides);
 
-// Makes the two sides one configuration, data set by data set: the algorithm is that of both, and a
-// setting with one value on each side may differ, and is taken out. One that is swept has to agree.
-// Throws Error(usage) where a swept setting has no value in common.
+// Makes the two sides one configuration, data set by data set: the algorithm is common to both, and
+// a setting with one value on each side may differ, and is taken out. One that is swept has to
+// agree. Throws Error(usage) if a swept setting has no value in common.
 void set_beside(ComparedFolder& first, ComparedFolder& second, const ComparedSides& sides);
 
-// "params.reg 0.05 against 0.1": of what was taken out, what both have.
+// "params.reg 0.05 against 0.1": settings that were taken out of both.
 std::string differing_text(const ComparedCase& first, const ComparedCase& second);
 
 }  // namespace mf

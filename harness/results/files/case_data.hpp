@@ -1,4 +1,4 @@
-// A data set cut for a case, and what was found out about its training part.
+// A data set cut for a case, and facts of its training part.
 #pragma once
 
 #include <memory>
@@ -24,12 +24,12 @@ struct CaseData {
   std::shared_ptr<const RatingFacts> facts;  // of split->train; of slices, of all ranks
   PartSizes sizes;                           // of slices, over all ranks
   std::int64_t unobserved = 0;  // of implicit feedback: pairs of 0, which are in no part
-  // For several ranks that hold slices: what each has of the training part, of which split->train
-  // has the own rows. The other parts of `split` are what this rank evaluates. Else null.
+  // For several ranks that hold slices: each one's share of the training part; split->train has the
+  // own rows. This rank evaluates the other parts of `split`. Else null.
   std::shared_ptr<const RatingSlice> slice;
-  PartOffsets test_parts, validation_parts;  // of slices: where those of each rank begin
+  PartOffsets test_parts, validation_parts;  // of slices: begins of each rank's
   RankData ranks;
-  // Parts of the time on the load clock; nothing where an earlier case had the same.
+  // Parts of the time on the load clock; empty if an earlier case had the same.
   LoadSeconds load_parts;
   double split_s = 0, pack_s = 0;
 };

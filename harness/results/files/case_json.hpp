@@ -16,7 +16,7 @@
 
 namespace mf {
 
-// What the header says that is neither in the spec nor of the data.
+// Facts of the header that are neither in the spec nor of the data.
 struct HeaderFacts {
   std::optional<ProfileWindow> profile;
   Json environment;  // at the start of the case
@@ -24,7 +24,7 @@ struct HeaderFacts {
   Json facts = Json::object();  // of the algorithm
   Json loss;                    // of implicit feedback, or null
   Json ranking;                 // whom the items are ranked for, or null
-  Json placement;               // of threads and memory; null where no thread was made
+  Json placement;               // of threads and memory; null if no thread was made
 };
 
 // `data` may be empty (loading failed).
@@ -39,8 +39,8 @@ Json seen_json(const std::vector<DeviceReading>& within, const std::vector<Devic
 // {"memory", "cpus"} of this process, as the system has bound it.
 Json placement_json();
 
-// Sets final_test_rmse and best_test_rmse, of a trial those of the validation part, and "metrics"
-// to {"ndcg_100": {"final", "best", "best_epoch"}, ...} of the others.
+// Sets final_test_rmse and best_test_rmse, of a trial on the validation part, and "metrics" to
+// {"ndcg_100": {"final", "best", "best_epoch"}, ...} of the others.
 void set_metrics(Json& json, const CaseResult& result);
 
 Json footer_json(const CaseResult& result, const CaseMeasures& measures, const Ranges& ranges);

@@ -1,5 +1,5 @@
-// What a case measured: the points of its trace, how it ended, and what its footer says beside
-// that. docs/results.md has the keys.
+// The measurements of a case: the points of its trace, its end, and the rest of its footer.
+// docs/results.md has the keys.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@
 
 namespace mf {
 
-// A line of the trace: what is known of a case after an epoch.
+// A line of the trace: the state of a case after an epoch.
 struct TracePoint {
   std::int64_t epoch = 0;
   std::int64_t updates = 0;
@@ -37,7 +37,7 @@ struct TracePoint {
   std::optional<double> learning_rate;  // nothing at epoch 0
   MetricValues metrics;
 
-  // Those of a part without ratings are absent.
+  // Absent for a part without ratings.
   void set_errors(MetricPart part, const Accuracy& errors);
 
   Json to_json() const;
@@ -59,7 +59,7 @@ struct CaseResult {
   double wall_s = 0;
   std::int64_t best_epoch = 0;  // of the case's main metric
   std::map<Metric, MetricSummary> metrics;
-  bool bad_data = false;                  // what failed was its data: malformed, missing, cut
+  bool bad_data = false;                  // its data failed: malformed, missing, cut
   std::optional<std::string> files_mark;  // of its files (mark_of_files), if their data are bad
   Contention contention;                  // with whom the case shared the machine
   std::vector<std::string> warnings;      // why its numbers say less than they seem to
@@ -71,9 +71,9 @@ struct CaseMeasures {
   SharedCosts shared;
   LoadSeconds load_parts;  // parts of the load clock, and
   double split_s = 0, pack_s = 0;
-  std::optional<double> trivial_error;  // Reference::trivial; nothing where none was computed
+  std::optional<double> trivial_error;  // Reference::trivial; empty if none was computed
   std::optional<double> train_device_s;
-  // What was expected before it was prepared, and what there was at most.
+  // The estimate before it was prepared, and the measured peak.
   std::optional<double> planned_host_bytes, planned_device_bytes;
   std::optional<std::int64_t> peak_device_bytes;
   EpochTimes epochs;
@@ -82,16 +82,16 @@ struct CaseMeasures {
   std::vector<DeviceReading> readings;                 // within epochs
   std::vector<DeviceReading> after;                    // right after the groups before evaluations
   std::vector<UserGroup> user_groups;
-  // For the last evaluation, where items are ranked.
+  // For the last evaluation, if items are ranked.
   MetricValues cold_ranking;
   std::optional<std::int64_t> tied_users;
   // The machine while initial factors were made and `prepare` ran, and from the first epoch to the
-  // last; nothing where that did not happen.
+  // last; empty if that did not happen.
   std::optional<HostLoad> prepare_host_load, train_host_load;
   std::optional<DeviceLoad> device_load;
   Json peer;       // Foreign::finish()
   Json exchanged;  // OnRanks::exchanged()
-  Json ranks;      // of a case of several processes: what each of the others said; else null
+  Json ranks;      // of several processes: the others' reports; else null
 };
 
 }  // namespace mf

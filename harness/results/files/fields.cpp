@@ -16,7 +16,7 @@ extern const std::string kFieldsJson;  // fields.json, embedded by the build
 
 namespace {
 
-// Sections of the lines, and what their keys begin with in tables.
+// Sections of the lines, and the prefixes of their keys in tables.
 constexpr auto kSections =
     std::to_array<std::pair<std::string_view, std::string_view>>({{"algorithm.", ""},
                                                                   {"dataset.", ""},
@@ -35,7 +35,7 @@ constexpr auto kUnits =
                                                                   {"_rmse", "of the ratings"},
                                                                   {"_mae", "of the ratings"}});
 
-// What stands in the place of a missing section.
+// Stands in the place of a missing section.
 const Json* find_path(const Json& line, std::string_view path) {
   const auto dot = path.find('.');
   if (!line.is_object()) return &line;

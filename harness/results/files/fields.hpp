@@ -1,6 +1,5 @@
-// Every field of a result, in a row of fields.json each: those of its file and those that follow
-// from it. The columns of tables, what is checked when a file is read, and
-// docs/reference/results.md come from here.
+// Every field of a result, in a row of fields.json each: the fields of its file and derived ones.
+// The columns of tables, the checks of files, and docs/reference/results.md come from here.
 #pragma once
 
 #include <optional>
@@ -13,7 +12,7 @@
 
 namespace mf {
 
-// A line of the file, or what is computed: of a case, and of a trace point.
+// A line of the file, or a computed row: of a case, or of a trace point.
 enum class FieldOf { header, trace, footer, of_case, of_point };
 inline constexpr Names kFieldOf{
     std::to_array<Named<FieldOf>>({{"header", FieldOf::header},
@@ -42,14 +41,14 @@ struct ResultField {
   std::string column() const;
 };
 
-// In the order of the columns: those of fields.json, then a metric each.
+// In the order of the columns: the rows of fields.json, then one for each metric.
 const std::vector<ResultField>& result_fields();
 
-// What a table calls a key of a header or footer.
+// The column name for a key of a header or footer.
 std::string column_of(std::string_view path);
 
 // "seed: found \"x\", expected a whole number" of the first field of a line that is neither of its
-// type nor null; nothing where all are.
+// type nor null; empty if all are.
 std::optional<std::string> wrong_type_in(const Json& line, FieldOf of);
 
 // The table, for the documents: {"name", "column", "of", "type", "unit", "help"} each.

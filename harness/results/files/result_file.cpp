@@ -26,7 +26,7 @@ ResultWriter::ResultWriter(const std::string& path)
 }
 
 void ResultWriter::append(const Json& line) {
-  // A message may hold anything: what is not UTF-8 is replaced, the line is written all the same.
+  // A message may hold anything: invalid UTF-8 is replaced, so that the line is still written.
   const std::string text = line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
   const off_t before = ::lseek(file_.fd(), 0, SEEK_END);
   if (write_all(file_, text)) return;
@@ -53,7 +53,7 @@ std::optional<Status> status_of(const Json& footer) {
   return kStatuses.find(text_at(footer, {"status"}).value_or(""));
 }
 
-// What the line would have to be, or nothing where it is that.
+// The expected line, or empty if this is one.
 std::optional<std::string> expected_instead(const Json& line) {
   const auto type = text_at(line, {"type"});
   if (!type) return "an object with the text \"type\"";
@@ -94,7 +94,7 @@ std::optional<Status> ResultFile::status() const {
   return finished() ? status_of(footer) : std::nullopt;
 }
 
-// The RMSE that decides about a case has a key of its own.
+// The RMSE that decides about a case has its own key.
 std::optional<double> final_of(const Json& footer, Metric metric) {
   const std::string key = metric.key();
   const auto found = number_at(footer, {"metrics", key.c_str(), "final"});

@@ -19,15 +19,15 @@ inline constexpr int kSchemaVersion = 1;
 // know; nothing if it does, or if no version stands there.
 std::optional<std::string> why_unknown_version(const Json& json);
 
-// Appends whole lines to a file of its own making. A line that does not fit on the disk is taken
-// back, so that what was written before stays readable.
+// Appends whole lines to a new file. A line that does not fit on the disk is taken back, so that
+// earlier lines stay readable.
 class ResultWriter {
  public:
   explicit ResultWriter(const std::string& path);
 
   void append(const Json& line);
   // After the last line; `on_disk`: returns when the disk itself has the file, which takes
-  // milliseconds. Throws Error(io) where the system says now that it could not keep a line.
+  // milliseconds. Throws Error(io) if the system now reports that it could not keep a line.
   void end(bool on_disk);
 
  private:
@@ -50,7 +50,7 @@ struct ResultFile {
 // The lines of one, taken one after the other.
 class CaseLines {
  public:
-  explicit CaseLines(std::string path) : path_(std::move(path)) {}  // for what is wrong
+  explicit CaseLines(std::string path) : path_(std::move(path)) {}  // the name for errors
 
   // `json`: the parsed text. From the first damaged line on, lines are not used.
   void add(const std::string& text, Json json, std::int64_t number);
@@ -63,13 +63,13 @@ class CaseLines {
   ResultFile file_;
 };
 
-// The value of a metric after the last epoch, by a footer; nothing where it was not computed.
+// The value of a metric after the last epoch, by a footer; empty if it was not computed.
 std::optional<double> final_of(const Json& footer, Metric metric);
 
-// Nothing where there is no such file. Never throws for what stands in it.
+// Empty if there is no such file. Never throws for its content.
 std::optional<ResultFile> read_result_file(const std::string& path);
 
-// Says on standard error, where the file is damaged, where and what becomes of it.
+// If the file is damaged, says on standard error at which line, and the consequence.
 void warn_of_damage(const ResultFile& file, const std::string& consequence);
 
 // Moves an unfinished file aside to <path>.partial-N, the first N that is free. Returns its new

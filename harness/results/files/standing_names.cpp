@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// For the header; empty where the file has none that is whole.
+// For the header; empty if the file has no whole one.
 std::string case_hash_in(const fs::path& path) {
   std::string text;
   try {

@@ -91,7 +91,7 @@ void visit_folder(const std::string& folder, bool as_listed, StoredSpec& beside,
   }
 }
 
-// What the first line holds beside its type.
+// The content of the first line beside its type.
 void take_first_line(Json line, const std::string& path, StoredSpec& beside) {
   const auto type = text_at(line, {"type"}).value_or("");
   if (type != "spec" && type != "study") {

@@ -18,7 +18,7 @@ struct StoredCase {
   std::string name() const;  // without folder and ending
 };
 
-// What stands beside the cases.
+// The data beside the cases.
 struct StoredSpec {
   Json spec;   // spec.json; null without one that can be read
   Json study;  // study.json, the same
@@ -32,26 +32,26 @@ struct StoredResults : StoredSpec {
   std::vector<StoredCase> cases;  // by name
 };
 
-// What is called for each case, one after the other; the spec is whole before the first.
+// Called for each case, one after the other; the spec is whole before the first.
 using TakeStored = std::function<void(StoredCase one, const StoredSpec& beside)>;
 
 // The packed file that `path` is, or that stands in its place: results/ml-1m.jsonl.xz for
-// results/ml-1m where that is no folder with results of its own. Nothing without one.
+// results/ml-1m if that is not a folder with results. Empty without one.
 std::optional<std::string> packed_in_place_of(const std::string& path);
 
 // The folder that a packed file stands in the place of.
 std::string folder_of_packed(const std::string& file);
 
-// Whether the path ends as that of a packed file.
+// Whether the path has the ending of a packed file.
 bool is_packed_name(const std::string& path);
 
-// Damaged cases are among them, with what is wrong; of a damaged spec.json a warning is said.
-// Throws Error(usage) where `path` is neither a folder nor packed, Error(data) where a packed file
-// is no such file or cut off, and Error(unsupported) where this build cannot read one.
+// Damaged cases are among them, with the fault; a damaged spec.json gives a warning. Throws
+// Error(usage) if `path` is neither a folder nor packed, Error(data) if a packed file is malformed
+// or cut off, and Error(unsupported) if this build cannot read one.
 StoredResults read_stored_results(const std::string& path);
 
-// The same with no more than one case in memory, and a packed file's text: those of a folder by
-// name, packed ones as they lie there.
+// The same with no more than one case in memory, and a packed file's text: a folder's by name,
+// packed ones in their order.
 StoredSpec visit_stored_results(const std::string& path, const TakeStored& take);
 
 // The same in the order of the spec.json, those that it does not list behind the others, by name. A

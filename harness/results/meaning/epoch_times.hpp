@@ -1,4 +1,4 @@
-// How long epochs take: the first, which warms up and builds what later ones use, and the others.
+// How long epochs take: the first, which warms up and builds data for later ones, and the others.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct EpochGroup {
 };
 
 struct EpochTimes {
-  std::optional<double> first_s;   // nothing where the first epoch was not timed by itself
+  std::optional<double> first_s;   // empty if the first epoch was not timed alone
   std::optional<double> steady_s;  // median over the epochs of all groups but the first
 };
 

@@ -30,7 +30,7 @@ void Ranges::end() {
   if (observer_) observer_(range.name, false);
 }
 
-// `name` is that of the range which has just ended.
+// `name`: of the range that has just ended.
 void Ranges::add_seconds(const std::string& name, double seconds) {
   if (inside(name)) return;
   Total& total = totals_[name];
@@ -69,8 +69,8 @@ double Ranges::resolve_device_phases(const std::string& whole) {
   return seconds;
 }
 
-// The stream is empty where a group begins, so its first event is as late as the host's call but
-// for some microseconds.
+// The stream is empty when a group begins, so its first event is as late as the host's call but for
+// some microseconds.
 void Ranges::show_device_phases(Timeline& timeline, const std::string& whole) {
   constexpr const char* kStream = "stream of the case";
   const auto show = [&](const std::string& name, std::int64_t begin, std::int64_t end) {

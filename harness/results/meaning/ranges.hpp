@@ -38,9 +38,9 @@ class Ranges : public PhaseSink {
   // and stop to `whole`. Returns the latter, in seconds.
   double resolve_device_phases(const std::string& whole);
 
-  // What a profiler is to record.
+  // The part that a profiler records.
   void begin_profile();
-  void end_profile();  // where it has begun
+  void end_profile();  // if it has begun
 
   double seconds(const std::string& name) const;
   // For those that no other range but "case" encloses: the clocks of a case, which never overlap,
@@ -50,7 +50,7 @@ class Ranges : public PhaseSink {
   double transfer_s() const { return transfer_s_; }
   // The same of a "start" in it: of a program that does the work.
   double nested_start_s() const { return nested_start_s_; }
-  // {"name": {"seconds_s": ..., "count": ...}}, with "device_s" where the device timed it.
+  // {"name": {"seconds_s": ..., "count": ...}}, with "device_s" if the device timed it.
   Json to_json() const;
   void set_observer(Observer observer) { observer_ = std::move(observer); }
 
@@ -91,18 +91,18 @@ class Ranges : public PhaseSink {
   std::vector<Marked> marked_;
 };
 
-// The ranges that are clocks, where no other but the case encloses them. "transfer" is one within
+// The ranges that are clocks if only the case encloses them. "transfer" is one within
 // kPrepareRange, a "start" in there counts for kStartRange, and the training clock has its own
 // (harness/run/training_clock.hpp).
-inline constexpr const char* kStartRange = "start";          // the device, what a run makes once
+inline constexpr const char* kStartRange = "start";          // the device, made once a run
 inline constexpr const char* kLoadRange = "load";            // data, split, facts of the split
 inline constexpr const char* kPrepareRange = "prepare";      // initial factors, the algorithm
 inline constexpr const char* kEvaluateRange = "evaluate";    // one a trace point
-inline constexpr const char* kEvaluatorRange = "evaluator";  // what evaluations need made
+inline constexpr const char* kEvaluatorRange = "evaluator";  // preparing evaluations
 inline constexpr const char* kWatchRange = "watch";  // readings of machine and device, marks
 inline constexpr const char* kSaveRange = "save";    // lines of the result, the model
 
-// The clocks of a case: every second of its wall time is on one of them, and what is not is said.
+// The clocks of a case: every second of its wall time is on one of them, and the rest is reported.
 struct CaseClocks {
   double start_s = 0;
   double load_s = 0;

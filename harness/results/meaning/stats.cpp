@@ -97,7 +97,7 @@ std::vector<double> rank_sum_shares(const std::vector<int>& ranks, std::size_t n
   return ways[n];
 }
 
-// Two-sided: as far from the middle as what was seen, or farther.
+// Two-sided: as far from the middle as observed, or farther.
 double rank_sum_p(const std::vector<double>& a, const std::vector<double>& b) {
   std::vector<double> values = a;
   values.insert(values.end(), b.begin(), b.end());
@@ -131,7 +131,7 @@ std::size_t differences_outside(std::size_t n, std::size_t m) {
 
 Interval interval_by_ranks(const std::vector<double>& a, const std::vector<double>& b) {
   std::vector<double> least;
-  std::vector<double> most;  // where both are infinite, any difference may be
+  std::vector<double> most;  // if both are infinite, any difference may be
   for (const double x : a) {
     for (const double y : b) {
       const double difference = y - x;

@@ -38,11 +38,11 @@ Estimate mean_of(const std::vector<double>& values);
 // values a side, whose variances may differ.
 Estimate difference_of_means(const std::vector<double>& a, const std::vector<double>& b);
 
-// Median of b less median of a, where values may be +infinity: NaN where both medians are. p is the
+// Median of b less median of a, for values that may be +infinity: NaN if both medians are. p is the
 // exact one of the rank sum over all ways to share out the values, ties with their mean rank
-// (Wilcoxon; H. B. Mann, D. R. Whitney, Ann. Math. Stat. 18, 1947). The interval inverts it: those
+// (Wilcoxon; H. B. Mann, D. R. Whitney, Ann. Math. Stat. 18, 1947). The interval inverts it: the
 // differences b_j - a_i that it cannot tell from the shift (J. L. Hodges, E. L. Lehmann, Ann. Math.
-// Stat. 34, 1963); its ends are infinite where the samples are too small. Neither is empty.
+// Stat. 34, 1963); its ends are infinite if the samples are too small. Neither is empty.
 Estimate difference_by_ranks(const std::vector<double>& a, const std::vector<double>& b);
 
 // p adjusted so that "below 1 - kLevel" errs in any of all tests with at most that probability,

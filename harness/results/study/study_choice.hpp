@@ -1,6 +1,5 @@
-// What a study chooses, from how its trials ended: the same for the same trials, whatever order
-// they ran in. It also says which trial is to run next, so that a run and a look at its files
-// agree.
+// The choice of a study from the ends of its trials: the same for the same trials in any order. It
+// also says which trial is to run next, so that a run and a look at its files agree.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +30,7 @@ struct TrialPlace {
   }
 };
 
-using TrialOutcomes = std::map<TrialPlace, TrialOutcome>;  // of those that have run
+using TrialOutcomes = std::map<TrialPlace, TrialOutcome>;  // of the trials that have run
 
 // A trial with the highest rung that it has run.
 struct TrialStanding {
@@ -59,10 +58,10 @@ struct StudyState {
 // Rung by rung: the draws in order, then the best of each rung, the best first. For R rungs, the
 // r-th begins trials until r / R of the budget are spent. A rung keeps one in eta of those that it
 // has run, as far as they have a score. More epochs may make a model worse: a trial that was
-// stopped at a better score than that of the best trial at the end is trained to the end, too, the
-// best first, until all are done or the budget is spent. A trial that fails in a rung has lost,
-// whatever it was before; of the others the best of the highest rung wins, of equal ones the one
-// that was drawn first.
+// stopped at a better score than the best trial at the end is trained to the end, too, the best
+// first, until all are done or the budget is spent. A trial that fails in a rung has lost, even
+// after good rungs; of the others the best of the highest rung wins, of equal ones the one drawn
+// first.
 StudyState state_of(const StudyPlan& plan, const TrialOutcomes& outcomes);
 
 }  // namespace mf

@@ -31,8 +31,8 @@ std::set<fs::path> studies_in(const fs::path& root) {
   return found;
 }
 
-// The trial of a header among those of the plan, by its values: numbers change with the trials that
-// are asked for.
+// The trial of a header among those of the plan, by its values: numbers change with the requested
+// trials.
 std::optional<TrialPlace> place_of(const StudyPlan& plan, const Json& header) {
   const Json& values = value_at(header, {"trial", "values"});
   const auto point = std::find(plan.points.begin(), plan.points.end(), values);

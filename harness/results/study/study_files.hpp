@@ -1,5 +1,5 @@
 // A study on the disk: RESULTS/tune/<study>/ with study.json and a result file for each run of a
-// trial. Nothing but these files decides what is chosen.
+// trial. Only these files decide the choice.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ std::string study_folder(const std::string& results, const StudyPlan& plan);
 // Whether it is the folder "tune" of a folder of results.
 bool holds_studies(const std::string& folder);
 
-// What a finished file says of its trial; nothing where it is unfinished or was interrupted.
+// The outcome of the trial of a finished file; empty if it is unfinished or was interrupted.
 std::optional<TrialOutcome> outcome_of(const ResultFile& file, Metric metric);
 
 // A study that was read back from its folder.

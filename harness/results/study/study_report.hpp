@@ -1,4 +1,4 @@
-// What `mfbench tune` prints: what each study chose, and why.
+// The output of `mfbench tune`: each study's choice, and why.
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@
 
 namespace mf {
 
-// Where the parameters of a case come from: the "tuned" of its header. There must be a best trial.
+// The origin of a case's parameters: the "tuned" of its header. There must be a best trial.
 Json tuned_json(const StudyPlan& plan, const StudyState& state, std::uint64_t split_seed);
 
 // Why there is no choice: "no trial has completed: 20 diverged, 4 oom; the first: ...".
 Unresolved why_nothing(const StudyState& state);
 
 // "the best reg, 0.198, lies at an end of [0.01, 0.2, log]: ...", one for each such parameter; and
-// one where a trial was stopped at a better score than the one that was chosen.
+// one if a trial was stopped at a better score than the chosen one.
 std::vector<std::string> choice_warnings(const StudyPlan& plan, const StudyState& state);
 
 // "sgd_serial on ml-1m: learning_rate=0.01 reg=0.05 (validation_rmse 0.9312, trial 7 of 24)"

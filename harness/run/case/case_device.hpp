@@ -1,5 +1,5 @@
 // The device of a case: opened for it, and watched while it trains there, by readings within epochs
-// and by the energy that they take. It does nothing for a case of the CPU, nor does the watch where
+// and by the energy that they take. It does nothing for a case of the CPU, nor does the watch if
 // the driver tells nothing.
 #pragma once
 
@@ -23,8 +23,8 @@ class CaseDevice {
  public:
   CaseDevice(Ranges& ranges, const RunOptions& options) : ranges_(ranges), options_(options) {}
 
-  // Where the case needs one; it is to upload so many ratings. Why no device can be had, or
-  // nothing.
+  // Opens a device if the case needs one, which will upload so many ratings. Returns why there is
+  // none, or empty.
   std::optional<std::string> why_not_opened(const Case& item, std::int64_t ratings);
   DeviceClock* get() const { return clock_.get(); }  // null: no device
   DeviceStream stream() const { return clock_ ? clock_->stream() : nullptr; }
@@ -33,12 +33,12 @@ class CaseDevice {
   void watch_group(const TrainingClock& clock, const std::function<void()>& run);
   // Right after a group, before the device has gone idle; not more often than the pace.
   void read();
-  // Before what is no training, as an evaluation.
+  // Before a phase other than training, such as an evaluation.
   void pause();
   void end_training();
 
   bool is_watched() const { return energy_ != nullptr; }
-  // In epochs so far; nothing where the driver does not say.
+  // In epochs so far; empty if the driver does not say.
   std::optional<double> joules() const;
   std::vector<DeviceReading> readings() const;  // within epochs
   void report(CaseMeasures& measures) const;

@@ -126,7 +126,7 @@ void CaseEvaluation::evaluate(PreparedCase& prepared, CaseRanks& ranks, TracePoi
   ranks.evaluate(point.epoch, [&] { evaluate_share(model, *ranks.group(), point); });
 }
 
-// Values of implicit feedback are no ratings: there is no error of them.
+// Values of implicit feedback are not ratings: they have no error.
 void CaseEvaluation::evaluate_all(const FactorView& model, TracePoint& point) {
   const bool implicit = is_implicit(item_);
   if (point.epoch == 0) {
@@ -186,7 +186,7 @@ void CaseEvaluation::save(const std::string& folder, PreparedCase& prepared) con
   const FactorView model = prepared.host_factors(copy);
   try {
     save_model(folder, model, data_.split->train, evaluator_->predictor(), loss(), item_.resolved);
-  } catch (const Error& error) {  // what was measured stands, and --retry trains again
+  } catch (const Error& error) {  // measurements stand, and --retry trains again
     fail(error.kind(), "the model is not saved: {}", error.what());
   }
 }

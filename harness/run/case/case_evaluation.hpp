@@ -1,4 +1,4 @@
-// What the model of a case is judged by, and how good it is.
+// Judges the model of a case by its metrics.
 #pragma once
 
 #include <memory>
@@ -23,11 +23,11 @@ class CaseEvaluation {
  public:
   explicit CaseEvaluation(const Case& item) : item_(item) {}
 
-  // As they were loaded, and again where training ratings went. For a trial the validation part
-  // stands for the test part, too.
+  // As they were loaded, and again if training ratings were dropped. For a trial the validation
+  // part stands for the test part, too.
   void set_data(const CaseData& data);
   const Ratings& test() const { return parts_->test; }
-  PartSizes sizes() const;  // of what the case is judged by, over all ranks
+  PartSizes sizes() const;  // of the evaluated parts, over all ranks
 
   // "the test part is empty: ...; choose another ...", or nothing: what a case learns from, is
   // judged by or watches must have ratings.
@@ -51,8 +51,8 @@ class CaseEvaluation {
   void save(const std::string& folder, PreparedCase& prepared) const;
 
   FoldInLoss loss() const;
-  Json ranking_json() const;  // for the header; null where items are not ranked
-  // For the last evaluation: what the footer has of it, and why it says little.
+  Json ranking_json() const;  // for the header; null if items are not ranked
+  // For the last evaluation: its facts in the footer, and its weaknesses.
   void report(CaseMeasures& measures) const;
   std::vector<std::string> warnings() const;
   // That nothing will be told apart, as is known before training.

@@ -46,7 +46,7 @@ void end_by_exception(CaseResult& result) {
     if (error.kind() == ErrorKind::memory) result.status = Status::oom;
     result.reason = error.what();
   } catch (const std::system_error& error) {
-    // A thread that is not to be had, as a team says it of its own (base/threads.cpp).
+    // A thread that cannot start: the same message as a team's (base/threads.cpp).
     const bool thread = error.code() == std::errc::resource_unavailable_try_again;
     if (thread) result.status = Status::oom;
     result.reason = error.what();
@@ -115,7 +115,7 @@ void CaseReport::trace(const TracePoint& point, CaseResult& result) {
 void CaseReport::note(Metric metric, double value, std::int64_t epoch, CaseResult& result) const {
   MetricSummary& summary = result.metrics[metric];
   summary.final_value = value;
-  // The initial model is no best.
+  // The initial model never counts as the best.
   if (epoch == 0 || (!std::isnan(summary.best) && !metric.is_better(value, summary.best))) return;
   summary.best = value;
   summary.best_epoch = epoch;

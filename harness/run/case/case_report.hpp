@@ -1,4 +1,4 @@
-// What a case tells while it runs: the lines of its result file, and what the user sees.
+// Reports of a running case: the lines of its result file, and the user's display.
 #pragma once
 
 #include <functional>
@@ -12,8 +12,8 @@
 
 namespace mf {
 
-// How a case ends by what was thrown in it, all of which belongs to the case. Called while it is
-// being handled.
+// The end of a case by an exception, any of which belongs to the case. Called while it is being
+// handled.
 void end_by_exception(CaseResult& result);
 
 // By the user.
@@ -37,12 +37,12 @@ class CaseReport {
   bool has_header() const { return has_header_; }
   // Before it trains.
   void warn(const std::string& text, CaseResult& result);
-  // Notes in `result` what was best, and what was last.
+  // Notes the best and the last values in `result`.
   void trace(const TracePoint& point, CaseResult& result);
   void epochs_done(const TracePoint& point);
   void footer(const CaseResult& result, const CaseMeasures& measures);
 
-  // What was thrown is the run's, not the case's: its results can no longer be told.
+  // The exception is the run's, not the case's: results can no longer be reported.
   bool failed() const { return telling_; }
 
  private:

@@ -30,11 +30,11 @@ class CaseSetup {
         device_(ranges, options),
         evaluation_(item) {}
 
-  // Throws what belongs to the case.
+  // Throws errors of the case.
   void load();
   // Why it cannot be run here, or nothing.
   std::optional<Refusal> open_or_refuse(CaseMeasures& measures);
-  // From the initial factors to what evaluations need. `stop_requested` outlives the algorithm.
+  // From the initial factors to the evaluator. `stop_requested` outlives the algorithm.
   void prepare(const std::function<bool()>& stop_requested, HostWatch& watch,
                CaseMeasures& measures);
 

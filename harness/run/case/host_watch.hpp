@@ -1,4 +1,4 @@
-// What else the machine did while a case was prepared and trained.
+// Watches the machine's other load while a case is prepared and trained.
 #pragma once
 
 #include <functional>
@@ -14,13 +14,13 @@ namespace mf {
 
 class HostWatch {
  public:
-  // `read` stands in for the machine's counters where it is not empty; `others_cpu_s` is that of
-  // processes which the algorithm has started: what they do is the case's own, too.
+  // `read`, if not empty, replaces the machine's counters; `others_cpu_s` is the CPU time of
+  // processes started by the algorithm: their work belongs to the case, too.
   HostWatch(Ranges& ranges, std::function<HostCounters()> read,
             std::function<double()> others_cpu_s);
 
   void begin() { begun_ = read(); }
-  // Since begin(). What the other ranks did on this machine is the case's own, too.
+  // Since begin(). The other ranks' work on this machine belongs to the case, too.
   HostLoad end(const OwnUse& of_ranks, ThreadTeam& team);
 
   void begin_training() {
@@ -32,7 +32,7 @@ class HostWatch {
   void watch_group(const std::function<void()>& run);
   HostLoad end_training(const OwnUse& of_ranks, ThreadTeam& team, double train_s);
 
-  // By what was measured of the case.
+  // By the measures of the case.
   Contention contention(const CaseMeasures& measures, bool on_device) const;
 
  private:

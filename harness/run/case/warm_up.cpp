@@ -34,7 +34,7 @@ Ratings small_problem(bool implicit) {
   return Ratings(std::move(arrays));
 }
 
-// What chooses kernels and their sizes: all parameters but real numbers.
+// The settings that choose kernels and their sizes: all parameters but real numbers.
 std::string kind_of_call(const Case& item) {
   Json params = item.params.to_json();
   for (const ParamSpec& param : find_algorithm(item.algorithm).params) {

@@ -1,6 +1,6 @@
-// What the first call on a device pays for: its kernels are loaded, libraries make their handles,
-// NCCL what its first exchange of a kind needs. A small problem pays for it, on the clock `start`,
-// before a case is prepared.
+// The first call on a device is slow: kernels are loaded, libraries make their handles, NCCL sets
+// up its first exchange of a kind. A small problem pays for this, on the clock `start`, before a
+// case is prepared.
 #pragma once
 
 #include "algorithms/core/ranks/ranked.hpp"
@@ -9,9 +9,9 @@
 
 namespace mf {
 
-// One epoch of the small problem by the algorithm of the case, where this process has not called it
+// One epoch of the small problem by the algorithm of the case, if this process has not called it
 // with such parameters before. All ranks of the case together, each on its device. `group` is null
-// for one, of which an Error is no reason not to try the case itself.
+// for one; after its Error the case itself is still tried.
 void warm_up(const Case& item, DeviceClock& device, Communicator* group);
 
 }  // namespace mf

@@ -117,7 +117,7 @@ void DataStore::find_facts() {
   ledger_.made({kFacts, seconds_since(start), SharedClock::load}, SharedScope::split);
 }
 
-// For this case and for those of implicit feedback that follow.
+// For this case and for later ones of implicit feedback.
 void DataStore::observe() {
   const auto start = Clock::now();
   ThreadTeam team(useful_threads(hardware_threads(), sizes_of(*split_).all()));
@@ -132,7 +132,7 @@ void DataStore::observe() {
   split_s_ += seconds_since(start);
 }
 
-// Where a case before it had no use for them; for those that follow, too.
+// If earlier cases had no use for them; for later ones, too.
 void DataStore::make_users() {
   if (!split_->train.has_users()) {
     const auto start = Clock::now();

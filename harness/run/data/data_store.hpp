@@ -1,6 +1,5 @@
-// What the cases of a run have in common: the last data set and split, since neighbours in a spec
-// mostly share them, with the facts of its training part, which is also packed where it goes to a
-// device.
+// Data shared by the cases of a run: the last data set and split, since neighbours in a spec mostly
+// share them, with the facts of its training part, which is also packed if it goes to a device.
 #pragma once
 
 #include <memory>
@@ -25,7 +24,7 @@ class DataStore {
   // ranks together (harness/run/ranks/rank_load.hpp).
   CaseData get_slice(const Case& item, Communicator& ranks, int ranks_on_these_cpus);
 
-  // Has the cache file made from which the ranks read their shares, where there is to be one.
+  // Has the cache file made from which the ranks read their shares, if there should be one.
   void make_cache(const Case& item);
 
   // The next case makes all of it anew.
@@ -43,7 +42,7 @@ class DataStore {
   std::shared_ptr<const peer::TrainingFiles> training_files(const std::string& python,
                                                             PhaseSink* phases);
   bool holds_training_files() const { return training_files_ != nullptr; }
-  // For the memory; 0 where they lie on a disk.
+  // For the memory; 0 if they lie on a disk.
   double training_files_bytes() const;
   void drop_training_files();
 
@@ -57,7 +56,7 @@ class DataStore {
   void drop_split();
   void drop_dataset();
 
-  std::string dataset_key_;  // of info_, and of dataset_ where it is there
+  std::string dataset_key_;  // of info_, and of dataset_ if it is there
   std::string split_key_;
   std::shared_ptr<const Dataset> dataset_;  // null once it has been cut
   std::shared_ptr<const DatasetInfo> info_;

@@ -15,7 +15,7 @@ bool has_same(const char* section, const Case& a, const Case& b) {
 
 }  // namespace
 
-// Backwards: what holds for a neighbour of the same split holds for the case, too.
+// Backwards: a need of a neighbour of the same split is the case's, too.
 std::vector<DoneAgain> done_again(std::span<const Case* const> cases) {
   std::vector<DoneAgain> all(cases.size());
   DoneAgain later;  // `trained`: by one of the later ones, whatever the case does

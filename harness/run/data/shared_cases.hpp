@@ -21,15 +21,15 @@ bool trains_on_one_device(const Case& item);
 // Whether a process of the case sends its ratings to a device.
 bool uploads_ratings(const Case& item);
 
-// The column of users of the training ratings, which a device has by rows. It is looked at by what
-// judges the training ratings themselves, and by pairwise methods.
+// The column of users of the training ratings, which a device has by rows. Evaluations of the
+// training ratings and pairwise methods read it.
 UsersColumn users_column(const Case& item);
 
-// What the next cases do again.
+// Needs of the next cases.
 struct DoneAgain {
   bool cut = false;          // one of the first that have its data set cuts it in another way
   bool trained = false;      // it and one of the first that have its split train on one device
-  bool handed_over = false;  // one of the first that have its split trains in a process of its own
+  bool handed_over = false;  // one of the first with its split trains in another process
 };
 
 // Of each of these cases, which run in this order.

@@ -1,8 +1,8 @@
-// The book of a run: what a case has made that outlives it, and which later case was lent it.
+// The book of a run: products of cases that outlive them, and the later cases that borrow them.
 //
 // Whoever keeps something for later cases (DataStore; ratings that stay on the device) calls made()
-// when a case makes it and used() when a case needs it, each time, whoever made it. A case's footer
-// then says what it was lent (results/meaning/shared_cost.hpp); what it made itself is on its own
+// when a case makes it and used() when a case needs it, each time, even if it made it. A case's
+// footer then lists its loans (results/meaning/shared_cost.hpp); its own products are on its own
 // clocks.
 #pragma once
 
@@ -13,22 +13,22 @@
 
 namespace mf {
 
-// What a thing is made of; it is gone when that is.
+// The source of a product, which is gone when its source is.
 enum class SharedScope { run, dataset, split };
 
 class SharedLedger {
  public:
-  // What is made and used from here on is of the next case.
+  // From here on, products and uses belong to the next case.
   void begin_case();
 
   // The case has made it. `cost.name` names it among all that is shared.
   void made(const SharedCost& cost, SharedScope scope);
 
-  // What the first case of a run pays for the others: context of the device, facts about the
-  // machine. This one's start took `seconds`.
+  // The start that the first case of a run pays for the others: context of the device, facts about
+  // the machine. This one's start took `seconds`.
   void use_start(double seconds);
 
-  // The case needs it. Throws std::logic_error where it was not made.
+  // The case needs it. Throws std::logic_error if it was not made.
   void used(const std::string& name);
 
   bool has(const std::string& name) const { return entries_.count(name) != 0; }
@@ -36,10 +36,10 @@ class SharedLedger {
   // It is gone.
   void forget(const std::string& name) { entries_.erase(name); }
 
-  // What is of this scope is gone; with a data set its splits, too.
+  // Drops the products of this scope; with a data set its splits, too.
   void drop(SharedScope scope);
 
-  // What the case has used and not made, each once.
+  // The products that the case has used and not made, each once.
   SharedCosts lent() const;
 
  private:

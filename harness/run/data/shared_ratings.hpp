@@ -15,12 +15,12 @@ class SharedRatings {
   SharedRatings();
   ~SharedRatings();
 
-  // Those of `train`, whose upload is the phase "transfer" of the case that comes first. Until
-  // drop() they are of one split. A build without CUDA has none, and gives null.
+  // The ratings of `train`, whose upload is the phase "transfer" of the first case. Until drop()
+  // they are of one split. A build without CUDA has none, and gives null.
   cuda::DeviceRatings* lend(const Ratings& train, ThreadTeam& team, DeviceStream stream,
                             PhaseSink* phases, SharedLedger& ledger);
 
-  // Enters what the case has asked for and made of them, once it is prepared.
+  // Enters the views that the case has asked for and made, once it is prepared.
   void note(SharedLedger& ledger) const;
 
   bool holds() const;

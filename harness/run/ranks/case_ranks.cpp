@@ -64,7 +64,7 @@ void CaseRanks::order(const Order& order) {
   for (int other = 1; other < count_; ++other) world_->order(other, order);
 }
 
-// What is thrown within leaves the others in the middle of something.
+// An error within leaves the others in the middle of their work.
 void CaseRanks::together(const std::function<void()>& action) {
   try {
     action();

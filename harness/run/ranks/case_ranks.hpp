@@ -1,5 +1,5 @@
-// What rank 0 has the other ranks of a case do beside what it does itself. For a case of one rank
-// it does nothing.
+// The work that rank 0 gives the other ranks of a case beside its own. For a case of one rank it
+// does nothing.
 #pragma once
 
 #include <functional>
@@ -29,16 +29,15 @@ class CaseRanks {
   void connect();
   // After load(): each opens its device and looks whether it has room. Throws as load() does.
   void open(const std::function<void()>& action);
-  // For a case on several devices: all are connected, and each calls for the first time what it
-  // will call.
+  // For a case on several devices: all are connected, and each makes the calls of a case once.
   void warm_up(const std::function<void()>& action);
 
   // Calls the action of this rank, and has the others do theirs beside it; load() after it, unless
-  // what is loaded `is_cached`: else they find what it has written to the cache. load() throws what
-  // one of them has thrown, and they stay fit for the next case; after what the rest throw they are
-  // not (CaseResult::ranks_failed).
+  // the data `is_cached`: so they find its cache file. load() passes on an error of any of them,
+  // and they stay fit for the next case; after errors of the other calls they are not
+  // (CaseResult::ranks_failed).
   void load(const std::function<void()>& action, bool is_cached);
-  // Each its share of the ratings, by what all do together; throws as load() does.
+  // Each loads its share of the ratings, all together; throws as load() does.
   void load_slices(const std::function<void(Communicator&)>& action);
   void prepare(const std::function<void()>& action);
   void epochs(const EpochArgs& first, std::int64_t count, const std::function<void()>& action);
@@ -47,15 +46,15 @@ class CaseRanks {
   // end().
   void gather(const std::function<void()>& action);
 
-  // Each evaluates its blocks, by what all do together.
+  // Each evaluates its blocks, all together.
   void evaluate(std::int64_t epoch, const std::function<void()>& action);
 
-  // What the devices of all have taken in epochs so far, on the clock of the watch; nothing where
-  // one of them does not say.
+  // The energy of all devices in epochs so far, on the clock of the watch; empty if one of them
+  // does not say.
   std::optional<double> joules(const CaseDevice& own, PhaseSink& phases);
 
-  // The others tell what they did, and wait for the next case. Once; nothing where they failed. Why
-  // that was not to be had, or nothing.
+  // The others tell what they did, and wait for the next case. Once; does nothing if they failed.
+  // Returns why the reports are missing, or empty.
   std::optional<std::string> end();
 
   // CPU time that the others took on this machine, so far as they have told: in prepare, and, after
@@ -63,7 +62,7 @@ class CaseRanks {
   OwnUse prepare_use() const { return prepare_use_; }
   OwnUse train_use() const { return train_use_; }
 
-  // After end(): what each other rank told ("rank", "machine", "threads", "facts", "phases",
+  // After end(): the reports of each other rank ("rank", "machine", "threads", "facts", "phases",
   // "clocks", "peak_host_bytes", "cpu_s"), and the energy of all.
   void report(const CaseDevice& own, CaseResult& result, CaseMeasures& measures) const;
 
@@ -74,7 +73,7 @@ class CaseRanks {
   void together(const std::function<void()>& action);
   void end_case();
   int machine() const { return world_ != nullptr ? world_->machine_of(0) : 0; }
-  // A rank has failed within what all do together: the run ends.
+  // A rank has failed within a common operation: the run ends.
   bool failed() const { return count_ > 1 && world_->broken(); }
 
   RankWorld* world_;
@@ -83,7 +82,7 @@ class CaseRanks {
   bool on_devices_ = false;
   std::string hash_;    // of the case
   bool begun_ = false;  // the others are within this case
-  bool whole_ = false;  // rank 0 has what all have trained
+  bool whole_ = false;  // rank 0 has all trained factors
   OwnUse prepare_use_, train_use_;
   Json reports_;
 };
@@ -93,10 +92,10 @@ using RankJoules = std::vector<std::optional<double>>;
 
 // For every rank, on all. All ranks together.
 RankJoules joules_of_ranks(std::optional<double> own, Communicator& ranks);
-// Nothing where one of them does not say: a part of it is no energy of the case.
+// Empty if one of them does not say: a part is not the energy of the case.
 std::optional<double> total_joules(const RankJoules& of_ranks);
 
-// What passes for the CPU time of a rank.
+// The CPU time of a rank.
 Json to_json(const OwnUse& use);
 OwnUse own_use_from(const Json& json);
 

@@ -71,7 +71,7 @@ class FollowedCase {
   }
 
  private:
-  // False where it cannot be run by one of the ranks, which all have agreed upon.
+  // False if one of the ranks cannot run it, upon which all have agreed.
   bool load(bool slices) {
     const auto start = Clock::now();
     try {
@@ -111,7 +111,7 @@ class FollowedCase {
     start_s_ += seconds_since(start);
   }
 
-  // For a case on devices, where the case is built at all: rank 0 says where it is not.
+  // For a case on devices, if the case is built at all: else rank 0 says so.
   void open_device() {
     if (!is_built(item_.algorithm)) return;
     if (const auto why = device_.why_not_opened(item_, data_.sizes.train / group_.size()))
@@ -119,7 +119,7 @@ class FollowedCase {
     clock_ = TrainingClock(ranges_, device_.get());
   }
 
-  // For want of memory on this machine or device: all else rank 0 finds out by itself.
+  // For want of memory on this machine or device: rank 0 finds all other reasons.
   void refuse_here() {
     const Ratings& train = data_.split->train;
     const CaseSizes sizes = {{train.n_users(), train.n_items(), data_.sizes.train}};
@@ -234,7 +234,7 @@ const Case& find_case(const Spec& spec, const Order& order) {
   throw std::logic_error("rank 0 runs a case that is not in the spec");
 }
 
-// Rank 0 says what went wrong.
+// Rank 0 reports the error.
 void connect(const Case& item, RankWorld& world) {
   Communicator group = world.all().first(ranks_of(item));
   try {

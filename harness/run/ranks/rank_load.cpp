@@ -22,7 +22,7 @@
 namespace mf {
 namespace {
 
-// Moves a part to where it is evaluated.
+// Moves a part to the ranks that evaluate it.
 void place(Ratings& part, const PartOffsets& users, const PartOffsets& parts, bool all_evaluate,
            Communicator& ranks, ThreadTeam& team) {
   part = all_evaluate ? ratings_of_blocks(part, parts, kErrorBlock, ranks, team)
@@ -44,8 +44,8 @@ SplitSlice cut_slice(const Case& item, Communicator& ranks, int threads, ReadCol
   return slice;
 }
 
-// Ratings are cut while they are read. Where they are damaged, the second time says so and builds
-// them again.
+// Ratings are cut while they are read. If they are damaged, the second time says so and builds them
+// again.
 SplitSlice cut_slice(const Case& item, Communicator& ranks, int threads, CaseData& data) {
   try {
     return cut_slice(item, ranks, threads, ReadColumns::when_cut, data);
@@ -57,7 +57,7 @@ SplitSlice cut_slice(const Case& item, Communicator& ranks, int threads, CaseDat
   return cut_slice(item, ranks, threads, ReadColumns::now, data);
 }
 
-// Returns the seconds that it took, 0 where it is not to be packed.
+// Returns the seconds that it took, 0 if it is not packed.
 std::future<double> pack_meanwhile(Ratings& train, bool pack, int threads) {
   return std::async(std::launch::async, [&train, pack, threads] {
     if (!pack) return 0.0;

@@ -1,4 +1,4 @@
-// The data of a case of several ranks, where each reads and keeps only its share of the ratings.
+// The data of a case of several ranks, each of which reads and keeps only its share of the ratings.
 #pragma once
 
 #include <string>
@@ -12,10 +12,10 @@ namespace mf {
 // Why every rank has to hold all ratings of a case, in words; empty: each has its share.
 std::string why_whole(const Case& item, bool saves_model);
 
-// Each rank reads the rows of its users and cuts them. Where all have the factors after an epoch,
-// each keeps its blocks of the test part; else rank 0 is sent all of that. `pack`: the training
-// ratings are packed meanwhile (Ratings::keep_packed). All ranks together; an Error is that of all,
-// which are fit for the next case.
+// Each rank reads the rows of its users and cuts them. If all have the factors after an epoch, each
+// keeps its blocks of the test part; else rank 0 gets the whole part. `pack`: the training ratings
+// are packed meanwhile (Ratings::keep_packed). All ranks together; all throw the same Error, and
+// stay fit for the next case.
 CaseData load_slice(const Case& item, Communicator& ranks, int threads, bool pack);
 
 // The training ratings go: the algorithm has its share.

@@ -35,8 +35,8 @@ std::string wish_of(const Case& item) {
   return fmt::format("{} {}", ranks_of(item), devices > 1 ? "devices" : "ranks");
 }
 
-// By a thread beside rank 0, which is in the middle of something that may take long: reading
-// ratings, ranking. What it was at has no footer, and is run again by the same command.
+// By a thread beside rank 0, which is busy with long work: reading ratings, ranking. Its case has
+// no footer, and the same command runs it again.
 [[noreturn]] void end_at_once(const Fault& fault) {
   fmt::print(stderr, "error: rank {}: {}, while rank 0 was busy\n", fault.rank, fault.message);
   std::fflush(stderr);
@@ -159,7 +159,7 @@ void RankWorld::compare(const Spec& spec) {
   });
 }
 
-// All see what all find, so that all come to the same end.
+// All see the findings of all, and so decide alike.
 void RankWorld::give_devices(const Spec& spec) {
   const auto fewer = [](const Case& a, const Case& b) {
     return devices_of(a.params) < devices_of(b.params);

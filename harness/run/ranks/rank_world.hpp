@@ -1,6 +1,6 @@
-// The processes of a run (ranks): those that mpirun or srun started, or those that this one starts
-// for a case that asks for several. Rank 0 runs the spec as one process would; the others do what
-// it orders (follower.cpp).
+// The processes of a run (ranks), started by mpirun or srun, or by this one for a case that asks
+// for several. Rank 0 runs the spec as one process would; the others follow its orders
+// (follower.cpp).
 #pragma once
 
 #include <array>
@@ -17,11 +17,11 @@ namespace mf {
 // For a case: its parameter `ranks` or `devices`, or 1.
 int ranks_of(const Case& item);
 
-// Throws Error(usage) where a spec tunes and asks for several processes, by whatever way: the
-// trials of a search are run by one. Before anything is loaded.
+// Throws Error(usage) if a spec tunes and asks for several processes, in any way: one process runs
+// the trials of a search. Before anything is loaded.
 void refuse_trials_of_ranks(const Spec& spec);
 
-// What rank 0 wants of another next.
+// Rank 0's next order to another.
 struct Order {
   enum class What : std::int32_t {
     leave,
@@ -45,11 +45,11 @@ struct Order {
 
 class RankWorld {
  public:
-  // Only this process, or all that a launcher has started. Throws Error(unsupported) where there
-  // are several in a build without MPI.
+  // Only this process, or all that a launcher has started. Throws Error(unsupported) if there are
+  // several in a build without MPI.
   RankWorld();
 
-  // The same spec on all. Throws Error(usage); on all ranks, where it cannot be read by one.
+  // The same spec on all. Throws Error(usage); on all ranks if one cannot read it.
   Spec read(const std::string& path);
 
   // Starts as many processes as the largest case asks for, unless a launcher has; returns in all.
@@ -73,7 +73,7 @@ class RankWorld {
   // The others leave. Does nothing without others, or once the links are broken.
   void dismiss();
 
-  // Since a rank failed within what all do together. Then only the end of the run is left.
+  // True once a rank has failed within a common operation. Then only the end of the run is left.
   bool broken() const { return broken_; }
   void set_broken() { broken_ = true; }
 
@@ -94,7 +94,7 @@ class RankWorld {
 };
 
 // The other side of CaseRanks: a rank that does what rank 0 orders, and writes and prints nothing,
-// until it is dismissed. Throws what ends the run: what happened here, or RankFault.
+// until it is dismissed. Throws the error that ends the run: its own, or RankFault.
 void follow_session(const Spec& spec, const RunOptions& options, RankWorld& world);
 
 }  // namespace mf

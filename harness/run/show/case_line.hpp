@@ -1,4 +1,4 @@
-// What is said of a case that has ended, in a line.
+// The line for a case that has ended.
 #pragma once
 
 #include <optional>
@@ -11,16 +11,16 @@
 
 namespace mf {
 
-// "rmse  0.5406  to 0.6 in  12.1 ms", or the time of the answer where the spec names no target;
-// nothing of a case that did not complete.
+// "rmse 0.5406 to 0.6 in 12.1 ms", or the time of the answer if the spec names no target; empty for
+// a case that did not complete.
 std::string numbers_text(const std::optional<ResultFile>& file);
 
 // "completed", "contended", "error: why".
 std::string ending_text(const CaseResult& result);
 std::optional<Colour> ending_colour(const CaseResult& result);
 
-// What --verbose adds: the best seen, times and rates, the name of the file, who had part of the
-// machine.
+// The additions of --verbose: the best value, times and rates, the name of the file, other users of
+// the machine.
 std::string facts_text(const std::string& id, const CaseResult& result, Metric metric);
 
 }  // namespace mf

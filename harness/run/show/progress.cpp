@@ -26,7 +26,7 @@ std::string padded(const std::string& text, std::size_t columns) {
   return text + std::string(columns - std::min(columns, columns_of(text)), ' ');
 }
 
-// Shared by the terminal and the log: where we are in which case.
+// Shared by the terminal and the log: the current case and epoch.
 class TextProgress : public Progress {
  public:
   TextProgress(std::FILE* out, bool verbose) : out_(out), verbose_(verbose) {}
@@ -132,8 +132,8 @@ class LogProgress : public TextProgress {
   }
 };
 
-// Below the lines of cases is one that is rewritten, of the run and of the case. Losing the
-// terminal is no reason to lose what is measured: the run goes on without it.
+// Below the lines of cases, one line of the run and its case is rewritten. If the terminal is lost,
+// the run goes on without it.
 class TerminalProgress : public TextProgress {
  public:
   using TextProgress::TextProgress;
@@ -156,7 +156,7 @@ class TerminalProgress : public TextProgress {
   std::size_t columns() const override { return terminal_columns(out_).value_or(kAnyWidth); }
 
  private:
-  // Cut on the right, where what matters less stands.
+  // Cut on the right, where the less important part stands.
   void show(const std::string& state) {
     put(cut_to(fmt::format("{} {} {}  {}  {}", count_, bar(), times(), state, title_), columns()));
   }

@@ -1,5 +1,5 @@
-// What the user sees while a spec runs: a line a case, which on a terminal fits its width, with a
-// line of the run below; JSON lines for scripts.
+// The display while a spec runs: a line a case, which on a terminal fits its width, with a line of
+// the run below; JSON lines for scripts.
 #pragma once
 
 #include <cstdio>
@@ -23,7 +23,7 @@ class Progress {
   // For its result, known before it trains.
   virtual void warning(const std::string&) {}
   virtual void trace(const TracePoint&) {}
-  // Epochs have ended that are not evaluated: numbers of the point but for those of quality.
+  // Epochs have ended that are not evaluated: numbers of the point, but none of quality.
   virtual void epochs_done(const TracePoint&) {}
   // Its result is written, to this file.
   virtual void end_case(const CaseResult&, const std::string& /*path*/) {}

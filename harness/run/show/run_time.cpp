@@ -22,7 +22,7 @@ std::optional<double> RunTime::Mean::value() const {
   return count > 0 ? std::optional(sum / count) : std::nullopt;
 }
 
-// What trials took says nothing about the cases: trials have fewer epochs.
+// Times of trials tell nothing about the cases: trials have fewer epochs.
 void RunTime::begin_run(const std::vector<const Case*>& to_come, const RanBefore& before) {
   before_ = before;
   of_kind_.clear();

@@ -1,5 +1,5 @@
-// How long a run has taken and what is left of it, by the cases that have ended and the epochs of
-// the one that runs.
+// The elapsed and the remaining time of a run, by the cases that have ended and the epochs of the
+// one that runs.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class RunTime {
  public:
   explicit RunTime(std::function<double()> now = seconds_of_clock);
 
-  // The cases that have no result yet, and what other processes of this run have run of it.
+  // The cases that have no result yet, and the cases that other processes of this run have run.
   void begin_run(const std::vector<const Case*>& to_come, const RanBefore& before);
   // How many trials are to come is known, but not which.
   void begin_case(const Case& item, std::size_t index, std::size_t count);

@@ -1,5 +1,5 @@
 // The trials of a spec's studies, before its cases: each a result file below RESULTS/tune, so that
-// a killed run goes on where it stopped.
+// a killed run can go on.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 namespace mf {
 
 struct TunedSpec {
-  Spec spec;  // with the parameters that were chosen; as it was where `interrupted`
+  Spec spec;  // with the chosen parameters; unchanged if `interrupted`
   std::vector<FoundStudy> studies;
   std::vector<std::string> not_run;  // "als on ml-1m: als needs CUDA; this build lacks it"
   int run = 0;                       // trials that ran now,
@@ -20,7 +20,7 @@ struct TunedSpec {
   bool interrupted = false;
 };
 
-// Runs what is missing and resolves the spec by it. One process runs a study; others take other
+// Runs missing trials and resolves the spec by them. One process runs a study; others take other
 // studies, and wait. Throws as run_one().
 TunedSpec run_studies(const Spec& spec, const RunContext& context);
 
