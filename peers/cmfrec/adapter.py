@@ -1,9 +1,9 @@
 """cmfrec (PyPI): ALS for ratings (CMF) and for implicit feedback (CMF_implicit), on all threads.
 
-A row solves (Y'Y + l I) x = Y'r, with l = reg, or reg times the ratings of the row where `scale_reg` asks for
-it (the library's scale_lam); for implicit feedback the weights are 1 + alpha r and l = reg. All as in mfbench.
-The library makes its own initial factors, from the case's seed. With the solver cg, CMF ends with one exact
-iteration, as it does by default (finalize_chol).
+A row solves (Y'Y + l I) x = Y'r, with l = reg, or reg times the ratings of the row if `scale_reg` asks for it (the
+library's scale_lam); for implicit feedback the weights are 1 + alpha r and l = reg. All as in mfbench. The library
+makes its own initial factors, from the case's seed. With the solver cg, CMF ends with one exact iteration, as it does
+by default (finalize_chol).
 """
 
 import importlib.metadata

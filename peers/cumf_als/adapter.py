@@ -1,9 +1,9 @@
 """cuMF_ALS: `main M N F NNZ NNZ_TEST LAMBDA X_BATCH THETA_BATCH DATA_DIR`.
 
-The number of factors, the number of iterations and the solver are compiled in: `factors` has to be that of the program.
+The number of factors, the number of iterations and the solver are compiled in: `factors` must be the program's.
 DATA_DIR has the training part by rows and by columns (R_train_csr.*, R_train_csc.*, R_train_coo.row.bin) and the test
 part as coordinates (R_test_coo.*), each array a file of 32-bit numbers. An iteration solves its rows, then its columns;
-`rows` says which those are. A row is shrunk by lambda times its ratings: mfbench's `reg`.
+`rows` says which rows those are. A row is shrunk by lambda times its ratings: mfbench's `reg`.
 """
 
 import re
@@ -47,7 +47,7 @@ class CumfAls(mfprogram.Program):
             progress.rmse.setdefault(int(found[1]) + 1, float(found[2]))
         total = TOTAL.search(text)
         if total and progress.rmse and not progress.seconds:
-            # The total is that of all its iterations: those before the last took their share of it.
+            # The total covers all iterations: each took an equal share of it.
             count = max(progress.rmse)
             progress.seconds = {k: float(total[1]) * k / count for k in range(1, count + 1)}
         return progress

@@ -1,13 +1,12 @@
 """implicit (PyPI): ALS, BPR and logistic factorization for implicit feedback; the first two on the CPU or by
 its CUDA extension.
 
-ALS: the library gives an observed pair the confidence that stands in its matrix, where mfbench's is
-1 + alpha r: so that is what the matrix gets. Its regularization is the same for every row, as mfbench's
-`reg` with an exponent of 0. An iteration solves the users first, then the items.
+ALS: the library takes the confidence of an observed pair from its matrix, which therefore gets mfbench's 1 + alpha r.
+Its regularization is the same for every row, as mfbench's `reg` with an exponent of 0. An iteration solves the users
+first, then the items.
 
-BPR: the last column of P is 1, that of Q the items' biases; the library adds it to its factors, and it
-counts as one of mfbench's. Each call of fit() goes on from the factors that are there, with draws of
-its own seed.
+BPR: the last column of P is 1, the last of Q the items' biases; the library adds it to its factors, and it counts as
+one of mfbench's. Each call of fit() goes on from the factors that are there, with draws of its own seed.
 
 LMF: the same with a user's bias in the last column and a 1 of the items, and the other way round in the
 one before it. Its step sizes start anew with each call, so it trains from the start for each point.
@@ -26,7 +25,7 @@ def load_rmm():
         import librmm
         librmm.load_library()
     except (ImportError, OSError) as error:
-        print(f"implicit: {error}", flush=True)  # what misses it says so
+        print(f"implicit: {error}", flush=True)  # says what is missing
 
 
 def why_no_extension():
@@ -56,7 +55,7 @@ class Model:
         return {} if self.cuda else {"num_threads": self.task.threads}
 
     def warm_up(self):
-        """An iteration on half of all pairs, of a model of its own: the context, cuBLAS, kernels, threads."""
+        """An iteration on half of all pairs, of a separate model: the context, cuBLAS, kernels, threads."""
         import scipy.sparse
         pairs = (numpy.indices((WARM_USERS, WARM_ITEMS)).sum(0) % 2).astype(numpy.float32)
         toy = self.make()
@@ -74,7 +73,7 @@ class Model:
         self.fitted.user_factors, self.fitted.item_factors = p, q
 
     def seconds_of_fit(self):
-        """Those of the library's own loop, which it hands to its callback: fit() also transposes and checks its
+        """The seconds of the library's own loop, which it hands to its callback: fit() also transposes and checks its
         matrix each time."""
         seconds = []
         self.fitted.fit(self.pairs, show_progress=False, callback=lambda number, took, *_: seconds.append(took))

@@ -1,9 +1,9 @@
 """LensKit (PyPI): ALS for ratings beside fixed biases (BiasedMFScorer) and for implicit feedback (ImplicitMFScorer).
 
-A row of the explicit one solves (Y'Y + reg n I) x = Y'r, n being its ratings and r what mean and damped biases leave:
-mfbench's `reg` of the ALS with weighted regularization. Of the implicit one it solves (Y'Y + reg I + sum w y y') x =
-sum (1 + w) y with w = alpha r. Both solve users, then items, by Cholesky in the library's own Rust. LensKit counts the
-users and items that have ratings; those without are left out there and zero here.
+A row of the explicit one solves (Y'Y + reg n I) x = Y'r, n being its ratings and r the residual of mean and damped
+biases: mfbench's `reg` of the ALS with weighted regularization. A row of the implicit one solves (Y'Y + reg I + sum w y
+y') x = sum (1 + w) y with w = alpha r. Both solve users, then items, by Cholesky in the library's own Rust. LensKit
+counts the users and items that have ratings; others are left out there and zero here.
 """
 
 import importlib.metadata
@@ -18,7 +18,7 @@ class Als:
     starts_from = "mfbench"
 
     def __init__(self, task):
-        # Its threads are those of its Rust; BLAS and PyTorch are called from one at a time.
+        # The threads are its Rust's; BLAS and PyTorch are called from one at a time.
         os.environ |= {"LK_NUM_THREADS": str(task.threads), "LK_NUM_BACKEND_THREADS": "1", "OMP_NUM_THREADS": "1"}
         import lenskit
         import lenskit.als

@@ -1,11 +1,11 @@
 """LIBMF (PyPI): parallel SGD on the CPU, of ratings or of one class.
 
-It minimizes the sum over the ratings of e^2 / 2 + reg / 2 (|p|^2 + |q|^2): mfbench's `reg`, which counts at
-each rating. Its step is the learning rate over the root of a sum of squares that each row keeps, so a rate is
-no rate of sgd_serial. There is a penalty by the sum of absolute values as well, which the Python package has on
-by default: it is off here. The library makes its own initial factors, from no seed that it takes.
+It minimizes the sum over the ratings of e^2 / 2 + reg / 2 (|p|^2 + |q|^2): mfbench's `reg`, which counts at each
+rating. Its step is the learning rate over the root of a sum of squares that each row keeps, so a rate is not comparable
+to sgd_serial's. There is a penalty by the sum of absolute values as well, which the Python package has on by default:
+it is off here. The library makes its own initial factors, from no seed that it takes.
 
-Of one class (`bpr`) its loss is that of pairs of items by row, BPR.
+Of one class (`bpr`) its loss compares pairs of items by row: BPR.
 """
 
 import importlib.metadata
@@ -21,7 +21,7 @@ EXACT = 2**24  # fit() makes 32-bit floats of the whole table
 
 
 def how_compiled():
-    """What stands in the code of the extension, not what was asked for."""
+    """The parameters compiled into the extension, not the requested ones."""
     import libmf.mf
     library = pathlib.Path(libmf.mf.compiled_src)
     code = library.read_bytes()
@@ -35,7 +35,7 @@ class Sgd:
     starts_from = "library"
 
     def __init__(self, task):
-        sys.stdout = open(os.devnull, "w")  # it tells where it lies
+        sys.stdout = open(os.devnull, "w")  # it prints its path
         from libmf import mf
         sys.stdout = sys.__stdout__
         self.library, self.task = mf, task

@@ -1,7 +1,7 @@
 """myfm (PyPI): a Bayesian factorization machine by Gibbs sampling, one number after another, on one thread.
 
 Of a rating it is given its user and its item, so that it is w0 + b_u + c_i + p_u . q_i. It would keep all draws, so
-their predictions are averaged as they come, which its time is without. Its RMSE is that of the mean of the draws after
+their predictions are averaged as they come, which its time is without. Its RMSE is of the mean of the draws after
 burn-in, or of the last one; it is not clipped.
 """
 
@@ -12,7 +12,7 @@ import numpy
 
 
 class Myfm:
-    each_epoch = False  # the averaged draws are those of one call
+    each_epoch = False  # one call makes all averaged draws
     starts_from = "library"
 
     def __init__(self, task):

@@ -28,7 +28,7 @@ class Sgd:
         self.device = torch.device(self.params["device"])
 
     def warm_up(self):
-        """An epoch on a rating of each pair: what PyTorch imports at its first optimizer, the context, the kernels."""
+        """An epoch on a rating of each pair: loads PyTorch's imports of a first optimizer, the context, the kernels."""
         user, item = (ids.ravel() for ids in numpy.indices((WARM_USERS, WARM_ITEMS)))
         toy = {"n_users": WARM_USERS, "n_items": WARM_ITEMS, "user": user, "item": item, "value": user % 5 + 1.0}
         toy |= {f"initial_{name}": numpy.full((rows, self.task.factors), 0.1)

@@ -26,7 +26,7 @@ from mfplots.style import Look, log_axis, words_size
 NAMES, WORDS = 0.36, 0.33   # of the figure's width at most, left and right of the axes
 AROUND = 1.2               # inches that titles, ticks and legends take at least
 A_TITLE = 0.46             # inches above and below each panel
-SIZES = (1.0, 0.9, 0.8, 0.7)  # of the letters, smaller where there are many rows
+SIZES = (1.0, 0.9, 0.8, 0.7)  # of the letters, smaller if there are many rows
 SPACE = 4.5                # points between rows
 LOG_FROM = 30              # logarithmic where the bars differ by more than this
 OPEN = {"linestyle": "none", "marker": "D", "markersize": 5, "markerfacecolor": "none",

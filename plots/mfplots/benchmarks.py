@@ -1,8 +1,8 @@
-"""Results of micro-benchmarks: Google Benchmark's JSON, and the machine that stands beside it.
+"""Results of micro-benchmarks: Google Benchmark's JSON, and the machine in it.
 
 A name carries its parameters as `key:value` pairs, `solver/part:cg/storage:fp16/manual_time`. Words
-without a colon are the key `benchmark`; what the library appends (manual_time, iterations:5) is not
-a parameter.
+without a colon are the key `benchmark`; suffixes of the library (manual_time, iterations:5) are not
+parameters.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Benchmark:
 
 @dataclass
 class Benchmarks:
-    """The benchmarks in the order in which they ran, and lines on where that was."""
+    """The benchmarks in the order in which they ran, and lines on the machine."""
 
     items: list[Benchmark]
     provenance: list[str] = field(default_factory=list)

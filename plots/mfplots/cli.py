@@ -94,7 +94,7 @@ def _table(options: argparse.Namespace) -> int:
     return 0
 
 
-# What figures are drawn from, by whether they are of benchmarks; None where there is nothing of the kind.
+# The data of figures, by whether they are benchmarks; None if there are none of the kind.
 Sources = dict[bool, Results | Benchmarks | None]
 
 
@@ -110,7 +110,7 @@ def _sources(paths: Sequence[str]) -> Sources:
 
 
 def source_of(paths: Sequence[str], recipe: Recipe) -> figures.Source:
-    """What one recipe draws of these results."""
+    """The figures that one recipe draws of these results."""
     return _source(_sources(paths), recipe, None)
 
 
@@ -183,14 +183,14 @@ def _shown_by(recipe: Recipe, metric: str) -> Recipe:
 
 
 def _metrics(options: argparse.Namespace, view: View | None) -> list[str]:
-    """The one that was asked for, or what the cases are judged by."""
+    """The requested one, or the main metric of the cases."""
     if options.metric:
         return [metrics.known(options.metric, "--metric").key]
     return metrics_of(view) if view else []
 
 
 def _question(options: argparse.Namespace, view: View | None) -> Question:
-    """A target without a metric is of what all cases are judged by, or else of the test RMSE."""
+    """A target without a metric is of the main metric of all cases, or else of the test RMSE."""
     found = _metrics(options, view)
     target = None if options.target is None else Target(options.target, *(found if len(found) == 1 else []))
     return Question(target=target, baseline=options.baseline, clock=options.clock or "train_s",

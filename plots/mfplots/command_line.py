@@ -1,4 +1,4 @@
-"""Of the command that made a result, as its file has it: what belongs to the measurement."""
+"""The part of the command in a result's file that belongs to the measurement."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ WITH_A_VALUE = ("--out", "--save-model", "--trace", "--profile", "--profile-warm
 
 
 def options_of(command_line: str) -> tuple[str, ...]:
-    """Before and after the spec, but for what belongs to the place where it ran."""
+    """Before and after the spec, without options of the place that it ran in."""
     words = shlex.split(command_line)[2:]
     kept: list[str] = []
     while words:

@@ -86,7 +86,7 @@ def curve_page(view: View, recipe: Recipe, title: str, per_panel: Sequence[Seque
 
 
 def names_and_looks(view: View, baseline: str | None) -> tuple[dict[str, str], dict[str, Look]]:
-    """Of each label. Those of one short name, which never meet in a panel, look alike."""
+    """The look of each label. Labels of one short name, which never meet in a panel, look alike."""
     names = short_names(view.labels, view.by_panel)
     first: dict[str, str] = {}
     for label in view.labels:
@@ -232,7 +232,7 @@ def reading(view: View, recipe: Recipe) -> str:
 
 def numbers(panels: Sequence[Panel], per_panel: Sequence[Sequence[Curve]], x: str, y: str,
             points: Sequence[Point] = ()) -> pd.DataFrame:
-    """What is drawn; published points have neither epoch nor seeds."""
+    """The drawn data; published points have neither epoch nor seeds."""
     parts = []
     for panel, curves in zip(panels, per_panel):
         for curve in curves:

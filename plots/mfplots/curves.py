@@ -15,7 +15,7 @@ from mfplots.traces import Numbers, Trace
 
 QUARTILES = (0.25, 0.75)
 OF_A_RUN = ("train_s", "train_device_s", "answer_s")  # times of the run that gave a point
-LOG_FROM = 20  # x_scale auto: log where the longest series is over this many times the shortest
+LOG_FROM = 20  # x_scale auto: log if the longest series is over this many times the shortest
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def panel_curves(panel: Panel, recipe: Recipe, x: str, y: str = "test_rmse") -> 
 
 
 def aggregate(traces: Sequence[Trace | pd.DataFrame], x: str, band: str, y: str = "test_rmse") -> pd.DataFrame:
-    """The frame of what medians() has."""
+    """medians() as a frame."""
     return pd.DataFrame(medians(traces, x, band, y))
 
 
@@ -89,7 +89,7 @@ def _matrices(traces: Sequence[Trace | pd.DataFrame], names: Sequence[str]) -> t
 
 
 def wants_log(curves: Sequence[Curve], scale: str, axis: str = "x") -> bool:
-    """Whether x (or y) is to be logarithmic: as asked, or where the series end far apart."""
+    """Whether x (or y) is to be logarithmic: as asked, or if the series end far apart."""
     ends = [float(curve.points[axis].iloc[-1]) for curve in curves]
     return far_apart([end for end in ends if end > 0], scale)
 
@@ -103,7 +103,7 @@ def far_apart(numbers: Sequence[float], scale: str) -> bool:
 
 def whole_window(curves: Sequence[Curve], target: float | None,
                  published: Sequence[float] = ()) -> tuple[float, float]:
-    """All there is: what rises from the initial model is read from there."""
+    """The whole range: curves that rise from the initial model are read from there."""
     goals = [*([] if target is None else [target]), *published]
     low = min([*(float(c.points["low"].min()) for c in curves), *goals])
     high = max([*(float(c.points["high"].max()) for c in curves), *goals])
@@ -113,9 +113,8 @@ def whole_window(curves: Sequence[Curve], target: float | None,
 
 def rmse_window(curves: Sequence[Curve], target: float | None,
                 published: Sequence[float] = ()) -> tuple[float, float]:
-    """The RMSE range in which the series differ: every best and last value, the target and what is
-    published, and of the descent what most series go through. The initial model, often far above,
-    may fall outside."""
+    """The RMSE range in which the series differ: every best and last value, the target and published values, and the
+    part of the descent common to most series. The initial model, often far above, may fall outside."""
     steady = [curve for curve in curves if not curve.diverged] or list(curves)
     started = [c.points[c.points["epoch"] > 0] for c in steady]
     started = [points for points in started if len(points)] or [c.points for c in steady]

@@ -11,7 +11,7 @@ class PlotError(Exception):
 
 
 class NotDrawable(PlotError):
-    """The data do not allow this figure: left out of the defaults, an error where asked for."""
+    """The data do not allow this figure: left out of the defaults, an error if asked for."""
 
 
 def hint(word: str, known: Iterable[str]) -> str:

@@ -45,7 +45,7 @@ def read_bytes(path: Path, most: int = MOST, named: bool = False) -> bytes:
 
 
 def read_text(path: Path, most: int = MOST, named: bool = False) -> str:
-    """Raises PlotError; UnicodeDecodeError, which is a ValueError, where it is no UTF-8."""
+    """Raises PlotError; UnicodeDecodeError, which is a ValueError, if it is not UTF-8."""
     return read_bytes(path, most, named).decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -57,7 +57,7 @@ def read_json(path: Path, named: bool = False) -> Any:
 
 
 def packed_lines(path: Path) -> Iterator[str]:
-    """Each with its end. Raises PlotError where they take far more than what they were packed to."""
+    """Each with its end. Raises PlotError if they take far more than their packed size."""
     with open_file(path) as packed, lzma.open(packed) as lines:
         most = max(MOST, RATIO * os.fstat(packed.fileno()).st_size)
         left = most
@@ -69,7 +69,7 @@ def packed_lines(path: Path) -> Iterator[str]:
 
 
 def folder_in(folder: Path, name: str) -> Path:
-    """FOLDER/NAME, which may be missing. Raises PlotError where it leads out of the folder."""
+    """FOLDER/NAME, which may be missing. Raises PlotError if it leads out of the folder."""
     if (folder / name).is_symlink():
         raise PlotError(f"{folder / name}: found a link, expected a folder")
     return folder / name

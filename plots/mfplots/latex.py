@@ -17,7 +17,7 @@ _ESCAPED = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": 
 
 
 def latex_text(view: View, question: Question) -> str:
-    """The rows of `table`, and as comments what they are measured against, on what and by what."""
+    """The rows of `table`, and as comments their baselines, data and metrics."""
     rows = summarise(view, question)
     headings, *lines = quality_table(rows)
     notes = [*explanations(rows, question), revisions(view.cases), machines(view.cases)]

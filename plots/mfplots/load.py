@@ -4,9 +4,9 @@
     results = load(["results/runs/quickstart"])
     results.cases, results.trace
 
-mfbench reads the files and computes what follows from them (`mfbench summarize`). Public: `load`,
-`load_folders` and `Results`, the constants, and `mfplots.errors.PlotError`, which everything that is
-wrong with a file is raised as. docs/reference/results.md has the columns.
+mfbench reads the files and computes derived values (`mfbench summarize`). Public: `load`, `load_folders` and `Results`,
+the constants, and `mfplots.errors.PlotError`, raised for every fault of a file. docs/reference/results.md has the
+columns.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from mfplots import program
 from mfplots.errors import PlotError
 
 UNFINISHED, MISSING, PENDING = program.UNFINISHED, program.MISSING, program.PENDING
-NOT_RUN = (*PENDING, "skipped")  # no run that times or errors could be those of
+NOT_RUN = (*PENDING, "skipped")  # without a run that could have times or errors
 
 Json = dict[str, Any]
 
@@ -42,7 +42,7 @@ class Results:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A file or folder that is no result, and why."""
+    """A file or folder that is not a result, and why."""
 
     folder: str
     why: str
@@ -53,9 +53,9 @@ def load(paths: Iterable[str | Path], damaged: list[str] | None = None) -> Resul
 
     A folder counts the cases that its spec.json lists, also those without a file yet (status
     MISSING) and takes baseline and target from there; without a spec.json it counts all its files.
-    A case without its footer has the status UNFINISHED. Raises PlotError naming file and line of the
-    first damaged one, where two files of a folder are one case, and where no case has begun; with a
-    list for `damaged`, what is wrong with a file goes into it, and the file is left out.
+    A case without its footer has the status UNFINISHED. Raises PlotError naming file and line of the first damaged one,
+    if two files of a folder are one case, and if no case has begun; with a list for `damaged`, faults of a file go into
+    it, and the file is left out.
     """
     paths = list(paths)
     cases, left_out = _summaries(paths)
@@ -70,8 +70,8 @@ def load(paths: Iterable[str | Path], damaged: list[str] | None = None) -> Resul
 
 def load_folders(paths: Iterable[str | Path],
                  lines: bool = False) -> tuple[dict[str, Results], list[LeftOut]]:
-    """The same of each folder by itself, and what was left out. With `lines`, the cases have the text of
-    their files in a column of that name."""
+    """The same for each folder alone, and the files left out. With `lines`, the cases have the text of their files in a
+    column of that name."""
     cases, left_out = _summaries(paths, *(["--lines"] if lines else []))
     folders: dict[str, list[Json]] = {}
     for case in cases:

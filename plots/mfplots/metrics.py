@@ -1,4 +1,4 @@
-"""Numbers of several runs. What a target, an epoch or an interval is, mfbench says (program.py)."""
+"""Numbers of several runs. mfbench defines targets, epochs and intervals (program.py)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mfplots import program
 from mfplots.errors import PlotError, hint
 
 FEWEST = 3  # runs a side, for a band or whiskers, as mfbench has it for an interval
-# For small prints, where a ratio has brackets.
+# For small prints, if a ratio has brackets.
 BRACKETS = ("95 % interval over seeds (Student's t on logarithms; by ranks "
             f"where a seed did not reach), from {FEWEST} seeds a side on")
 
@@ -36,7 +36,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class Interval:
-    """A value with its interval; NaN ends where there is none."""
+    """A value with its interval; NaN ends if there is none."""
 
     value: float
     low: float
@@ -82,7 +82,7 @@ def row(key: str) -> Row | None:
 
 @functools.cache
 def main() -> tuple[str, ...]:
-    """What a model is judged by: the first of these that it has."""
+    """The main metrics: a model is judged by the first of these that it has."""
     return tuple(program.ask("metrics")["main"])
 
 
@@ -144,8 +144,8 @@ def spread(values: Sequence[float]) -> Spread:
 def censored_median(values: Sequence[float]) -> float:
     """Median of times, a seed that never reached the target (NaN) counting as infinitely late.
 
-    Leaving such seeds out would reward an algorithm for failing often. NaN where the median itself
-    is infinite, which is when half of the seeds or more never reached it.
+    Leaving such seeds out would reward an algorithm for failing often. NaN if the median itself is infinite: half of
+    the seeds or more never reached it.
     """
     times = np.asarray(values, float)
     median = float(np.median(np.where(np.isnan(times), np.inf, times))) if len(times) else math.inf
@@ -163,8 +163,8 @@ def ratio_of_medians(numerator: Sequence[float], denominator: Sequence[float]) -
 def median_of_ratios(numerator: Sequence[float], denominator: Sequence[float]) -> Interval:
     """Median of the ratios pair by pair, with its interval.
 
-    For numbers that share what varies from repeat to repeat, as errors on equal splits do: there
-    the spread over the repeats cancels. Pairs without both numbers are left out.
+    For numbers with shared variation from repeat to repeat, as errors on equal splits have: there the spread over the
+    repeats cancels. Pairs without both numbers are left out.
     """
     return _interval("ratio of pairs", numerator, denominator)
 
@@ -175,5 +175,5 @@ def _interval(question: str, numerator: Sequence[float], denominator: Sequence[f
 
 
 def rates(amounts: Sequence[float], seconds: Sequence[float]) -> list[float]:
-    """amount / seconds, NaN where nothing was done or no time was taken."""
+    """amount / seconds, NaN if nothing was done or no time was taken."""
     return [a / s if a > 0 and s > 0 else math.nan for a, s in zip(amounts, seconds)]

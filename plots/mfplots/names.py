@@ -1,5 +1,5 @@
-"""What rows and curves call an algorithm: ours by the name that specs have, libraries by their own; and a
-configuration, by what tells it apart in a figure."""
+"""Names of algorithms in rows and curves: ours by their names in specs, libraries by their own; and of a configuration,
+by its distinguishing keys in a figure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mfplots.series import PEERS, SIZE_FACET, Series, marks
 
 ON_AXES = {"schedule.learning_rate": "learning rate", "schedule.kind": "schedule"}
 SHORT = {SIZE_FACET: "f", "learning_rate": "lr", "cg_steps": "steps"}  # keys in figures
-OURS = "mfbench"  # the paper of what has none
+OURS = "mfbench"  # the paper of algorithms without one
 # Of the field, though no paper is named for them.
 OF_THE_FIELD = ("popular", "sgd_serial")
 ACRONYMS = ("als", "bpmf", "bpr", "lmf", "mf", "sgd", "svd")
@@ -46,9 +46,9 @@ def own_name(algorithm: str) -> str:
 
 
 def short_names(labels: Iterable[str], panels: Sequence[Sequence[str]] = ()) -> dict[str, str]:
-    """A short name for each label. It drops the keys that tell no configuration of the algorithm apart, and keeps only
-    the value where that says enough. If two labels of a panel would share a name, all keep their labels. `panels`: the
-    labels of each; by default all are in one."""
+    """A short name for each label. It drops keys that do not distinguish configurations of the algorithm, and keeps
+    only the value if that says enough. If two labels of a panel would share a name, all keep their labels. `panels`:
+    the labels of each; by default all are in one."""
     labels = list(dict.fromkeys(labels))
     panels = [list(own) for own in panels] or [labels]
     words = {label: re.split(r" (?=\S+=)", label) for label in labels}
@@ -78,7 +78,7 @@ def over(baselines: Iterable[str], names: Mapping[str, str]) -> str:
 
 
 def explained(names: Mapping[str, str]) -> str:
-    """For a caption: what the short ones are short for."""
+    """For a caption: the short names with their labels."""
     said = [f"{short}: {label}" for label, short in names.items() if short not in (label, own_name(label))]
     return f"In full: {'; '.join(said)}." if said else ""
 

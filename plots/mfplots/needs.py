@@ -10,7 +10,7 @@ NOT_POSSIBLE_HERE = 5  # an exit code of mfbench
 
 
 def problem():
-    """What is missing and what installs it, or an empty text."""
+    """The missing packages and the command that installs them, or an empty text."""
     version = ".".join(map(str, sys.version_info[:3]))
     if sys.version_info < LEAST:
         return f"{sys.executable} is Python {version}, expected {'.'.join(map(str, LEAST))} or newer; PYTHON names another"

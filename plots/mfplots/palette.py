@@ -1,9 +1,8 @@
 """The colour and marker of every algorithm and published system, in all figures of the project.
 
 Colours are the palette of Okabe and Ito (https://jfly.uni-koeln.de/color/) without its yellow,
-which is too faint on white, with wine, indigo and olive of Paul Tol's (https://personal.sron.nl/~pault/).
-Where two names have one colour their markers differ. A row that is here is not changed: readers
-learn it.
+which is too faint on white, with wine, indigo and olive of Paul Tol's (https://personal.sron.nl/~pault/). If two names
+have one colour, their markers differ. Existing rows never change: readers learn them.
 """
 
 from __future__ import annotations
@@ -69,7 +68,7 @@ def on_dark(colour: str) -> str:
 
 
 def system_name(system: str) -> str:
-    """'LIBMF 40 cores' as 'LIBMF': what its rows of all sizes and machines share."""
+    """'LIBMF 40 cores' as 'LIBMF': the part common to its rows of all sizes and machines."""
     return _SIZES.sub("", system)
 
 

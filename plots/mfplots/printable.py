@@ -26,8 +26,8 @@ def counted(n: int, word: str) -> str:
 
 
 def csv_cell(value: object) -> object:
-    """What a spreadsheet would run as a formula is a text for it with a quote before it: by the rule of the program's
-    own tables (harness/results/summarize.cpp)."""
+    """A quote in front keeps a spreadsheet from running a text as a formula: by the rule of the program's own tables
+    (harness/results/summarize.cpp)."""
     if not isinstance(value, str):
         return value
     formula = value[:1] in set("=+-@\t\r") and not (set(value) <= set("+-.0123456789eE") and any(map(str.isdigit, value)))
@@ -35,7 +35,7 @@ def csv_cell(value: object) -> object:
 
 
 def say(text: object, file: TextIO | None = None) -> None:
-    """print() for what holds text from files; what the terminal's encoding lacks is escaped."""
+    """print() for text from files; characters outside the terminal's encoding are escaped."""
     out = sys.stdout if file is None else file
     encoding = getattr(out, "encoding", None) or "utf-8"
     print(printable(str(text)).encode(encoding, "backslashreplace").decode(encoding), file=out)

@@ -1,5 +1,5 @@
-"""mfbench itself, which says what a result means: what it computed is read here, and what it knows of
-intervals and targets is asked for."""
+"""mfbench itself defines the meaning of a result: its computed values are read here, and it is asked about intervals
+and targets."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from mfplots.errors import PlotError
 ROOT = Path(__file__).resolve().parents[2]
 NO_PROGRAM = ("there is no mfbench, which computes what is drawn: ./dev build makes one, MFBENCH names "
               "another")
-# Statuses of cases, beside those of a footer.
+# Statuses of cases, beside the footers'.
 UNFINISHED = "unfinished"  # no footer yet
 MISSING = "missing"        # listed in spec.json, no file yet
 PENDING = (UNFINISHED, MISSING, "interrupted")  # the next `mfbench run` runs these
@@ -29,8 +29,7 @@ Json = dict[str, Any]
 
 
 def find() -> str:
-    """MFBENCH, or the one that was built last, or was installed with this file, or that of the PATH.
-    Raises PlotError."""
+    """MFBENCH, or the one that was built last, or was installed with this file, or is on the PATH. Raises PlotError."""
     if named := os.environ.get("MFBENCH"):
         if not shutil.which(named):
             raise PlotError(f"MFBENCH: {named} is no program")
@@ -45,8 +44,7 @@ def find() -> str:
 
 
 def lines(*arguments: str | Path) -> Iterator[Json]:
-    """What `mfbench ARGUMENTS` prints, a line of JSON each. Raises PlotError with what it said where it
-    refused."""
+    """The output of `mfbench ARGUMENTS`, a line of JSON each. Raises PlotError with its message if it refused."""
     with tempfile.TemporaryFile() as said, subprocess.Popen(
             [find(), *map(str, arguments)], stdout=subprocess.PIPE, stderr=said) as run:
         for line in run.stdout:
@@ -58,7 +56,7 @@ def lines(*arguments: str | Path) -> Iterator[Json]:
 
 
 def text(*arguments: str | Path) -> str:
-    """All of what `mfbench ARGUMENTS` prints. Raises PlotError as above."""
+    """The whole output of `mfbench ARGUMENTS`. Raises PlotError as above."""
     done = subprocess.run([find(), *map(str, arguments)], capture_output=True, text=True, errors="replace")
     if done.returncode:
         raise PlotError(done.stderr.strip().rpartition("error: ")[2] or f"mfbench ended with {done.returncode}")
@@ -83,5 +81,5 @@ def ask(question: str, **parts: Any) -> Any:
 @functools.cache
 def _talk(program: str) -> subprocess.Popen[str]:
     talk = subprocess.Popen([program, "ask"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    atexit.register(talk.communicate)  # closes its input and waits, also where it ended before
+    atexit.register(talk.communicate)  # closes its input and waits, even if it has ended
     return talk

@@ -21,14 +21,14 @@ _TIME_TO = re.compile(r"time_to_rmse_([0-9.]+)$")
 class Point:
     dataset: str
     label: str  # "published: <system>, <hardware>"; "published on <data set>: ..." on another one
-    x: float  # NaN: a number of its own, a line across the panel
+    x: float  # NaN: a number without x, a line across the panel
     y: float
     system: str = ""
-    source: str = ""  # the data set of the numbers, where that is not `dataset`
+    source: str = ""  # the data set of the numbers, if that is not `dataset`
 
     @property
     def name(self) -> str:
-        """Where a mark says that it was published."""
+        """The publication that a mark names."""
         return self.label.partition(": ")[2] or self.label
 
     @property
@@ -42,8 +42,8 @@ class Point:
 
 
 def points_of(request: Published | None, lines: bool = False) -> list[Point]:
-    """Rows of the metric that the recipe names, at x, with `lines` also those without one; without
-    a metric, those of time_to_rmse_R, at (value, R)."""
+    """Rows of the metric that the recipe names, at x, with `lines` also those without one; without a metric, rows of
+    time_to_rmse_R, at (value, R)."""
     def place(row: pd.Series) -> tuple[float, float]:
         if request.metric:
             return math.nan if lines and not row["x"] else _number(row, "x"), _number(row, "value")

@@ -1,4 +1,4 @@
-"""What to draw: a recipe is a JSON object a figure, a recipe file one recipe or a list of them."""
+"""Recipes of figures: a recipe is a JSON object a figure, a recipe file one recipe or a list of them."""
 
 from __future__ import annotations
 
@@ -24,9 +24,8 @@ TYPES: dict[str, type] = {
 
 @dataclass(frozen=True)
 class Published:
-    """Points from a CSV of published numbers. `filter` by its columns; `dataset` maps its data-set
-    names to one or a list of those of the results; `metric` names the rows to draw where a figure
-    can show any metric."""
+    """Points from a CSV of published numbers. `filter` by its columns; `dataset` maps its data-set names to one or
+    several names in the results; `metric` names the rows to draw if a figure can show any metric."""
 
     csv: str
     filter: Mapping[str, Any] = field(default_factory=dict)
@@ -37,28 +36,28 @@ class Published:
 @dataclass(frozen=True)
 class Recipe:
     figure: str
-    name: str = ""                  # of the files; empty: that of the figure
+    name: str = ""                  # of the files; empty: the figure's
     title: str = ""                 # empty: spec and figure
     filter: Mapping[str, Any] = field(default_factory=dict)
     x: str = ""                     # trace, speedup-trace: a clock or count; sweep: a parameter
     y: str = ""                     # trace: a column; sweep, metric-bars: a metric;
                                     # benchmark-bars: time or a counter
-    x_scale: str = "auto"           # auto: log where the series differ by more than 20 times
+    x_scale: str = "auto"           # auto: log if the series differ by more than 20 times
     y_scale: str = "auto"           # the same, of times and rates; errors are linear
     y_range: tuple[float, float] | None = None  # empty: the range in which the series differ
     band: str = "minmax"            # over seeds
     clock: str = "train_s"
     panel_by: str = ""              # sweep, benchmark-bars: a parameter, a panel a value
     stack_by: str = ""              # benchmark-bars: a parameter, whose values stack up in one bar
-    # benchmark-bars: where each value of stack_by includes those before it, the values in that
-    # order with the names of what each adds
+    # benchmark-bars: if each value of stack_by includes those before it: the values in that order, with the names of
+    # their additions
     cumulative: Mapping[str, str] = field(default_factory=dict)
     relative: bool = False          # benchmark-bars: over the baseline
     part: str = "test"              # user-groups: test or train
     target: Target | None = None    # {"metric", "value"}
     baseline: str | None = None
     unfinished: bool = False        # draw cases without a footer too
-    optional: bool = False          # left out, with the reason, where the results do not allow it
+    optional: bool = False          # left out, with the reason, if the results do not allow it
     peaks: Mapping[str, float] = field(default_factory=dict)  # benchmark-bars: of its device
     published: Published | None = None
 

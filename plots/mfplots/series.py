@@ -34,20 +34,20 @@ Facets = dict[str, Any]
 
 
 def is_true(cases: pd.DataFrame, column: str) -> pd.Series:
-    """False also where it is unknown."""
+    """False also if it is unknown."""
     return cases[column].map(lambda said: isinstance(said, (bool, np.bool_)) and bool(said)
                              ).astype(bool)
 
 
 def clocks_moved(cases: pd.DataFrame) -> tuple[float, float, int] | None:
-    """Lowest and highest SM clock of those whose clock moved, and how many they are; None where none did."""
+    """Lowest and highest SM clock of those whose clock moved, and how many they are; None if none did."""
     moved = list(cases["sm_clock_seen_hz"][is_true(cases, "clock_moved")])
     return (min(seen["min"] for seen in moved), max(seen["max"] for seen in moved), len(moved)) if moved else None
 
 
 def contended(cases: pd.DataFrame, clocks: str = "contended") -> pd.Series:
-    """Whose times may be those of other programs, by their footers; `clocks`: "host_contended" for
-    those of the host beside a device."""
+    """Cases that other programs may have slowed, by their footers; `clocks`: "host_contended" for the host's clocks
+    beside a device."""
     return is_true(cases, clocks)
 
 
@@ -57,7 +57,7 @@ def contended_mark(cases: pd.DataFrame) -> str:
 
 
 def restarted(cases: pd.DataFrame) -> pd.Series:
-    """Cases that run from the start for each evaluated point, whose time is that of its own run."""
+    """Cases that run from the start for each evaluated point, whose time is its own run's."""
     return cases["facts"].map(lambda facts: isinstance(facts, Mapping) and facts.get("restarts") is True).astype(bool)
 
 
@@ -105,20 +105,19 @@ class Series:
         return [status == "completed" for status in self.finished["status"]]
 
     def at_target(self, target: Target, column: str) -> list[float]:
-        """For each finished case, the column at its first evaluated point at the target; NaN where it
-        never got there."""
+        """For each finished case, the column at its first evaluated point at the target; NaN if it never got there."""
         find_places([self], target)
         return [math.nan if place is None else float(trace[column][place])
                 for trace, place in zip(self.finished_traces, self._places[target.metric, float(target)])]
 
     @property
     def method(self) -> str:
-        """What its updates are: rates of different methods never stand on one axis."""
+        """The kind of its updates: rates of different methods never stand on one axis."""
         return str(self.cases["method"].iloc[0])
 
 
 def find_places(found: Iterable[Series], target: Target) -> None:
-    """Where each meets the target, all in one question to mfbench: it is the waiting that takes time."""
+    """The place at which each meets the target, all in one question to mfbench: the waiting takes time."""
     key = (target.metric, float(target))
     asked = [series for series in found if key not in series._places]
     places = iter(first_at(target, [trace for series in asked for trace in series.finished_traces]) if asked else ())
@@ -130,10 +129,10 @@ def find_places(found: Iterable[Series], target: Target) -> None:
 class Panel:
     dataset: str
     look_alike: bool
-    detail: str  # what tells it from another panel of the same data set, or ""
+    detail: str  # its difference from another panel of the same data set, or ""
     series: list[Series]
     expanded: bool = False  # a real set enlarged; look_alike holds of it, too
-    method: str = ""  # of its series, where rates keep those of others apart
+    method: str = ""  # of its series, if rates keep methods apart
 
     @property
     def title(self) -> str:
@@ -215,7 +214,7 @@ _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 
 def canonical(value: Any) -> str:
-    return repr(value) if type(value) is int else _ENCODER.encode(value)  # what most are
+    return repr(value) if type(value) is int else _ENCODER.encode(value)  # most values are such
 
 
 def flatten(value: Mapping[str, Any] | None, prefix: str = "") -> Facets:
@@ -240,8 +239,8 @@ def _gpu_libraries() -> frozenset[str]:
 
 
 def hardware(row: Mapping[str, Any]) -> str:
-    """"cuda" or "cpu". That of a peer in the results is where mfbench itself ran; what the library
-    used, its parameter says, or the form of the library."""
+    """"cuda" or "cpu". For a peer, results name the device of mfbench itself; the library's device is in its parameter,
+    or in the form of the library."""
     params = row["params"] if isinstance(row["params"], Mapping) else {}
     library = str(row["algorithm"]).partition(":")[2].partition(":")[0]
     gpu = params.get("device") == "cuda" or library in _gpu_libraries()
@@ -249,7 +248,7 @@ def hardware(row: Mapping[str, Any]) -> str:
 
 
 def machine(row: Mapping[str, Any]) -> str:
-    """The processor a case trained on: its GPU where it used one, else its CPU."""
+    """The processor a case trained on: its GPU if it used one, else its CPU."""
     return _processor(row, hardware(row))
 
 
@@ -285,7 +284,7 @@ def gpus(row: Mapping[str, Any]) -> int:
 
 
 def cores_text(cores: Any) -> str:
-    """16.0, as it is in a column where some have none, is 16."""
+    """16.0, as in a column with gaps, is 16."""
     return str(int(cores)) if isinstance(cores, float) and cores.is_integer() else str(cores)
 
 
@@ -324,8 +323,8 @@ def make_labels(configurations: Sequence[tuple[str, Facets]],
                 panels: Sequence[Any] | None = None) -> list[str]:
     """Algorithm name plus those facets that differ among the configurations of its name.
 
-    `panels`: that of each configuration. What differs only from one panel to another (a stop rule
-    by data set, say) tells no two curves apart, so it is not shown.
+    `panels`: the panel of each configuration. A facet that differs only between panels (a stop rule by data set, say)
+    tells no two curves apart, so it is not shown.
     """
     where = panels or [None] * len(configurations)
     groups: dict[tuple[Any, str], list[Facets]] = {}
@@ -352,7 +351,7 @@ def _differing(group: Sequence[Facets]) -> set[str]:
 
 
 def short_key(key: str, shown: Sequence[str]) -> str:
-    """Without its section (schedule.learning_rate) where that stays clear."""
+    """Without its section (schedule.learning_rate) if that stays clear."""
     leaf = key.rsplit(".", 1)[-1]
     clash = sum(other.rsplit(".", 1)[-1] == leaf for other in shown) > 1
     return key if clash or leaf == "kind" else leaf
@@ -398,7 +397,7 @@ def _panel_detail(key: PanelKey, twins: Sequence[PanelKey]) -> str:
 
 
 def repeats(cases: pd.DataFrame) -> list[int | str]:
-    """What pairs the cases of two series: the seed, and the fold of a split in folds."""
+    """The key that pairs the cases of two series: the seed, and the fold of a split in folds."""
     folds = [split.get("fold") if isinstance(split, Mapping) else None for split in cases["split"]]
     return [int(seed) if fold is None else f"{int(seed)} fold {fold}"
             for seed, fold in zip(cases["seed"], folds)]

@@ -1,4 +1,4 @@
-"""What a figure rests on: cases, revision and machine, in words for its lower edge."""
+"""The basis of a figure: cases, revision and machine, in words for its lower edge."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mfplots.printable import counted
 from mfplots.series import CONTENDED_MARK, RESTART_MARK, View, clocks_moved, contended, cores_text, is_true, restarted
 
 MAX_IDS = 24
-# Of the environment, what stands in words.
+# Keys of the environment shown in words.
 SHOWN = ("mfbench", "git_sha", "git_dirty", "build_type", "host", "cpu", "cores", "gpu", "cuda", "driver")
 
 
@@ -51,7 +51,7 @@ def moved_clocks(cases: pd.DataFrame) -> list[str]:
 
 
 def shared_machines(cases: pd.DataFrame) -> list[str]:
-    """What CONTENDED_MARK stands for, a line each for the times and the host's clocks; else none."""
+    """Explains CONTENDED_MARK, a line each for the times and the host's clocks; else none."""
     lines = []
     for clocks, words in (("contended", "contended"), ("host_contended", "host clocks contended")):
         if len(shared := cases[contended(cases, clocks)]):

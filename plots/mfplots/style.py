@@ -1,7 +1,7 @@
 """Looks that survive black-and-white print and colour blindness.
 
-An algorithm has the colour and marker of palette.py in every figure; what has one colour in a panel
-differs by line style and by how much of the marker is filled.
+An algorithm has the colour and marker of palette.py in every figure; series of one colour in a panel differ by line
+style and by the filling of the marker.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ WIDTHS = {"column": _width(3.3, 4.95, 8, 8, 7, 1.2),  # one of a page's two; hig
 
 @dataclass(frozen=True)
 class Look:
-    """`order`: of the series on its page; `variant`: among those of its colour, from 0."""
+    """`order`: of the series on its page; `variant`: among series of its colour, from 0."""
 
     colour: str
     line: Any
@@ -111,7 +111,7 @@ def looks(labels: Sequence[str], baseline: str | None,
 
 
 class LogTicks(Locator):  # type: ignore[misc]
-    """At most `most`, and two at least: matplotlib's own leaves one where few have room."""
+    """At most `most`, and two at least: matplotlib's own leaves one if few have room."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -135,7 +135,7 @@ MARKER_SHARE = 0.05  # of a logarithmic axis, above and below: a point at its en
 
 def log_axis(axes: Axes, low: float, high: float, text: Callable[[float, int], str],
              which: str = "x", most: int = 8) -> None:
-    """A logarithmic axis from `low` to `high`, with 2 and 5 on it where decades are few, and `most` ticks."""
+    """A logarithmic axis from `low` to `high`, with 2 and 5 on it if decades are few, and `most` ticks."""
     axis = axes.xaxis if which == "x" else axes.yaxis
     if which == "x":
         axes.set_xscale("log", nonpositive="mask")

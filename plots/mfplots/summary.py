@@ -1,4 +1,4 @@
-"""One row a series: quality, time to target, throughput and speed-ups, with what went wrong."""
+"""One row a series: quality, time to target, throughput and speed-ups, with failures."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from mfplots.traces import Trace
 ANSWER = "answer_s"
 CLOCK_NAMES = {"train_s": "training time", "train_device_s": "training time (device events)",
                "answer_s": "prepare + transfer + training time", "wall_s": "wall time"}
-RUN_RULES = ("stop.", "evaluate.")  # facets that say how long a case runs, not what it computes
+RUN_RULES = ("stop.", "evaluate.")  # facets of the length of a run, not of its computation
 
 
 @dataclass(frozen=True)
 class Question:
-    """What to measure; None means what the result files themselves name."""
+    """The question to measure; None means the result files' own."""
 
     target: Target | None = None
     baseline: str | None = None
@@ -41,7 +41,7 @@ class Row:
     target: Target | None
     n: int                 # finished cases
     not_reached: int       # of them, without the target in their trace
-    metric: str            # what the series is judged by
+    metric: str            # main metric of the series
     quality: Spread        # the headline of it
     final: Spread          # the same at the last epoch, of which a saved model is
     best: Spread           # its best on the part that it is measured on
@@ -52,10 +52,10 @@ class Row:
     end_answer: float      # the median, who did not complete never answering
     first_epoch: Spread    # of completed cases
     steady_epoch: Spread
-    median_energy: float   # joules of training to the target, or to the end where there is none
-    writes_made: Spread    # share of the updates that write their item, where an algorithm thins
+    median_energy: float   # joules of training to the target, or to the end if there is none
+    writes_made: Spread    # share of the updates that write their item, if an algorithm thins
     clocks_moved: tuple[float, float, int] | None  # lowest and highest SM clock, cases that moved
-    contended: int         # cases whose times may be those of other programs
+    contended: int         # cases that other programs may have slowed
     throughput: Spread     # updates/s on the clock
     bytes_rate: Spread     # declared bytes/s
     flops_rate: Spread     # declared flops/s
@@ -64,8 +64,8 @@ class Row:
     answer_quality: Interval    # at the target, on prepare + transfer + training
     per_update: Interval
     per_update_problem: str     # why there is none, or ""
-    baseline_problem: str  # why there is no baseline, or ""
-    problem: str           # why there is no speed-up at equal quality, or ""
+    baseline_problem: str  # why the baseline is missing, or ""
+    problem: str           # why the speed-up at equal quality is missing, or ""
 
     @property
     def is_baseline(self) -> bool:
@@ -82,8 +82,7 @@ def summarise(view: View, question: Question) -> list[Row]:
 
 
 def to_the_end(series: Series, numbers: Sequence[float]) -> list[float]:
-    """One a finished case; NaN for who did not complete: what a diverged run took is no time of the
-    algorithm's."""
+    """One a finished case; NaN for incomplete ones: the time of a diverged run is not the algorithm's."""
     return [value if done else math.nan for value, done in zip(numbers, series.completed)]
 
 
@@ -134,12 +133,12 @@ def parse_target(data: Any, where: str) -> Target:
 
 
 def metric_of(series: Series) -> str:
-    """What a series is judged by: the test RMSE; without one NDCG@100, or else the objective."""
+    """The main metric of a series: the test RMSE; without one NDCG@100, or else the objective."""
     return next((name for name in metrics.main() if _has(series, name)), metrics.main()[0])
 
 
 def metrics_of(view: View) -> list[str]:
-    """What its series are judged by, the first of metrics.main() first."""
+    """The main metrics of its series, in the order of metrics.main()."""
     found = {metric_of(series) for panel in view.panels for series in panel.series if _has_trace(series)}
     return [name for name in metrics.main() if name in found] or [metrics.main()[0]]
 
@@ -149,7 +148,7 @@ def main_metric(view: View) -> str:
 
 
 def measured_by(view: View, metric: str) -> View:
-    """The view without series that were measured, but not by this metric; all of it where none was."""
+    """The view without series that were measured, but not by this metric; all of it if none was."""
     panels = [replace(panel, series=[s for s in panel.series if not _has_trace(s) or _has(s, metric)])
               for panel in view.panels]
     panels = [panel for panel in panels if any(map(_has_trace, panel.series))]
@@ -233,7 +232,7 @@ def _agreeing(candidates: list[Series], series: Series, ignored: tuple[str, ...]
 
 
 def times_to_target(series: Series, target: Target | None, clock: str) -> list[float]:
-    """For each finished case; NaN for those that did not reach it. None where there is no target."""
+    """For each finished case; NaN for cases that did not reach it. None without a target."""
     return [] if target is None else series.at_target(target, clock)
 
 
@@ -270,8 +269,8 @@ def _at_epoch(trace: Trace, metric: str, epoch: float) -> float:
 
 
 def bests(series: Series, metric: str) -> list[float]:
-    """For each finished case, of all its epochs: of the test part, chosen on what it is measured on. The initial model
-    is not one of them."""
+    """For each finished case, of all its epochs: of the test part, chosen on the test part itself. The initial model is
+    not one of them."""
     return [metrics.best_of(t[metric][t["epoch"] > 0] if metric in t else [], metric) for t in series.finished_traces]
 
 
@@ -284,8 +283,8 @@ LEVELS = ("named", "stricter", "strictest")
 
 
 def frozen(series: Series) -> list[tuple[float, float]]:
-    """The frozen targets of its data set, with the median answer to each; NaN where it is missed. Empty where there
-    are none."""
+    """The frozen targets of its data set, with the median answer to each; NaN if it is missed. Empty if there are
+    none."""
     known = [levels for levels in series.finished["at_frozen_targets"] if isinstance(levels, dict)]
     if not known or known[0][LEVELS[0]]["metric"] != metric_of(series):
         return []
@@ -329,8 +328,8 @@ def _row(panel: Panel, series: Series, question: Question) -> Row:
 
 
 def _median_energy(series: Series, target: Target | None) -> float:
-    """Of training to the target, a seed that missed it counting as endless; to the end where there
-    is none. NaN where it was not measured."""
+    """Of training to the target, a seed that missed it counting as endless; to the end if there is none. NaN if it was
+    not measured."""
     at_end = end_times(series, "train_energy_j")
     if target is None or not any(map(math.isfinite, at_end)):
         return metrics.spread(at_end).median
@@ -356,7 +355,7 @@ def contended_words(row: Row) -> str:
 
 
 def writes_made(series: Series) -> Spread:
-    """Share of the updates that write their item's row, where an algorithm thins them."""
+    """Share of the updates that write their item's row, if an algorithm thins them."""
     return metrics.spread([_fact(facts, "writes_made") for facts in series.finished["facts"]])
 
 
@@ -373,7 +372,7 @@ def writes_note(view: View) -> str:
 
 
 def before_note(view: View) -> str:
-    """For the small print of training times: what came before them, an algorithm's medians."""
+    """For the small print of training times: the times before it, an algorithm's medians."""
     before: dict[str, list[float]] = {}
     for panel in view.panels:
         for series in panel.series:

@@ -14,7 +14,7 @@ from mfplots.style import duration, ratio_text, si
 from mfplots.summary import (ANSWER, CLOCK_NAMES, LEVELS, Question, Row, clock_words, contended_words,
                              summarise, writes_words)
 
-LAST = "last epoch"  # a column where the validation part chose another
+LAST = "last epoch"  # a column if the validation part chose another
 HEADINGS = ("data set", "algorithm", "seeds", "status", "{quality} [min, max]", LAST, "best on test",
             "train", "answer", "train to target", "answer to target", "speed-up at target",
             "speed-up of the answer")
@@ -25,7 +25,7 @@ Lines = list[tuple[str, ...]]
 
 
 def table_text(view: View, question: Question) -> str:
-    """The tables, what they are measured against, cases without a result, and provenance."""
+    """The tables, their baselines and targets, cases without a result, and provenance."""
     rows = summarise(view, question)
     parts = [text for table in tables(rows) for text in (_aligned(table), "")]
     notes = [*explanations(rows, question), *failures(view)]
@@ -37,8 +37,8 @@ def table_text(view: View, question: Question) -> str:
 
 
 def tables(rows: Sequence[Row]) -> list[Lines]:
-    """Each with its headings first: quality and times, then rates, a table for each method, whose
-    updates are not those of another."""
+    """Each with its headings first: quality and times, then rates, a table for each method, whose updates differ from
+    another's."""
     found = [quality_table(rows)]
     if any(row.frozen for row in rows):
         found.append([FROZEN_HEADINGS, *(frozen_cells(row, rows) for row in rows if row.frozen)])
@@ -62,7 +62,7 @@ def _telling(lines: Lines) -> Lines:
 
 
 def quality_table(rows: Sequence[Row]) -> Lines:
-    """The heading names the metric of all rows; where they have several, each value does."""
+    """The heading names the metric of all rows; if they have several, each value does."""
     known = {row.metric for row in rows if row.quality.n} or {row.metric for row in rows}
     several = len(known) > 1
     quality = "quality" if several else metrics.row(known.pop()).title

@@ -1,4 +1,4 @@
-"""One number a case, at its end or at the target: what sweeps and bars compare."""
+"""One number a case, at its end or at the target: as sweeps and bars compare them."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Metric:
     kind: str
     of: Measure | None = None
     beside: str = ""
-    to_target: str = ""  # what it reads at the target, a column or ASKED: seeds without one missed it
-    by_method: bool = False  # counts updates: what those of another method cost is no comparison
+    to_target: str = ""  # the value read at the target, a column or ASKED: seeds without one missed it
+    by_method: bool = False  # counts updates, whose costs differ between methods
 
     @property
     def tick(self) -> Callable[[float, int], str]:
@@ -41,7 +41,7 @@ class Metric:
 
 
 def _per(column: str) -> Measure:
-    """The time to the end over what was done in it."""
+    """The time to the end over the work done in it."""
     return lambda series, clock: [time / done if done > 0 else math.nan for time, done
                                   in zip(end_times(series, clock), last(series, column))]
 
@@ -87,7 +87,7 @@ def axis_label(found: Metric, recipe: Recipe) -> str:
 
 
 def values(series: Series, panel: Panel, found: Metric, recipe: Recipe) -> list[float]:
-    """One number a finished case; NaN where it has none: no trace, no target."""
+    """One number a finished case; NaN if it has none: no trace, no target."""
     if found.of is not None:
         return found.of(series, recipe.clock)
     target = target_of(panel, recipe.question)
@@ -97,7 +97,7 @@ def values(series: Series, panel: Panel, found: Metric, recipe: Recipe) -> list[
 
 
 def fact_of(facts: object, name: str) -> float:
-    """A number of `facts`, or the ratio of two; NaN where a case has none of that name."""
+    """A number of `facts`, or the ratio of two; NaN if a case has none of that name."""
     numbers = []
     for path in name.split("/"):
         value = facts
@@ -111,8 +111,8 @@ def fact_of(facts: object, name: str) -> float:
 
 
 def spread_of(found: Metric, numbers: Sequence[float]) -> metrics.Spread:
-    """Over the seeds that have the number; where the others missed a target, they count as
-    infinitely late: with half of them or more, there is no median, and n is 0."""
+    """Over the seeds that have the number; others that missed a target count as infinitely late: with half of them or
+    more, the median does not exist, and n is 0."""
     known = metrics.spread(numbers)
     if not found.to_target:
         return known

@@ -3,16 +3,16 @@
     import mfbench
     results = mfbench.run({"algorithms": ["sgd_serial", "als_cpu"]}, data=frame)
 
-It starts the program `mfbench`, which does the work in a process of its own, and reads what that has written:
+It starts the program `mfbench`, which does the work in a separate process, and reads its files:
 
     runs       run() and load()
     tables     a data frame, table or matrix becomes files that the program reads
     own        your own classes become algorithms
     call       starts the program
-    progress   what run() shows meanwhile
+progress the display of run()
     results    Results: frames, tables, figures
     model      Model: arrays and recommendations
-    places     where mfplots and the program's files are
+places paths of mfplots and of the program's files
     __main__   the command `mfbench` of an installed package
 """
 

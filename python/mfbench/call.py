@@ -1,4 +1,4 @@
-"""Starts the program, reads the JSON lines that it prints, and raises what it refuses as an exception."""
+"""Starts the program, reads the JSON lines that it prints, and raises its errors as exceptions."""
 
 import json
 import os
@@ -15,7 +15,7 @@ SOME_CASES_FAILED = 1  # an exit code of mfbench: results like others, which say
 
 
 class ProgramError(PlotError):
-    """The program refused. `code` is its exit code (docs/spec.md); the text is what it said."""
+    """The program refused. `code` is its exit code (docs/spec.md); the text is its message."""
 
     def __init__(self, code, said):
         super().__init__(said or f"mfbench ended with {code}")
@@ -33,7 +33,7 @@ def lines(*words, text="", env=(), hear=lambda line: None, hide=""):
     with tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as given:
         given.write(text.encode())
         given.seek(0)
-        # A session of its own: Ctrl-C in a terminal reaches it once, from here.
+        # A separate session: Ctrl-C in a terminal reaches it once, from here.
         process = subprocess.Popen([program.find(), *map(str, words)], stdin=given, stdout=subprocess.PIPE, stderr=said,
                                    env=environment(env), start_new_session=True)
         try:

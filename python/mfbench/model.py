@@ -1,4 +1,4 @@
-"""Model: the arrays of a saved model, and what it recommends (docs/spec.md has its files and rules)."""
+"""Model: the arrays of a saved model, and its recommendations (docs/spec.md has its files and rules)."""
 
 import json
 from functools import cached_property
@@ -11,7 +11,7 @@ from mfbench import call
 from mfplots.errors import PlotError
 from mfplots.files import open_file, read_json, read_text
 
-IDS = "ids.json"  # in a folder of results: what the ids of tables were
+IDS = "ids.json"  # in a folder of results: the original ids of tables
 
 
 class Model:

@@ -3,7 +3,7 @@
     python3 -m mfbench.own my_als.py FOLDER     # then MFBENCH_PEERS_PATH=FOLDER mfbench list
 
 The class gives the names, the parameters and their defaults. It is imported here, in the process that names its file,
-since a spec by itself starts no program. peers/common/mfown.py runs it, and says what such a class has.
+since a spec alone starts no program. peers/common/mfown.py runs it, and documents the form of such a class.
 """
 
 import hashlib
@@ -56,7 +56,7 @@ def make(path, classes, folder):
     return list(names)
 
 
-# ---- what a file has -------------------------------------------------------------------------------
+# ---- classes of a file -----------------------------------------------------------------------------
 
 def classes_of(named):
     """The file that "FILE", "FILE:CLASS" or a class names, and its classes that can be trained."""

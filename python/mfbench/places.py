@@ -1,4 +1,4 @@
-"""Where the files beside the program are: in this package if it is installed, else in the source tree around it."""
+"""Paths of the files beside the program: in this package if it is installed, else in the source tree around it."""
 
 import sys
 from pathlib import Path

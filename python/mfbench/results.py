@@ -1,4 +1,4 @@
-"""Results: what load() and run() return, as frames, tables and figures. mfplots computes and draws all of it."""
+"""Results: returned by load() and run(), as frames, tables and figures. mfplots computes and draws all of it."""
 
 import html
 import math
@@ -48,7 +48,7 @@ class Results:
 
     @cached_property
     def labels(self):
-        """What tables and figures call the configuration of each case."""
+        """The name of each case's configuration in tables and figures."""
         return pd.Series({case: series.label for panel in self.view.panels for series in panel.series
                           for case in series.cases.index}, dtype=object, name="label")
 
@@ -68,7 +68,7 @@ class Results:
         return trace[["case"]].join(of_case, on="case").join(trace[[*(n for n in TRACE if n in trace), *measured]])
 
     def curves(self, x="train_s", y=None):
-        """What a figure of `y` over `x` draws: medians over the seeds with the least and the greatest, by epoch."""
+        """The data of a figure of `y` over `x`: medians over the seeds with the least and the greatest, by epoch."""
         from mfplots.curves import panel_curves
         from mfplots.recipes import Recipe
         if x not in self.all.trace:
@@ -90,7 +90,7 @@ class Results:
     # ---- tables --------------------------------------------------------------------------------------
 
     def question(self, target=None, metric=None, baseline=None, clock="train_s"):
-        """What tables compare; what is left out is as the results name it."""
+        """The question that tables compare by; omitted parts are the results' own."""
         key = metrics.known(metric, "metric").key if metric else None
         goal = None if target is None else Target(target, *([key] if key else []))
         return Question(target=goal, baseline=baseline, clock=clock, metric=key)
@@ -101,7 +101,7 @@ class Results:
         return pd.DataFrame(rows, columns=head)
 
     def winners(self, **question):
-        """For each data set, what was best and what was first at the target, in the median over the seeds."""
+        """For each data set, the best and the first at the target, in the median over the seeds."""
         rows = summarise(self.view, self.question(**question))
         return pd.DataFrame([winner_row(panel, [row for row in rows if row.panel is panel]) for panel in self.view.panels])
 
@@ -169,7 +169,7 @@ def winner_row(panel, rows):
 
 
 class Figure:
-    """Drawn when it is shown. `numbers` has what is on it; save(path) writes png, svg or pdf."""
+    """Drawn when it is shown. `numbers` has its data; save(path) writes png, svg or pdf."""
 
     SHOWN_DPI = 110  # in a notebook
 

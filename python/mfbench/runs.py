@@ -12,14 +12,14 @@ from mfbench.results import Results
 from mfplots.errors import PlotError
 from mfplots.files import read_json, replacing
 
-PARTS = ("path", "train", "test", "validation")  # where a data set of a spec may have a table
+PARTS = ("path", "train", "test", "validation")  # keys of a data set that may hold a table
 BY_TIME = ("by_time", "leave_last")  # splits
 OF_COLUMNS = ("columns", "format")  # keys of an entry that say how its columns are read
 COMMENTS = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', re.S)
 
 
 def run(spec, data=None, *, algorithms=(), out=None, save_model=None, progress=True, **options):
-    """Runs what has no result yet, and returns all results; the same call goes on with a run that was cut short.
+    """Runs the cases without a result, and returns all results; the same call resumes an interrupted run.
 
     `spec`: a dictionary, or the path of a file (docs/spec.md). `data` takes the place of its `datasets`: a table, a
     matrix or a path, or a dictionary of such by their labels; an entry of the spec may have one as its `path`, too.
@@ -27,7 +27,7 @@ def run(spec, data=None, *, algorithms=(), out=None, save_model=None, progress=T
     of the results, by default results/runs/NAME. `save_model` keeps the models of the cases that complete. `progress`:
     whether they are shown. Every other keyword is an option of `mfbench run`: rerun=True, retry=True, shard="1/2".
 
-    Raises mfbench.Error, with what the program says. A case that fails is a result, whose row says why.
+    Raises mfbench.Error with the program's message. A case that fails is a result, whose row says why.
     """
     with tempfile.TemporaryDirectory(prefix="mfbench-") as folder:
         spec = changed(spec, data, save_model)
@@ -41,7 +41,7 @@ def run(spec, data=None, *, algorithms=(), out=None, save_model=None, progress=T
 
 
 def with_classes(algorithms, spec, folder):
-    from mfbench import own  # here, since `python3 -m mfbench.own` warns where the package has imported it
+    from mfbench import own  # here, since `python3 -m mfbench.own` warns if the package has imported it
     return own.prepare(algorithms, spec, folder)
 
 
@@ -53,7 +53,7 @@ def load(*paths):
 # ---- the spec --------------------------------------------------------------------------------------
 
 def changed(spec, data, save_model):
-    """A copy with what the call says in place of it."""
+    """A copy with the arguments of the call in place."""
     spec = read_spec(Path(spec)) if tables.is_path(spec) else dict(spec)
     spec.setdefault("name", "run")
     if save_model is not None:
@@ -102,7 +102,7 @@ def option_words(options):
 # ---- its data --------------------------------------------------------------------------------------
 
 def hand_over_all(spec):
-    """Tables of the spec become paths; returns what their ids were, by path."""
+    """Tables of the spec become paths; returns their original ids, by path."""
     kinds = {}
     for entry in filter(lambda one: isinstance(one, dict), spec.get("datasets") or []):
         tabular = [part for part in PARTS if part in entry and tables.to_be_handed_over(entry[part])]
@@ -121,7 +121,7 @@ def hand_over_all(spec):
 
 
 def goes_by_time(spec, entry):
-    """Whether a split may ask for times; the program says what it lacks."""
+    """Whether a split may ask for times; the program reports missing ones."""
     splits = [one.get("split") for one in (spec, entry)]
     return any(isinstance(split, dict) and key in split for split in splits for key in BY_TIME)
 

@@ -1,4 +1,4 @@
-"""From a data frame, table or matrix to what the program reads: a folder of NumPy arrays.
+"""From a data frame, table or matrix to the program's input: a folder of NumPy arrays.
 
 Ids from 0 to 2^31 - 1 go over as they are. Others are numbered, and their names stand beside the numbers, so that the
 program knows them by name and gives them back.
@@ -33,8 +33,8 @@ def to_be_handed_over(data):
 
 
 def hand_over(data, columns=None, pairs=False, timed=False):
-    """Writes the table, unless its folder is there already; returns the folder, and what the ids of each side were.
-    `timed`: with the times of the ratings, where the table has any."""
+    """Writes the table, unless its folder is there already; returns the folder, and the original ids of each side.
+    `timed`: with the times of the ratings, if the table has any."""
     users, items, ratings, times = read(data, columns or {}, pairs)
     sides = {"user": ids_of(users, "user"), "item": ids_of(items, "item")}
     arrays = {"users": sides["user"].numbers, "items": sides["item"].numbers, "ratings": ratings_of(ratings, len(users))}
@@ -50,7 +50,7 @@ def hand_over(data, columns=None, pairs=False, timed=False):
 # ---- columns ---------------------------------------------------------------------------------------
 
 def read(data, columns, pairs):
-    """Columns of users, items, ratings, None where each row is an observed pair, and times or None."""
+    """Columns of users, items, ratings, None if each row is an observed pair, and times or None."""
     if hasattr(data, "tocoo"):
         return of_matrix(data)
     if is_path(data):
@@ -75,7 +75,7 @@ def chosen(names, column, columns, pairs):
 
 
 def of_matrix(matrix):
-    """Rows are users. What is stored counts, zeros too; pairs that stand twice add up, as in SciPy."""
+    """Rows are users. Stored entries count, zeros too; duplicate pairs add up, as in SciPy."""
     triples = matrix.tocoo(copy=True)
     triples.sum_duplicates()
     return pd.Series(triples.row), pd.Series(triples.col), pd.Series(triples.data), None
@@ -104,7 +104,7 @@ def arrow_file(path):
 # ---- ids -------------------------------------------------------------------------------------------
 
 class Ids:
-    """The number of each row's id, and the name of each number: None where the numbers are the ids themselves."""
+    """The number of each row's id, and the name of each number: None if the numbers are the ids themselves."""
 
     def __init__(self, numbers, names, kind):
         self.numbers, self.names, self.kind = numbers, names, kind

@@ -1,1 +1,1 @@
-"""What ./dev does: each module has the commands of one matter, __main__ lists them all."""
+"""The commands of ./dev: each module has those on one matter, __main__ lists them all."""

@@ -42,7 +42,7 @@ def build(words):
 
 
 def mfbench_at_hand():
-    """MFBENCH, or the one built last; None where none is."""
+    """MFBENCH, or the one built last; None if there is none."""
     built = sorted(ROOT.glob("build/*/mfbench"), key=lambda path: path.stat().st_mtime)
     return os.environ.get("MFBENCH") or (str(built[-1]) if built else None)
 

@@ -1,4 +1,4 @@
-"""What is needed (packages.txt): looked for, and installed where it is missing, by apt or from PyPI."""
+"""Looks for the needed packages (packages.txt), and installs missing ones by apt or from PyPI."""
 
 import filecmp
 import functools
@@ -9,7 +9,7 @@ import subprocess
 
 from mfdev.shell import ROOT, Failure, have_program, output_of, run, say, status_of
 
-# ---- what there is to look for -------------------------------------------------------------------
+# ---- packages to look for ------------------------------------------------------------------------
 
 
 def read_packages():
@@ -65,7 +65,7 @@ def header(name):
 
 @functools.cache
 def python_with(*modules):
-    """The first Python that has all of them, or None. It looks where they are: to import them takes seconds."""
+    """The first Python that has all of them, or None. It only locates them: importing takes seconds."""
     look = "import sys, importlib.util as u; sys.exit(not all(map(u.find_spec, sys.argv[1:])))"
     for one in (os.environ.get("PYTHON", "python3"), "python3", "/usr/bin/python3"):
         path = shutil.which(one)
@@ -111,7 +111,7 @@ def missing_packages(groups):
     return list(dict.fromkeys(wanted))
 
 
-# ---- what is done about it -----------------------------------------------------------------------
+# ---- installation --------------------------------------------------------------------------------
 
 
 def apt_install(packages):
@@ -131,7 +131,7 @@ def apt_install(packages):
 
 
 def need(required, optional=()):
-    """Only looks: without what is missing of the required it ends, without the optional it goes on."""
+    """Only looks: ends if a required package is missing, goes on without optional ones."""
     if missing := missing_packages(required):
         raise Failure(f"missing: {' '.join(missing)}; ./dev deps installs what is missing")
     if missing := missing_packages(optional):
@@ -139,8 +139,8 @@ def need(required, optional=()):
 
 
 def deps(required, optional=(), line=None):
-    """The same, but installs what is missing, the optional where that is possible. Returns what of the optional is
-    missing still. `line`: (required, optional) groups that the line for apt is to have all of, if one is printed."""
+    """The same, but installs missing packages, optional ones if possible. Returns the optional ones still missing.
+    `line`: (required, optional) groups that must all be in the line for apt, if one is printed."""
     missing = missing_packages([*required, *optional])
     if not missing:
         return []
@@ -153,7 +153,7 @@ def deps(required, optional=(), line=None):
 
 
 def apt_line(required, optional):
-    """What installs all of them that is missing, the optional ones named once more."""
+    """The command that installs all missing ones, with the optional ones named again."""
     needed, all_ = missing_packages(required), missing_packages([*required, *optional])
     line = f"on Debian or Ubuntu:\n  sudo apt-get install --no-install-recommends {' '.join(all_)}"
     more = [package for package in all_ if package not in needed]
@@ -166,7 +166,7 @@ def libraries_there(what):
 
 
 def install_libraries(what):
-    """What makes pages, from PyPI into a venv of its own: pinned, with hashes."""
+    """Libraries that make pages, from PyPI into a separate venv: pinned, with hashes."""
     if libraries_there(what):
         return
     wanted, folder = LIBRARIES[what], f".cache/{what}"

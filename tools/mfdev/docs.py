@@ -15,7 +15,7 @@ MAY_BE_LONG = re.compile(r"#|\||    |\s*[-*]? *\S+$|\s*[-*]? *!?\[[^\]]*\]\(\S+\
 
 
 def long_lines(text):
-    """(number, line) of what is longer than it may be."""
+    """(number, line) of lines that are too long."""
     fenced = False
     for number, line in enumerate(text.split("\n"), 1):
         fenced ^= line.lstrip().startswith("```")

@@ -1,4 +1,4 @@
-"""./dev fuzz: changed inputs for what reads files of strangers, by libFuzzer (testing/fuzz/README.md)."""
+"""./dev fuzz: mutated inputs for the readers of untrusted files, by libFuzzer (testing/fuzz/README.md)."""
 
 import concurrent.futures
 import os
@@ -11,11 +11,11 @@ from mfdev.build import build_target, configure
 from mfdev.deps import need
 from mfdev.shell import ROOT, Ended, Failure, jobs, say
 
-# Memory (MB) and time (s) that one input of at most a few KB may take; what packs has 256 MB that need no reason, and
-# xz a dictionary of its own.
+# Memory (MB) and time (s) that one input of at most a few KB may take; packed formats may take 256 MB for any input,
+# and xz a dictionary more.
 LIMITS = ["-rss_limit_mb=2560", "-malloc_limit_mb=1200", "-timeout=25", "-max_len=16384", "-print_funcs=0",
           "-len_control=100"]
-# What chance would not find: in JSON, in an array of NumPy, in a text.
+# Words that chance would not find: in JSON, in an array of NumPy, in a text.
 JSON = ["1e999", "-1", "1e-320", "2147483648", "9223372036854775807", "null", "true", "[]", "{}", "[1, 2]",
         "\\u0000", "\\ud800"]
 ARRAY = ["'descr': ", "'fortran_order': ", "'shape': ", "'<f4'", "'<f8'", "'<i4'", "'<i8'", "'<u8'", "'|u1'", "()",
@@ -24,7 +24,7 @@ ARRAY = ["'descr': ", "'fortran_order': ", "'shape': ", "'<f4'", "'<f8'", "'<i4'
 TEXT = ["::", "\t", "\r\n", ":\n", "|", "%%MatrixMarket matrix coordinate real general", "integer", "pattern",
         "symmetric", "2147483647", "2147483648", "18446744073709551615", "-0", "0x1", "1e38", "1e39", "1e-46", "nan",
         "inf", "userId,movieId,rating", "user,item,rating,timestamp", "\xef\xbb\xbf", "20:36:00", "2005-09-06"]
-# What is read as JSON, and pages that name its words.
+# Targets that read JSON, and pages that name its words.
 OF_JSON = {"catalog": ["datasets/fetch/catalog.json"], "spec": ["docs/spec.md", "docs/reference/algorithms.md"],
            "split": ["docs/spec.md"], "model": [], "peer": [], "results": [], "channel": [], "packed": [],
            "peer_json": ["docs/peers.md"], "study": [], "claim": []}
@@ -53,8 +53,8 @@ def dictionary(target):
 
 
 def one(target, seconds, scratch):
-    """Its inputs grow in .cache/fuzz/TARGET, what is found lies beside it. What was found before is run first: it is
-    found again, or was mended."""
+    """Its inputs grow in .cache/fuzz/TARGET, findings lie beside it. Earlier findings run first: each is found again,
+    or was mended."""
     corpus, found = PLACE / target, PLACE / "findings" / target
     for folder in (corpus, found):
         folder.mkdir(parents=True, exist_ok=True)
@@ -82,7 +82,7 @@ def row(target, place=PLACE):
     executions = last(r"^stat::number_of_executed_units: *(\d+)")
     findings = sum(path.is_file() and not path.name.startswith("slow-unit-")
                    for path in (place / "findings" / target).rglob("*"))
-    if executions == "?":  # it ends early, with a message of its own, where the program cannot start
+    if executions == "?":  # it ends early, with its own message if the program cannot start
         findings = max(findings, 1)
     return ROW.format(target, executions, last(r"^stat::average_exec_per_sec: *(\d+)"), last(r" cov: (\d+) "),
                       findings), findings

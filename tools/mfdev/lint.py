@@ -24,7 +24,7 @@ def sources():
 
 
 def for_tidy(files):
-    """What can be looked at here: a source of CUDA is one of the host's where its headers are."""
+    """The sources that can be checked here: a source of CUDA counts as the host's if CUDA's headers are installed."""
     if CUDA_HEADERS.is_dir():
         return files
     say(f"no CUDA headers ({CUDA_HEADERS}): *.cuda.cpp are left out", sys.stderr)

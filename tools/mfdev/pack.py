@@ -1,9 +1,8 @@
 """Packs results: ./dev pack FOLDER... [--unpack]
 
-Of each result folder at or below FOLDER its cases and its spec.json, or study.json, become one file beside
-it, FOLDER.jsonl.xz, which all that reads results reads in the folder's place (docs/results.md, "Packed
-results"); other files stay where they are. The same results give the same bytes. --unpack, of packed files,
-gives the folder back.
+The cases and the spec.json, or study.json, of each result folder at or below FOLDER become one file beside it,
+FOLDER.jsonl.xz, which all readers of results take for the folder (docs/results.md, "Packed results"); other files stay
+in place. The same results give the same bytes. --unpack, of packed files, gives the folder back.
 """
 
 import argparse

@@ -17,7 +17,7 @@ from mfdev.shell import ROOT, Failure
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^( *```.*?^ *```$)", re.M | re.S)
 
-# The order of the pages: a heading, then documents; what none names is put under the last.
+# The order of the pages: a heading, then documents; unnamed documents go under the last.
 CONTENTS = [
     ("First steps", ["docs/tutorial.md", "docs/python.md", "docs/troubleshooting.md", "docs/glossary.md"]),
     ("Using it", ["docs/spec.md", "docs/adding-a-data-set.md", "datasets/README.md", "datasets/look-alikes.md",

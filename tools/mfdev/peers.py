@@ -1,4 +1,4 @@
-"""./dev peers: other people's libraries to race against, each in an environment of its own."""
+"""./dev peers: other people's libraries to race against, each in its own environment."""
 
 import concurrent.futures
 import os
@@ -32,15 +32,15 @@ def has_avx():
 
 
 def flags_of(name):
-    """What a library that is compiled here is compiled with. LIBMF's own makefile has these for this machine, its
-    vector units and the loops over all ratings; its Python package asks for none of them."""
+    """The flags of a library that is compiled here. LIBMF's own makefile has these for this machine, its vector units
+    and the loops over all ratings; its Python package asks for none of them."""
     if name != "libmf":
         return ""
     return "-O3 -march=native -mavx -DUSEAVX -fopenmp -DUSEOMP" if has_avx() else "-O3 -fopenmp -DUSEOMP"
 
 
 def cuda_requirements(name):
-    """What a library has for GPUs only, in a file beside its requirements: taken where there is one, or asked for."""
+    """A library's requirements for GPUs only, in a separate file: installed if there is a GPU, or on request."""
     path = known()[name] / "requirements-cuda.txt"
     wanted = os.path.exists("/dev/nvidiactl") or os.environ.get("PEERS_CUDA")
     return [path] if path.is_file() and wanted else []
@@ -64,7 +64,7 @@ def pip(folder, *words, flags=""):
 
 
 def install(name):
-    """Whether it is there then: whole or not at all. installed.txt, what pip says that it has, comes last."""
+    """Whether it is installed then: whole or not at all. installed.txt, pip's list, comes last."""
     folder, flags = folder_of(name), flags_of(name)
     if is_there(name):
         say(f"{name}: there")
@@ -74,7 +74,7 @@ def install(name):
     folder.parent.mkdir(parents=True, exist_ok=True)
     if subprocess.run([python_with("venv", "ensurepip"), "-m", "venv", folder], check=False).returncode != 0:
         return False
-    # What is compiled here is compiled for this machine, and not taken from a cache of wheels.
+    # Libraries compiled here are compiled for this machine, and not taken from a cache of wheels.
     options = ["--no-cache-dir", "--no-binary", name] if flags else []
     cuda = cuda_requirements(name)
     if not pip(folder, *options, "-r", requirements_of(name), flags=flags) or \

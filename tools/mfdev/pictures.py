@@ -69,7 +69,7 @@ def draw(name, entry):
 
 
 def pictures(words):
-    """Draws what is stale, what is named, or all."""
+    """Draws the stale pictures, the named ones, or all."""
     found = listed()
     if strange := [word for word in words if word != "--all" and word not in found]:
         raise Failure(f"pictures: {strange[0]} is not in {LIST.relative_to(ROOT)}; known: --all, {', '.join(found)}")

@@ -1,4 +1,4 @@
-"""./dev quickstart: build, and race what this machine can run."""
+"""./dev quickstart: build, and race the algorithms that this machine can run."""
 
 import re
 import sys
@@ -7,8 +7,8 @@ from mfdev.build import build_target, configure, have_device, have_nvcc
 from mfdev.deps import BOTH, deps, install_libraries
 from mfdev.shell import Failure, output_of, run, say
 
-# The race on a GPU holds a hundred million ratings there and a copy of them in the host's memory;
-# tests/test_mfdev.py holds these to what mfbench plan says.
+# The race on a GPU holds a hundred million ratings there and a copy of them in the host's memory; tests/test_mfdev.py
+# checks these against mfbench plan.
 DEVICE_MIB = 4000
 HOST_KIB = 6000000
 
@@ -19,7 +19,7 @@ def free_kib(meminfo="/proc/meminfo"):
 
 
 def choice():
-    """(preset, race, why): what this machine can show."""
+    """(preset, race, why): the race for this machine."""
     if not have_device():
         return "cpu", "quickstart", "no GPU here (nvidia-smi -L names none)"
     if not have_nvcc():

@@ -1,4 +1,4 @@
-"""The pages of docs/reference, written from what the program says of itself."""
+"""The pages of docs/reference, written from the program's own descriptions."""
 
 import itertools
 import json
@@ -62,7 +62,7 @@ def default(param):
 
 
 def allowed(param):
-    """Its words, where it has some: the ends of a number are in `describe`, and in the error that names them."""
+    """Its words, if it has some: the ends of a number are in `describe`, and in the error that names them."""
     return param["range"] if "|" in param["range"] and param["range"] != "true | false" else ""
 
 
@@ -95,7 +95,7 @@ def of_these(first, words):
 
 
 def usual(uses, of):
-    """What the table of common parameters says: a default only if it is the same for all."""
+    """A row of the table of common parameters: a default only if it is the same for all."""
     found = values(uses, of)
     return found[0][0] if of is allowed or len(found) == 1 else ""
 
@@ -120,7 +120,7 @@ def summaries(infos):
 
 
 def of_common(infos, common, told=()):
-    """A sentence: the common parameters of a section but those told, with what differs from their table."""
+    """A sentence: the common parameters of a section but those told, with differences from their table."""
     parts = []
     for key, uses in by_meaning(infos).items():
         if key in common and key not in told:
@@ -180,7 +180,7 @@ SECTIONS = {
 
 
 def meaning(field):
-    """With the name of its column, where that is not the last part of its own."""
+    """With the name of its column, if that is not the last part of its own name."""
     column = field["column"]
     in_tables = "" if column == field["name"].split(".")[-1] else f"in tables {code(column)}"
     return "; ".join(part for part in (in_tables, cell(field["help"])) if part)

@@ -1,9 +1,9 @@
 """Measures results again: ./dev remeasure FOLDER... [--show] [--out DIR] [--seconds N]
 
 For each result folder at or below FOLDER, packed or not, runs the spec of its name (results/reference/h100/ccd/speed:
-experiments/ccd/speed.json) with the options that the folder's files say they were made with, into DIR below the
-same name. What DIR has already is not run again, so that a campaign goes on after a limit of time, a kill, or on
-another machine of the kind: carry DIR along.
+experiments/ccd/speed.json) with the options that the folder's files say they were made with, into DIR below the same
+name. Results already in DIR are not run again, so that a campaign resumes after a time limit, a kill, or on another
+machine of the kind: carry DIR along.
 
 `mfbench compare` of the committed folder and the new one says whether the host is slower, before its results are
 taken for a change of the program.
@@ -67,7 +67,7 @@ def part_of(folder, cases):
     seeds = len(json.loads(spec.read_text(encoding="utf-8")).get("seeds", [1]))
     wall *= seeds / len({case["seed"] for case in cases})
     options = options_of(cases[0]["command_line"])
-    # What is measured for reference has a process for each case, so that its runs are independent.
+    # Reference results run a process for each case, so that its runs are independent.
     options += () if "--apart" in options else ("--apart",)
     return Part(str(name), spec, options, wall, len(cases), seeds)
 

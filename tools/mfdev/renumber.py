@@ -3,8 +3,8 @@
 After results were measured again. A number that tests/doc_numbers.py finds wrong is replaced by its value, with as
 many decimals as are printed, in the page and in its file of sources, and a number of contended cases gets its mark. Each is listed with how far it moved: those that
 moved by more than a tenth are marked, since the sentence around may not hold any more, and those that a second line
-computes otherwise: the text had one number for both, or two that read alike, of which the first was taken. What
-sentences say, and numbers that are `given`, are for the reader of the list.
+computes otherwise: the text had one number for both, or two that read alike, of which the first was taken. Sentences,
+and numbers that are `given`, are left to the reader of the list.
 """
 
 import argparse
@@ -38,7 +38,7 @@ class Change:
 
 
 def printed_as(value, like):
-    """With the decimals of `like`, no zero before the point, commas where it had them or five digits need them."""
+    """With the decimals of `like`, no zero before the point, commas if it had them or five digits need them."""
     decimals = len(like.partition(".")[2])
     text = f"{value:,.{decimals}f}" if "," in like or abs(value) >= 10000 else f"{value:.{decimals}f}"
     return re.sub(r"^(-?)0\.", r"\1.", text) if decimals and not like.lstrip("-").startswith("0.") else text
@@ -47,7 +47,7 @@ def printed_as(value, like):
 def renumbered(sources, texts):
     """((page, its sources) with the numbers of the files, changes, what could not be computed)."""
     found, problems = blocks(sources, *texts)
-    numbers, changes, edits, lines = [], [], ({}, {}), {}  # lines: of a place in the page, what computes it
+    numbers, changes, edits, lines = [], [], ({}, {}), {}  # lines: for a place in the page, the source that computes it
     for block in found:
         computed, unknown = numbers_of(block)
         problems += unknown
@@ -65,7 +65,7 @@ def renumbered(sources, texts):
 
 
 def mark(numbers, page, edits):
-    """Adds to the edits of a page the marks that numbers of contended cases lack, and takes those of others away."""
+    """Adds to the edits of a page the marks that numbers of contended cases lack, and removes marks from others."""
     contended = {number.page_at for number in numbers if number.contended}
     for at, printed in {number.page_at: number.printed for number in numbers}.items():
         old, new = edits.get(at, (printed, printed))

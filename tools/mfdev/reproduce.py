@@ -20,7 +20,7 @@ def exhibits():
 
 
 def parts_of(exhibit, benches):
-    """The specs, or the benchmarks, of an exhibit: its own, then those of its parts."""
+    """The specs, or the benchmarks, of an exhibit: its own, then its parts'."""
     folder, name = EXPERIMENTS / exhibit.split("/")[0], exhibit.split("/")[1]
     found = [folder / f"{name}.json", *sorted(folder.glob(f"{name}.*.json"))]
     return [path for path in found if path.is_file() and path.name.endswith(".bench.json") == benches]
@@ -147,12 +147,12 @@ def run_bench(preset, bench, folder):
 
 
 def has_results(folder):
-    """A folder, or what ./dev pack made of it."""
+    """A folder, or the packed file of it."""
     return pathlib.Path(folder).is_dir() or pathlib.Path(f"{folder}.jsonl.xz").is_file()
 
 
 def result_folders(exhibit, results):
-    """Those of an exhibit and its parts: DIR, DIR.PART, ..."""
+    """The folders of an exhibit and its parts: DIR, DIR.PART, ..."""
     found = []
     for part in [*parts_of(exhibit, False), *parts_of(exhibit, True)]:
         folder = results + part.name.removesuffix(".json").removesuffix(".bench")[len(exhibit.split("/")[1]):]

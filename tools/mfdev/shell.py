@@ -1,4 +1,4 @@
-"""What the commands share: where the repository is, what they say, how they call programs."""
+"""Shared by the commands: the path of the repository, messages, calls of programs."""
 
 import contextlib
 import os
@@ -14,7 +14,7 @@ SELF = [sys.executable, "-B", "-m", "mfdev"]
 
 
 class Failure(Exception):
-    """Ends the command with what it says."""
+    """Ends the command with its message."""
 
 
 class Ended(Exception):
@@ -38,7 +38,7 @@ def have_program(name):
 
 
 def output_of(*command):
-    """Standard output; empty where it fails or is not there."""
+    """Standard output; empty if it fails or is missing."""
     try:
         done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False)
     except OSError:
@@ -59,7 +59,7 @@ def run(*command, **options):
 
 
 class Beside:
-    """A program beside what follows; its output comes when it is waited for, and it ends with this one."""
+    """A program in the background; its output comes when it is waited for, and it ends with this one."""
 
     def __init__(self, *command, **options):
         self.log = tempfile.TemporaryFile()

@@ -1,7 +1,7 @@
 """./dev soak: thousands of small cases in one run, the same run killed again and again, and two runs on one folder.
 
-What must hold: memory and descriptors of a run do not grow with its cases beyond what it keeps of each; a killed run
-goes on without a case lost, doubled or changed; two runs share a folder; and all three have the same numbers.
+These must hold: memory and descriptors of a run do not grow with its cases beyond the record of each; a killed run goes
+on without a case lost, doubled or changed; two runs share a folder; and all three have the same numbers.
 """
 
 import collections
@@ -22,7 +22,7 @@ ALGORITHMS = [{"name": "sgd_serial", "factors": [2, 3]}, {"name": "als_cpu", "fa
 OF_A_SEED = 4  # cases
 COMPARED = ("epoch", "updates", "test_rmse", "test_mae", "learning_rate")
 LOOKS = 10
-FEWEST_CASES = 4 * LOOKS  # so that each look has cases of its own
+FEWEST_CASES = 4 * LOOKS  # so that each look has new cases
 # For each case its row of the table and its name stay in memory until the end.
 MOST_BYTES_OF_CASE, MOST_DESCRIPTORS, MOST_SLOWER = 16 << 10, 2, 3.0
 LEAST_SECONDS = 1.0  # of a half that tells of a trend: in a few milliseconds one pause of the machine is most of it
@@ -60,7 +60,7 @@ class Soak:
         return looks
 
     def measured(self, out):
-        """By case, the numbers of its trace. Raises Failure where a file is not whole."""
+        """By case, the numbers of its trace. Raises Failure if a file is incomplete."""
         found = {}
         for path in sorted((self.place / out).glob("*.jsonl")):
             header, *trace, footer = lines_of(path)

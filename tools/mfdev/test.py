@@ -1,4 +1,4 @@
-"""./dev test: everything is built and tested, what can wait for a network or a core beside what needs one."""
+"""./dev test: everything is built and tested, tests that wait for a network or a core beside those that need one."""
 
 import os
 
@@ -12,8 +12,8 @@ PRESETS = ("cpu", "ci", "clang", "asan", "tsan")
 
 
 def pytest_command(preset, words, most=4):
-    """(command, environment). One process more than there are cores, since many tests wait for what they have started;
-    that has threads of its own, so four at a time are enough."""
+    """(command, environment). One process more than there are cores, since many tests wait for a program that they have
+    started; that has its own threads, so four at a time are enough."""
     found = python_with(*PYTEST, *PLOT) or python_with(*PYTEST)
     if not found:
         raise Failure("no Python imports both pytest and jsonschema")
@@ -25,7 +25,7 @@ def pytest_command(preset, words, most=4):
 
 
 def pytest_processes(count, has_xdist):
-    """Each takes whole files, whose tests share what they have prepared."""
+    """Each takes whole files, whose tests share their preparation."""
     if count > 1 and not has_xdist:
         say("pytest-xdist is not here: the suite runs in one process (./dev deps workers)")
         return 1
@@ -58,8 +58,8 @@ def test(words):
 
 
 def test_all(preset):
-    """Everything that needs no device. Libraries are installed beside the build: their tests are skipped, which
-    pytest says, where there is no network or no such package."""
+    """Everything that needs no device. Libraries are installed beside the build: their tests are skipped, which pytest
+    says, if there is no network or no such package."""
     deps(USES["needed"], ["optional", "mpi", "bench"], line=BOTH)
     groups = ["workers", "format", "peers", *(["lint", "report", "docs", "browser"] if preset == "ci" else [])]
     with Beside(*SELF, "install-beside", *groups, env={"PEERS_TIMEOUT": os.environ.get("PEERS_TIMEOUT", "10")}) as libraries:
@@ -74,7 +74,7 @@ def test_all(preset):
             compile_cuda(preset)
             if code := tests.wait():
                 raise Ended(code)
-        run_pytest(preset, "-k", "cuda_example", "tests/test_docs.py", most=1)  # it links what was compiled
+        run_pytest(preset, "-k", "cuda_example", "tests/test_docs.py", most=1)  # it links the build's objects
     else:
         say("no nvcc: the CUDA build is skipped")
         run_pytest(preset, *SUITE)
@@ -83,7 +83,7 @@ def test_all(preset):
 
 
 def install_beside(groups):
-    """What the build does not wait for: packages first, since apt and pip cannot run twice at once."""
+    """Work that the build does not wait for: packages first, since apt and pip cannot run twice at once."""
     from mfdev.deps import LIBRARIES, install_libraries
     from mfdev.peers import install_peers
 
@@ -97,8 +97,8 @@ def install_beside(groups):
 
 
 def compile_cuda(preset):
-    """Without a device nothing of it runs: then the compilers' check for old and new devices is what is wanted, which
-    takes less time than code for each, and what the host compiler has compiled already is linked from the other build."""
+    """Without a device none of it runs: then it only checks that the code compiles for old and new devices, which is
+    faster than code for each, and links the host objects of the other build."""
     if preset == "ci" or not have_device():
         cuda, more = "cuda-check", [f"-DMF_HOST_BUILD={ROOT}/build/{preset}"]
     else:

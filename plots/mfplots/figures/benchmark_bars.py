@@ -34,7 +34,7 @@ class Stack:
     """A bar: one benchmark, or the parts of a stack, in their order."""
 
     panel: str
-    keys: Keys  # without those of panel and stack
+    keys: Keys  # without the keys of panel and stack
     parts: dict[str, Spread] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
     label: str = ""

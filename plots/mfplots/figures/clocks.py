@@ -1,4 +1,4 @@
-"""Where the time of a case goes: the share of each clock in its wall time, stacked."""
+"""How a case spends its time: the share of each clock in its wall time, stacked."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ from mfplots.style import Look, duration, plain_tick
 from mfplots.summary import status_text
 
 PARTS = ("start", "load", "prepare", "transfer", "train", "evaluate", "save")
-LATER = ("start", "save")  # null where they are in the rest
-# Of what restarts for each evaluated point: training is the run of the last, these are the others.
+LATER = ("start", "save")  # null if they are in the rest
+# If an algorithm restarts for each evaluated point, training is the run of the last, and these are the others.
 EARLIER = "runs for earlier points"
 REST = "rest"  # of the wall time: on no clock
 ALL = (*PARTS, EARLIER, REST)
-# Training stands out; what a user waits for before it, prepare and transfer, is beside it in blues.
+# Training stands out; a user's waits before it, prepare and transfer, are beside it in blues.
 COLOUR_OF = {"start": PURPLE, "load": "#999999", "prepare": SKY, "transfer": BLUE, "train": VERMILLION,
              "evaluate": GREEN, "save": ORANGE, EARLIER: "#f0b48c", REST: "#dddddd"}
 
 
 @dataclass(frozen=True)
 class Stack:
-    """Medians over the finished seeds of a series, seconds; NaN where no seed has them."""
+    """Medians over the finished seeds of a series, seconds; NaN if no seed has them."""
 
     panel: Panel
     series: Series
     parts: dict[str, float]
-    answer: float  # median of prepare + transfer + train, to the end, with what was shared of them
+    answer: float  # median of prepare + transfer + train, to the end, with their shared parts
     n: int
 
     @property

@@ -55,7 +55,7 @@ def _points(series: Series, recipe: Recipe) -> pd.DataFrame:
 
 
 def _of_case(groups: list[Mapping], part: str, file: str) -> pd.DataFrame:
-    """A row a group as a trace has one an epoch; NaN where a group has no rating in this part."""
+    """A row a group as a trace has one an epoch; NaN if a group has no rating in this part."""
     wanted = (*USERS, f"{part}_rmse", f"{part}_count")
     for group in groups:
         if absent := [key for key in wanted if key not in group]:

@@ -39,7 +39,7 @@ class Row:
     spread: Spread
     ratio: Interval
     baseline: str
-    problem: str  # why there is no ratio
+    problem: str  # why the ratio is missing
     misses: str   # seeds that missed the target, which count as infinitely late
     beside: Spread | None  # of the metric without which this one is not to be shown
     beside_ratio: Interval
@@ -126,7 +126,7 @@ def _known(numbers: Sequence[float]) -> list[float]:
 
 
 def _words(row: Row, found: Metric, relative: bool) -> list[str]:
-    """First what is not to be left out: the value, what stands beside it, and what failed."""
+    """First the parts that must not be left out: the value, its notes, and failures."""
     failed = (row.series.cases["status"] != "completed").any()
     own = [row.misses, status_text(row.series.cases) if failed else ""]
     times = row.problem if not row.ratio.known else ratio_text(row.ratio, RATIO_DIGITS[found.kind == "error"])

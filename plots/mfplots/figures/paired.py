@@ -1,4 +1,4 @@
-"""Differences to the baseline seed by seed: what the spread over splits hides."""
+"""Differences to the baseline seed by seed: these show effects that the spread over splits hides."""
 
 from __future__ import annotations
 

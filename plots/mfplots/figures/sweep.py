@@ -27,16 +27,16 @@ from mfplots.style import Look, looks, plain_tick, si_tick
 from mfplots.summary import main_metric, status_text, writes_note
 from mfplots.values import Metric, axis_label, metric, spread_of, values
 
-# Parameters of how many share the work of a case: one, where a case has no such parameter.
+# Parameters for the number of workers of a case: one, if a case has no such parameter.
 SHARES = ("devices", "ranks")
 ABSENT = object()
 FEW_VALUES = 5  # up to which each has a tick
-LATE, ABSENT_AT = 0.97, 0.02  # of the height: where a target that was not reached stands, and a value that is not there
+LATE, ABSENT_AT = 0.97, 0.02  # fractions of the height, for a target that was not reached and for a missing value
 
 
 @dataclass(frozen=True)
 class Item:
-    """One series of the view at its place: `x` is ABSENT where it lacks the swept parameter."""
+    """One series of the view at its place: `x` is ABSENT if it lacks the swept parameter."""
 
     title: str       # of its panel here
     dataset: str
@@ -95,7 +95,7 @@ def _is_scaling(recipe: Recipe, found: Metric) -> bool:
 
 
 def _draw_shares(axes: Axes, items: Sequence[Item], looks_of: Mapping[str, Look]) -> None:
-    """From the time of each series on one, that of as many as share it without loss."""
+    """From the time of each series on one, the time if its workers shared it without loss."""
     for label in dict.fromkeys(item.label for item in items):
         own = {float(item.x): item.spread.median for item in items
                if item.label == label and item.spread.n}
@@ -163,7 +163,7 @@ def _title(panel: Panel, series: Series, recipe: Recipe) -> str:
 
 
 def _places(items: Sequence[Item]) -> dict[object, float] | None:
-    """Positions of values that are no numbers, in order of appearance; None for numbers."""
+    """Positions of values that are not numbers, in order of appearance; None for numbers."""
     known = list(dict.fromkeys(item.x for item in items if item.x is not ABSENT))
     if all(isinstance(x, (int, float)) for x in known):
         return None
@@ -234,7 +234,7 @@ def _legend(items: Sequence[Item], looks_of: Mapping[str, Look], names: Mapping[
 
 
 def _missing_handle(items: Sequence[Item], found: Metric) -> list[Line2D]:
-    """Of what stands at the lower edge."""
+    """The legend for marks at the lower edge."""
     if all(item.spread.n or item.x is ABSENT for item in items):
         return []
     return [Line2D([], [], linestyle="none", marker="x", color="#555555", label="target not reached" if found.to_target else "no value")]

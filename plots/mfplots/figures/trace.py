@@ -38,7 +38,7 @@ def trace(view: View, recipe: Recipe) -> Page:
 
 
 def _against(what: str, x: str) -> None:
-    """`quality`: by the recipe's `y`, or what the cases are judged by."""
+    """`quality`: by the recipe's `y`, or the main metric of the cases."""
     figure(f"quality-{what}")(lambda view, recipe: trace(view, replace(recipe, x=x or recipe.clock)))
     figure(f"rmse-{what}")(lambda view, recipe: trace(view, replace(recipe, x=x or recipe.clock, y="test_rmse")))
 

@@ -52,7 +52,7 @@ def speedup_trace(view: View, recipe: Recipe) -> Page:
 
 
 def machine_name(cases: pd.DataFrame) -> str:
-    """GPU (or CPU, where no case used one) and host; several machines joined by +."""
+    """GPU (or CPU, if no case used one) and host; several machines joined by +."""
     names = []
     for _, row in cases.iterrows():
         on_gpu = row["hardware"] == "cuda" and isinstance(row["gpu"], str)

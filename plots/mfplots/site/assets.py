@@ -11,7 +11,7 @@ from pathlib import Path
 from mfplots.errors import PlotError
 
 ROOT = Path(__file__).resolve().parents[3]
-FOLDER = ROOT / ".cache/report"  # where ./dev deps puts them
+FOLDER = ROOT / ".cache/report"  # ./dev deps puts them here
 HOW = "./dev deps report installs it (plots/requirements-report.txt)" if (ROOT / "dev").exists() else \
     f"{sys.executable} -m pip install plotly itables markdown-it-py"
 _EXPORT = re.compile(r"\bexport\{([^{}]*)\};?")
@@ -26,8 +26,8 @@ class Libraries:
 
 
 def find_libraries() -> Libraries:
-    """On the path of Python or in FOLDER. Raises PlotError naming the package that is missing and
-    what installs it."""
+    """On the path of Python or in FOLDER. Raises PlotError naming the missing package and the command that installs
+    it."""
     sys.path += [path for found in sorted(FOLDER.glob("lib/python3*/site-packages"))
                  if (path := str(found)) not in sys.path]
     if importlib.util.find_spec("markdown_it") is None:
@@ -47,8 +47,8 @@ def _file(package: str, path: str) -> Path:
 
 
 def classic_script(module: str, name: str) -> str:
-    """An ES module without imports as a script that sets window[name]: a browser loads no module
-    from a folder of the disk. Raises PlotError where it has no single export list."""
+    """An ES module without imports as a script that sets window[name]: a browser loads no module from a folder of the
+    disk. Raises PlotError unless it has exactly one export list."""
     lists = _EXPORT.findall(module)
     if len(lists) != 1:
         raise PlotError(f"the bundle of tables has {len(lists)} lists of exports, expected 1: is it "

@@ -1,4 +1,4 @@
-"""The rows of leaderboard and speed, the list of cases, and what failed."""
+"""The rows of leaderboard and speed, the list of cases, and the failures."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Json = dict[str, Any]
 STORED = {"fp16": 2, "fp32": 4}  # bytes of a factor
 # Those that keep a user's row in registers while they go through its ratings (algorithms/sgd_tiled).
 ITEMS_ALONE = ("sgd_tiled",)
-# Those whose products are on tensor cores (algorithms/als, ials, bpmf): their ceiling is that of fp16 products there.
+# Algorithms whose products are on tensor cores (algorithms/als, ials, bpmf): fp16 products there are their ceiling.
 TENSOR = ("als_fused", "bpmf", "ials_fused")
-MILD = ("missing", "unfinished", "interrupted", "skipped", "contended")  # beside what failed
+MILD = ("missing", "unfinished", "interrupted", "skipped", "contended")  # shown beside failures
 
 
 def board(groups: Sequence[Group]) -> list[Json]:
@@ -64,8 +64,8 @@ def _rates(series: Any) -> Json:
 
 
 def with_ceilings(rows: Sequence[Json], ceilings: Sequence[Ceilings]) -> list[Json]:
-    """The rows that have a rate, with its share of what their device was measured to do; of several,
-    the rate is divided by their number first."""
+    """The rows that have a rate, with its share of the measured limit of their device; of several, the rate is divided
+    by their number first."""
     by_machine = {known.machine: known for known in ceilings}
     found = []
     for row in rows:
@@ -83,12 +83,12 @@ def with_ceilings(rows: Sequence[Json], ceilings: Sequence[Ceilings]) -> list[Js
 
 
 def _flops_ceiling(row: Json, known: Ceilings) -> float | None:
-    """None on tensor cores of a device where they were not measured."""
+    """None for tensor cores of a device on which they were not measured."""
     return known.tensor_flops_per_s if row["algorithm"] in TENSOR else known.flops_per_s
 
 
 def _rows_ceiling(row: Json, known: Ceilings) -> float | None:
-    """Of SGD on the device, where random rows of this number and size were measured."""
+    """Of SGD on the device, if random rows of this number and size were measured."""
     size = STORED.get(row["precision"])
     if row["method"] != "sgd" or row["hardware"] != "cuda" or not (size and row["factors"]):
         return None
@@ -120,7 +120,7 @@ def case_rows(runs: Sequence[Run]) -> list[Json]:
 
 
 def _why(case: pd.Series) -> str:
-    """Why a case ended, and what makes its numbers doubtful."""
+    """Why a case ended, and why its numbers are doubtful."""
     reason = case["stop_reason"] if isinstance(case["stop_reason"], str) else ""
     if not reason and case["status"] == "missing":
         return "listed in spec.json, not begun"
@@ -134,7 +134,7 @@ def _said(case: pd.Series, key: str) -> bool:
 
 
 def failures(cases: Sequence[Json], damaged: Sequence[Damaged]) -> list[Json]:
-    """Files that cannot be read, and cases that did not complete or shared their machine; what is least of a failure last."""
+    """Files that cannot be read, and cases that did not complete or shared their machine; the least serious last."""
     failed = [{**case, "kind": case["status"] if case["status"] != "completed" else "contended"}
               for case in cases if case["status"] != "completed" or case["contended"]]
     failed.sort(key=lambda case: MILD.index(case["kind"]) if case["kind"] in MILD else -1)

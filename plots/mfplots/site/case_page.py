@@ -29,7 +29,7 @@ PEERS = Path(__file__).resolve().parents[3] / "peers"
 _REVISION = re.compile(r"[0-9a-f]{7,40}")
 
 
-OF_A_CASE = ("case_id", "file", "lines", "status", "stop_reason")  # what is read of it beside its file's lines
+OF_A_CASE = ("case_id", "file", "lines", "status", "stop_reason")  # columns read beside its file's lines
 
 
 def case_data(case: Mapping[str, Any], trace: Trace, key: str, run: str, experiments: Mapping[str, str]) -> Json:
@@ -67,13 +67,13 @@ def _trace(trace: Trace) -> Json:
 
 
 def _metrics(trace: Json) -> list[str]:
-    """What its figure shows: the RMSE of each part, or the first that its model is judged by."""
+    """The metrics of its figure: the RMSE of each part, or its main metric."""
     errors = [name for name in trace if (row := metrics.row(name)) and row.measure == "rmse"]
     return errors or [name for name in metrics.main() if name in trace][:1]
 
 
 def _shared(shared: Any) -> list[list[Any]]:
-    """What an earlier case did of the answer's time: clock, what, seconds."""
+    """The share of the answer's time that an earlier case spent: clock, part, seconds."""
     known = shared if isinstance(shared, Mapping) else {}
     return [[f"{clock}_s", what.removesuffix("_s").replace("_", " "), plain(seconds)]
             for clock in ("prepare", "transfer") for what, seconds in (known.get(clock) or {}).items()]
@@ -108,7 +108,7 @@ def _rows(header: Json, name: str) -> list[list[str]]:
 
 
 def flat(value: Any, prefix: str = "") -> list[list[str]]:
-    """[["stop.epochs", "20"], ...]; what is null is left out."""
+    """[["stop.epochs", "20"], ...]; nulls are left out."""
     if value is None:
         return []
     if isinstance(value, Mapping):
@@ -118,7 +118,7 @@ def flat(value: Any, prefix: str = "") -> list[list[str]]:
 
 
 def repeat_lines(header: Json, experiments: Mapping[str, str]) -> list[str]:
-    """Commands for a shell; what the file says of itself stands as it is, for a reader to judge."""
+    """Commands for a shell; text of the file stands unchanged, for a reader to judge."""
     environment = header["environment"]
     revision, spec = str(environment.get("git_sha")), str(header.get("spec_name"))
     file = experiments.get(spec)

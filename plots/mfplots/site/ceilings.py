@@ -1,4 +1,4 @@
-"""What machines were measured to do: results/published/measured/ceilings*.log, by their device."""
+"""Measured limits of machines: results/published/measured/ceilings*.log, by their device."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _FMA = re.compile(r"^FP32 FMA +([\d.]+) TFLOP/s", re.M)
 
 @dataclass(frozen=True)
 class Ceilings:
-    """`bytes_per_s`: read and written by a copy. `flops_per_s`: fp32 fused multiply-adds, outside of
-    tensor cores; `tensor_flops_per_s`: products of fp16 on them, where that was measured. `lines`: all that was."""
+    """`bytes_per_s`: read and written by a copy. `flops_per_s`: fp32 fused multiply-adds, outside of tensor cores;
+    `tensor_flops_per_s`: products of fp16 on them, if measured. `lines`: all measurements."""
 
     machine: str
     bytes_per_s: float

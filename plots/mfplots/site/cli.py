@@ -94,7 +94,7 @@ def make_site(options: argparse.Namespace) -> None:
 
 
 def _cases(out: Path, runs: Sequence[Run]) -> list[Damaged]:
-    """A file for each case that has begun; what cannot be shown is returned."""
+    """A file for each case that has begun; returns the cases that cannot be shown."""
     experiments, damaged = experiment_files(ROOT), []
     for run in runs:
         none = empty(run.results.trace)
@@ -155,7 +155,7 @@ def _pages(out: Path, runs: Sequence[Run], claims: Sequence[Claim], pictures: Ma
 
 
 def _made(cases: pd.DataFrame, folders: int, most: int = 200) -> str:
-    """What the report rests on: revisions and machines by name, or how many they are."""
+    """The basis of the report: revisions and machines by name, or how many they are."""
     said = [f"{len(cases):,} cases begun of {folders:,} folder{'s' if folders > 1 else ''}."]
     for words, column, what in ((revisions(cases), "git_sha", "revisions of mfbench"), (machines(cases), "host", "hosts")):
         said.append(f"{words}." if len(words) <= most else f"{cases[column].nunique()} {what}.")

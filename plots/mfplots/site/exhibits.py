@@ -1,4 +1,4 @@
-"""docs/reproduction, claim by claim: what was published, what was measured, the verdict and why."""
+"""docs/reproduction, claim by claim: the published and the measured numbers, the verdict and why."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _COMMAND = re.compile(r"^    \./dev reproduce (\S+)", re.M)
 # In the order in which they are counted.
 VERDICTS = ("holds", "holds in part", "does not hold", "not comparable", "cannot be told",
             "not reproduced", "to be measured")
-OTHER = "a finding"  # of a question that is no claim to hold
+OTHER = "a finding"  # of a question without a claim
 
 
 @dataclass
@@ -36,7 +36,7 @@ class Claim:
 
 
 def read_claims(folder: Path) -> list[Claim]:
-    """Of all pages of docs/reproduction; none where there is no such folder."""
+    """Of all pages of docs/reproduction; none without such a folder."""
     return [claim for page in sorted(folder.glob("*.md")) for claim in claims_of(page)]
 
 
@@ -60,7 +60,7 @@ def claims_of(page: Path) -> list[Claim]:
 
 
 def _claims(paper: str, title: str, ours: bool, body: str) -> list[Claim]:
-    """One, or as many as the section has verdicts; none where it has none."""
+    """One, or as many as the section has verdicts; none if it has none."""
     exhibits = list(dict.fromkeys(_COMMAND.findall(body)))
     texts: dict[str, list[str]] = {"Published": [], "Measured": [], "Verdict": [], "": []}
     verdicts: list[tuple[str, str]] = []
@@ -78,7 +78,7 @@ def _claims(paper: str, title: str, ours: bool, body: str) -> list[Claim]:
 
 
 def verdict_kind(words: str) -> str:
-    """ "for 64 blocks: does not hold" is "does not hold"; what holds for something holds in part."""
+    """ "for 64 blocks: does not hold" is "does not hold"; a claim that holds for some cases holds in part."""
     plain = re.sub(r"^for [^:]*:\s*", "", words.lower())
     if plain.startswith("holds") and plain != "holds":
         return "holds in part"
@@ -92,7 +92,7 @@ def prose(markdown: str) -> str:
 
 @cache
 def _renderer() -> Any:
-    from markdown_it import MarkdownIt  # not needed where no report is made
+    from markdown_it import MarkdownIt  # only needed for a report
 
     return MarkdownIt("js-default", {"html": False, "linkify": False})
 

@@ -52,7 +52,7 @@ def _documented(exhibit: str) -> tuple[str, Path | None]:
 
 @cache
 def _all_documented(pictures: Path) -> dict[str, tuple[str, Path | None]]:
-    """By exhibit, the first of each; none where the documents are not beside this."""
+    """By exhibit, the first of each; none if the documents are missing."""
     found: dict[str, tuple[str, Path | None]] = {}
     entries = json.loads(pictures.read_text(encoding="utf-8")).values() if pictures.is_file() else ()
     for entry in entries:
@@ -68,7 +68,7 @@ def exhibit_of(folder: Path) -> str:
 
 
 def draw(folders: Mapping[str, Sequence[Path]], out: Path) -> dict[str, Picture]:
-    """Of each exhibit an SVG in `out`; what cannot be drawn is said, and left out."""
+    """Of each exhibit an SVG in `out`; exhibits that cannot be drawn are named and left out."""
     found = {}
     for exhibit, own in folders.items():
         recipe = _chosen(read_recipes(RECIPES / f"{exhibit}.json"), _documented(exhibit)[0])
@@ -80,7 +80,7 @@ def draw(folders: Mapping[str, Sequence[Path]], out: Path) -> dict[str, Picture]
 
 
 class Beside:
-    """draw() in a process of its own, while the report goes on; its messages appear at once."""
+    """draw() in a separate process, while the report goes on; its messages appear at once."""
 
     def __init__(self, folders: Mapping[str, Sequence[Path]], out: Path) -> None:
         paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]

@@ -1,4 +1,4 @@
-"""The result folders below what was named, each with its cases, its series and what was wrong."""
+"""The result folders below the named paths, each with its cases, its series and its faults."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mfplots.series import View, distinct_names, make_view
 
 @dataclass(frozen=True)
 class Run:
-    """A result folder: what `mfbench run` wrote for one spec."""
+    """A result folder: the output of `mfbench run` for one spec."""
 
     name: str  # the shortest tail of its path that no other folder has
     path: Path
@@ -31,8 +31,8 @@ class Damaged:
 
 
 def gather(paths: Sequence[Path]) -> tuple[list[Run], list[Damaged]]:
-    """Of the folders with results at or below each path; the trials of a study (docs/tuning.md) are no
-    cases. Raises PlotError where a path is not there, or no case is in any of them."""
+    """Runs of the folders with results at or below each path; the trials of a study (docs/tuning.md) are not cases.
+    Raises PlotError if a path is missing, or without any case."""
     folders, left_out = load_folders(paths, lines=True)
     told_apart = distinct_names(map(Path, dict.fromkeys([*folders, *(item.folder for item in left_out)])))
     names = {str(folder): name for folder, name in told_apart.items()}

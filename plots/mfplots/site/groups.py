@@ -25,7 +25,7 @@ from mfplots.traces import Trace
 
 CLOCKS = ("train_s", ANSWER, "wall_s")
 PRECISIONS = ("precision", "storage", "a_storage")
-# Where the results name none: a little short of the best series.
+# If the results name none: a little short of the best series.
 PROPOSED = 0.01
 # How it was run and where it stands tell configurations of one folder apart, not of several.
 OF_THE_FOLDER = ("stop.", "evaluate.", "machine", "folder")
@@ -35,7 +35,8 @@ Json = dict[str, Any]
 
 
 class Bench(NamedTuple):
-    """Where cases of the CPU and of its GPUs compete: one host, since two of the same kind may differ by a factor of two."""
+    """The machine on which cases of the CPU and of its GPUs compete: one host, since two of the same kind may differ by
+    a factor of two."""
 
     gpus: int
     gpu: str
@@ -62,7 +63,7 @@ class Member:
     panel: Panel
     series: Series
     target: Target | None  # that its folder names
-    configuration: str = ""  # what tells it from others of its algorithm, in all folders of the group
+    configuration: str = ""  # its difference from others of its algorithm, in all folders of the group
 
     @property
     def label(self) -> str:
@@ -113,13 +114,13 @@ class Member:
 
     @property
     def factors(self) -> int | None:
-        """None for what has no factors, such as baselines, which stand beside any number of them."""
+        """None without factors, as for baselines, which stand beside any number of them."""
         factors = (self.row["params"] or {}).get("factors")
         return factors if isinstance(factors, int) and factors > 1 else None
 
     @cached_property
     def about(self) -> Json:
-        """What leaderboard and curves say of it."""
+        """Its entry for leaderboard and curves."""
         colour, marker = of_algorithm(self.series.algorithm)
         params = self.row["params"] or {}
         return {"algorithm": self.series.algorithm, "name": self.name, "kind": self.kind,
@@ -150,7 +151,7 @@ class Group:
 
     @cached_property
     def metric(self) -> str:
-        """What most of its folders name a target of, or else what most of its series are judged by."""
+        """The metric of most of its folders' targets, or else the main metric of most of its series."""
         named = Counter(m.target.metric for m in self.members if m.target is not None)
         judged = named or Counter(metric_of(m.series) for m in self.members)
         return judged.most_common(1)[0][0]
@@ -164,8 +165,8 @@ class Group:
 
 
 def make_groups(runs: Iterable[Run]) -> list[Group]:
-    """Those with most algorithms first. Ratings on which nothing ran are known only by name: what was skipped stands
-    among the failures."""
+    """Groups with most algorithms first. Ratings without a run are known only by name: skipped cases stand among the
+    failures."""
     found: dict[tuple[str, str, str], Group] = {}
     for run in runs:
         for panel in run.view.panels:
@@ -184,8 +185,8 @@ def make_groups(runs: Iterable[Run]) -> list[Group]:
 
 
 def configurations(members: Sequence[Member]) -> list[str]:
-    """Of each, its size and what is not as in most of its algorithm, whatever folder they are from; then
-    what its own folder tells it apart by, and what it lacks of one that would have its name."""
+    """For each, its size and its differences from most of its algorithm, in any folder; then its differences within its
+    folder, and from one that would have its name."""
     facets = [_own_facets(member.series) for member in members]
     same: dict[str, list[Facets]] = {}
     for member, own in zip(members, facets):
@@ -214,7 +215,7 @@ def _own_facets(series: Series) -> Facets:
 
 
 def _detail(key: tuple[str, str, str], twins: Sequence[tuple[str, str, str]]) -> str:
-    """What tells it from other groups of its data set: of the split what differs, or the content."""
+    """Its difference from other groups of its data set: differing words of the split, or the content."""
     common = set.intersection(*(set(split.split()) for _, split, _ in twins))
     differing = {split: [word for word in split.split() if word not in common] for _, split, _ in twins}
     short = {split: _shortened(words) for split, words in differing.items()}
@@ -225,7 +226,7 @@ def _detail(key: tuple[str, str, str], twins: Sequence[tuple[str, str, str]]) ->
 
 
 def _shortened(words: Iterable[str]) -> list[str]:
-    """Shares to three digits, and none of a part that is empty."""
+    """Shares to three digits, and none for an empty part."""
     found = []
     for key, _, value in (word.partition("=") for word in words):
         try:
@@ -245,7 +246,7 @@ def _key(series: Series) -> tuple[str, str, str]:
 
 
 def _target(panel: Panel) -> Target | None:
-    """None also where a folder names several."""
+    """None also if a folder names several."""
     try:
         return target_of(panel, Question())
     except PlotError:
@@ -284,7 +285,7 @@ def met(series: Series, target: Target | None) -> Met | None:
 
 
 def group_data(group: Group, index: int) -> Json:
-    """What curves are drawn of, the fastest series first."""
+    """The data of curves, the fastest series first."""
     target, named = group.target
     asked = [m.target.metric for m in group.members if m.target is not None]
     known = [name for name in dict.fromkeys([*metrics.main(), *asked])

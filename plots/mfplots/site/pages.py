@@ -1,4 +1,4 @@
-"""The HTML of the pages: what stands before any script runs. Text of others is escaped here."""
+"""The HTML of the pages before any script runs. Text of others is escaped here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `mfbench compare` says of two folders that share cases: its statistics, not a copy of them."""
+"""`mfbench compare` of two folders that share cases: its own statistics, not a copy of them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def shared_pairs(runs: Sequence[Run]) -> list[tuple[Run, Run, int]]:
 
 
 def _measured(run: Run) -> dict[str, tuple[Any, ...]]:
-    """By the hash of a case, what tells one measurement of it from another."""
+    """By the hash of a case, a mark of each measurement of it."""
     cases = run.results.cases.dropna(subset=["case_hash"])
     return dict(zip(cases["case_hash"], zip(cases["started_at"], cases["clock_wall_s"])))
 
@@ -43,7 +43,7 @@ def _begun(run: Run) -> str:
 
 
 def named_pairs(runs: Sequence[Run], asked: Sequence[Sequence[Path]]) -> list[tuple[Run, Run, int]]:
-    """Those of --compare. Raises PlotError for a folder that is not among the report's, and for two machines."""
+    """The pairs of --compare. Raises PlotError for a folder that is not among the report's, and for two machines."""
     by_path = {run.path.resolve(): run for run in runs}
     found = []
     for pair in asked:
@@ -60,7 +60,7 @@ def named_pairs(runs: Sequence[Run], asked: Sequence[Sequence[Path]]) -> list[tu
 
 
 def compare(first: Run, second: Run) -> Json:
-    """The rows of `mfbench compare --json`, or what it said instead under "problem"."""
+    """The rows of `mfbench compare --json`, or its message under "problem"."""
     try:
         done = subprocess.run([program.find(), "compare", str(first.path), str(second.path), "--json"],
                               capture_output=True, text=True, errors="replace", timeout=LIMIT_S)

@@ -1,6 +1,6 @@
 """The first page: a panel a data set, a row an algorithm, with the time to each of three targets.
 
-A panel is of one host and one number of factors: where libraries were run, those with the most rows.
+A panel is of one host and one number of factors: if libraries were run, the ones with the most rows.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from mfplots.summary import ANSWER, LEVELS, frozen, metric_of, times_to_target
 
 Json = dict[str, Any]
 CLOCKS = {"answer": ANSWER, "training": "train_s"}
-SHORT = 0.05  # of the strictest, the named target where none is: the rule of harness/experiment/targets.json
+SHORT = 0.05  # of the strictest, for a named target where none is: the rule of harness/experiment/targets.json
 DIGITS = 1000
-SHOWN = 4  # digits of a value: what is the same in them is no loss
+SHOWN = 4  # digits of a value: values that agree in them show no loss
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What a panel shows of a group."""
+    """The part of a group in a panel."""
 
     group: Group
     bench: Bench
@@ -105,14 +105,14 @@ def cells(group: Group) -> list[Cell]:
 
 
 def usual_cell(group: Group) -> Json:
-    """What curves begin with, as the page has it in its selects."""
+    """The first curves, as in the page's selects."""
     found = cells(group)
     return {"machine": found[0].bench.title, "factors": str(found[0].factors or "")} if found else {"machine": "", "factors": ""}
 
 
 def panels(groups: Sequence[Group], published: pd.DataFrame | None = None) -> list[Json]:
-    """Those with libraries, where any has one; real data first, then by their number of ratings. Of a data set
-    on several machines the first is the usual one."""
+    """Panels with libraries, if any has one; real data first, then by their number of ratings. Of a data set on several
+    machines the first is the usual one."""
     found = [(group, own) for group in groups if (own := [c for c in cells(group) if c.levels])]
     libraries = [(group, own) for group, own in found if own[0].has_library]
     chosen = libraries or found
@@ -170,7 +170,7 @@ def _row(cell: Cell, members: Sequence[Member]) -> Json:
 
 
 def _fastest(members: Sequence[Member], target: Target, clock: str) -> Json | None:
-    """Of its configurations the first at the target; those with too few seeds only where no other gets there."""
+    """Of its configurations the first at the target; one with too few seeds only if no other gets there."""
     there = [(len(m.series.finished) < FEWEST, time, m) for m in members
              if (time := _reach(m, target, clock)) is not None]
     if not there:
@@ -187,7 +187,7 @@ def _source(member: Member) -> Json:
 
 def _first(rows: Sequence[Json]) -> Json:
     """By level and clock, the places of the first of all, of the libraries and of ours. One with too few seeds is first
-    only where no other got there; a machine that was shared made nothing faster, so its mark is enough."""
+    only if no other got there; a machine that was shared made nothing faster, so its mark is enough."""
     return {level: {clock: {side: _leader(rows, level, clock, kinds) for side, kinds in SIDES.items()}
                     for clock in CLOCKS} for level in (rows[0]["at"] if rows else ())}
 
@@ -240,8 +240,8 @@ def read_published(path: Path) -> pd.DataFrame | None:
 
 
 def _published(cell: Cell, groups: Sequence[Group], table: pd.DataFrame | None) -> Json | None:
-    """The best value that was published of this data set, in this metric and as a number of its own, and the first
-    here, of whatever size, that reaches it on a machine of this kind."""
+    """The best value published for this data set, in this metric and as a separate number, and the first here, of any
+    size, that reaches it on a machine of this kind."""
     if table is None:
         return None
     own = table[(table["dataset"] == cell.group.key[0]) & (table["metric"] == cell.metric) & (table["x"] == "")]

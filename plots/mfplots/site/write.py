@@ -18,7 +18,7 @@ MARK = "mfbench-report.txt"  # a folder with it is one of ours
 
 
 def prepare(out: Path) -> None:
-    """An empty folder. Raises PlotError where there is one that is no report."""
+    """An empty folder. Raises PlotError if there is one that is not a report."""
     if out.is_dir() and any(out.iterdir()):
         if not (out / MARK).is_file():
             raise PlotError(f"{out}: holds other files and no report; name another folder with --out")
@@ -46,10 +46,10 @@ def data(path: Path, name: str, value: Any) -> None:
 def clean(value: Any) -> Any:
     """By the rule for a terminal: no control character, none that turns text. `raw` stays as it is,
     since it is shown nowhere."""
-    if isinstance(value, float):  # what most values are
+    if isinstance(value, float):  # most values are such
         return value if math.isfinite(value) else None
     if isinstance(value, str):
-        return value if value.isprintable() else one_line(value)  # what most text is
+        return value if value.isprintable() else one_line(value)  # most text is such
     if isinstance(value, dict):
         return {clean(str(k)): v if k == "raw" else clean(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
