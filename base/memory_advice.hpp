@@ -4,6 +4,6 @@
 namespace mf {
 
 inline constexpr const char* kAskForLess =
-    "use a smaller data set, or fewer `factors` where the algorithm has them";
+    "use a smaller data set, or fewer `factors` if the algorithm has them";
 
 }  // namespace mf

@@ -99,7 +99,7 @@ Dataset core_of(const Dataset& data, const CoreRule& rule, int threads) {
   auto out = kept_ratings(data, keep, std::nullopt, threads);
   if (!out) {
     fail(ErrorKind::data,
-         "{}: core: nothing is left where every user has {} ratings or more and every item {}, of "
+         "{}: core: nothing is left if every user has {} ratings or more and every item {}, of "
          "{} users, {} items and {} ratings; lower them",
          data.info.name, rule.users, rule.items, data.ratings.n_users(), data.ratings.n_items(),
          data.ratings.nnz());

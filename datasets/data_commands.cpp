@@ -102,7 +102,7 @@ void print_list(std::ostream& out, const std::vector<Json>& rows) {
   fmt::print(
       out, "\nhere: in {}; fetch: `mfbench data fetch NAME`; cached: a cache without its source;\n",
       one_line(join(data_folders(), ", ")));
-  fmt::print(out, "on request: no public download, `--json` says where to ask. Look-alikes: {}.\n",
+  fmt::print(out, "on request: no public download, `--json` has the address. Look-alikes: {}.\n",
              join(look_alike_names()));
 }
 

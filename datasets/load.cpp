@@ -151,8 +151,8 @@ std::string why_catalog_unavailable(const CatalogEntry& entry, const DatasetRequ
   try {
     const CacheHead head = read_cache_head(path);
     if (!carried_cache_fits(entry, request, head)) {
-      return fmt::format("{}: made from other files (SHA-256 {}) than those of the catalog; {}",
-                         path, head.info.source_hash, how_to_get(entry, request));
+      return fmt::format("{}: made from other files (SHA-256 {}) than the catalog's; {}", path,
+                         head.info.source_hash, how_to_get(entry, request));
     }
     const std::string counts = other_counts(entry, request, {head.n_users, head.n_items, head.nnz});
     if (counts.empty() || !entry.counts_verified) return "";

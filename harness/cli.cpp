@@ -81,8 +81,8 @@ int compare_command(const std::string& first, const std::string& second,
 void check_tables(const std::vector<std::string>& tables) {
   for (const auto& path : tables) {
     if (path.ends_with(".csv")) continue;
-    fail(ErrorKind::usage,
-         "--out {}: found another ending, expected .csv, which is what is written", path);
+    fail(ErrorKind::usage, "--out {}: found another ending, expected .csv, the format written",
+         path);
   }
   const auto place = [](const std::string& path) {
     return std::filesystem::weakly_canonical(std::filesystem::absolute(path));
@@ -366,7 +366,7 @@ class Cli {
         ->capture_default_str();
     compare->add_option_function<std::string>(
         "--target", [this](const std::string& text) { compare_.target = parse_target(text); },
-        "answer times are to this target, instead of that of the results: test_rmse=0.9");
+        "answer times are to this target, instead of the results' target: test_rmse=0.9");
     compare
         ->add_option("--ignore", compare_.ignored,
                      "match cases that differ in these (\"params.threads\", \"evaluate\")")
@@ -397,7 +397,7 @@ class Cli {
 
   void add_tune() {
     auto* tune = app_.add_subcommand(
-        "tune", "run the trials of a spec, or say what those of a folder chose and why");
+        "tune", "run the trials of a spec, or show the choices of a folder's trials and why");
     tune->add_option("spec", spec_, "the spec, a JSON file, or a folder of results")->required();
     tune->add_option("--out", options_.folder, "folder of the results [results/runs/NAME]");
     tune->add_flag("--json", json_, "the studies with all their trials as JSON");
@@ -413,8 +413,8 @@ class Cli {
   }
 
   void add_summarize() {
-    auto* command = app_.add_subcommand(
-        "summarize", "export results, and what follows from them, as CSV or JSON");
+    auto* command =
+        app_.add_subcommand("summarize", "export results, and derived values, as CSV or JSON");
     command->add_option("results", summarize_.paths, "folders of results, .jsonl files")
         ->required();
     auto* json = command->add_flag("--json", json_, "a line of JSON a case");

@@ -24,7 +24,7 @@ std::string format_help() {
   return text;
 }
 
-constexpr const char* kIdsHelp = "auto | integers | text: what the ids of the files are";
+constexpr const char* kIdsHelp = "auto | integers | text: the kind of ids in the files";
 
 constexpr const char* kColumnsHelp =
     "user=NAME,item=NAME,rating=NAME,time=NAME: columns of a header, or #3: the third without one";
@@ -87,7 +87,7 @@ void add_list(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
 }
 
 void add_stats(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
-  auto* stats = data.add_subcommand("stats", "show what the ratings of a set look like");
+  auto* stats = data.add_subcommand("stats", "show statistics of the ratings of a set");
   stats
       ->add_option("set", o->what,
                    "NAME[@SPLIT], like:NAME[:FACTOR], expand:NAME:USERS:ITEMS, or a file")
@@ -97,7 +97,7 @@ void add_stats(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
   stats->add_option("--columns", o->columns, kColumnsHelp)->delimiter(',');
   auto* least = stats->add_option("--min-rating", o->min_rating,
                                   "as implicit feedback: observed pairs are ratings from here on");
-  stats->add_option("--value", o->value, "binary | rating: what an observed pair has")
+  stats->add_option("--value", o->value, "binary | rating: the value of an observed pair")
       ->needs(least);
   stats
       ->add_option("--core", o->core,

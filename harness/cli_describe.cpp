@@ -131,7 +131,7 @@ std::string missing_text() {
   const auto all = all_algorithms();
   const auto built = [](const AlgorithmInfo* info) { return is_built(info->name); };
   if (std::all_of(all.begin(), all.end(), built)) return "";
-  return "* not in this build; `mfbench doctor --verbose` says what it lacks\n";
+  return "* not in this build; `mfbench doctor --verbose` says why\n";
 }
 
 // One algorithm, or all whose names begin so: the algorithms of one library, or of all.

@@ -204,7 +204,7 @@ int race_command(const RaceOptions& asked, RunOptions options) {
 
 void add_race_command(CLI::App& app, const std::string& program, RunOptions& options, int& code) {
   auto* race = app.add_subcommand(
-      "race", "race algorithms on your own ratings, or those of a spec, and say who was first");
+      "race", "race algorithms on your own ratings, or those of a spec, and name the winner");
   const auto asked = std::make_shared<RaceOptions>();
   asked->program = program;
   race->add_option("what", asked->what, "ratings: a file, or a data set as in a spec; or a spec")
@@ -212,8 +212,7 @@ void add_race_command(CLI::App& app, const std::string& program, RunOptions& opt
   race->add_option("--time", asked->seconds, "about how many seconds all training takes together")
       ->check(number_above_zero())
       ->capture_default_str();
-  race->add_option("--feedback", asked->feedback,
-                   "what the values are, where mfbench guesses wrong")
+  race->add_option("--feedback", asked->feedback, "the kind of values, if mfbench guesses wrong")
       ->check(CLI::IsMember(kFeedbackNames.all()));
   race->add_option("--out", options.folder, "folder of the results [results/runs/race-FILE]");
   race->callback([asked, &options, &code] {

@@ -169,7 +169,7 @@ Bytes map_file(const std::string& path, Origin origin) {
 }
 
 void fail_cut(const std::string& path) {
-  fail(ErrorKind::data, "{}: the file was cut short while it was read; what was read is not used",
+  fail(ErrorKind::data, "{}: the file was cut short while it was read; its data are not used",
        path);
 }
 

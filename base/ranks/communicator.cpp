@@ -68,7 +68,7 @@ Fault current_fault(int rank) {
   } catch (const std::exception& error) {
     return {rank, ErrorKind::io, error.what()};
   } catch (...) {
-    return {rank, ErrorKind::io, "something was thrown that is no std::exception"};
+    return {rank, ErrorKind::io, "an unknown exception was thrown"};
   }
 }
 

@@ -246,7 +246,7 @@ std::string how_ended(int status) {
     return fmt::format("its process ended with code {}", WEXITSTATUS(status));
   const int signal = WTERMSIG(status);
   return fmt::format("its process was ended by signal {} ({}){}", signal, strsignal(signal),
-                     signal == SIGKILL ? "; the system does so where memory runs out" : "");
+                     signal == SIGKILL ? "; the system does so when memory runs out" : "");
 }
 
 // Looks after the processes of the others while rank 0 has no time for it.

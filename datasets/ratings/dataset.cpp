@@ -14,11 +14,11 @@ namespace mf {
 std::optional<std::string> why_no_scale(const RatingScale& scale) {
   const auto [min, max, step] = scale;
   if (!std::isfinite(min) || !std::isfinite(max)) {
-    return fmt::format("{} to {} is no range", min, max);
+    return fmt::format("{} to {} is not a range", min, max);
   }
   if (!(min < max)) return fmt::format("min {} is not below max {}", min, max);
   if (!std::isfinite(step) || step < 0) {
-    return fmt::format("step {} is no step; expected a number above 0, or 0 for none", step);
+    return fmt::format("step {} is not a step; expected a number above 0, or 0 for none", step);
   }
   const float finest =
       std::max(std::abs(min), std::abs(max)) * std::numeric_limits<float>::epsilon();

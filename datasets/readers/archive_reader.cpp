@@ -45,7 +45,7 @@ void check_growth(const std::string& path, std::size_t packed, std::size_t unpac
   }
   fail_in_file(path, fmt::format("{} packed bytes that unpack to more than {}", packed, unpacked),
                fmt::format("at most {} times as many", kRatio),
-               "if it is what you want, set MFBENCH_UNPACK=any, or unpack it yourself");
+               "if you want this, set MFBENCH_UNPACK=any, or unpack it yourself");
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ Roles roles_by_place(std::size_t count) {
 Roles roles_at_places(const Fields& fields, const ColumnNames& names) {
   const auto refuse = [&](std::string found, std::string expected) {
     throw LineError{fields.begins.front(), std::move(found), std::move(expected),
-                    R"(say where each is, as in "columns": {"user": "#1", "item": "#3"})"};
+                    R"(give the place of each, as in "columns": {"user": "#1", "item": "#3"})"};
   };
   const std::size_t count = fields.words.size();
   Roles roles{std::vector<Role>(count, Role::other)};
@@ -131,7 +131,7 @@ void check_roles(const Roles& roles, const Fields& fields, const ColumnNames& na
     if (role == Role::time && names.time.empty()) continue;  // fail_without_times() says more
     const char* const begin = fields.begins.front();
     const char* const or_pairs =
-        guessed ? ", or, where every line is an observed pair, set format to \"pairs\"" : "";
+        guessed ? ", or, if every line is an observed pair, set format to \"pairs\"" : "";
     throw LineError{begin, "the header " + in_quotes({begin, fields.end}),
                     missing_column(names, role), std::string(kAdvice) + or_pairs};
   }
@@ -144,11 +144,10 @@ void refuse_numbers(const Fields& fields) {
     return;
   const char* const begin = fields.begins.front();
   const bool commas = fields.separator == ',' && fields.words.size() == 4;
-  throw LineError{
-      begin, "the first line " + in_quotes({begin, fields.end}),
-      "a header, or the values of user, item and perhaps rating and time",
-      std::string(commas ? "write decimals with a point, as in 3.5, or say" : "say") +
-          R"( with columns where each is, as in "columns": {"user": "#1", "item": "#3"})"};
+  throw LineError{begin, "the first line " + in_quotes({begin, fields.end}),
+                  "a header, or the values of user, item and perhaps rating and time",
+                  std::string(commas ? "write decimals with a point, as in 3.5, or say" : "say") +
+                      R"( the place of each, as in "columns": {"user": "#1", "item": "#3"})"};
 }
 
 // `line` ends in '\n'.
@@ -166,7 +165,7 @@ Header read_header(const std::string& line, const ColumnNames& names, const Want
     if (!pairs && !header.roles.has(Role::rating) && fields.words.size() > 2) {
       throw LineError{fields.begins.front(), fmt::format("{} columns", fields.words.size()),
                       "the place of the rating among them",
-                      "or, where every line is an observed pair, set format to \"pairs\""};
+                      "or, if every line is an observed pair, set format to \"pairs\""};
     }
   } else if (!names.any() && is_csv_values(line, pairs)) {
     header.roles = roles_by_place(fields.words.size());

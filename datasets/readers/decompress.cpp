@@ -78,7 +78,7 @@ Bytes decompress_stream(const std::string& path, const Bytes& bytes, Compression
   }
   // libarchive's bzip2 ends silently if the following bytes are not a stream.
   if (compression == Compression::bzip2 && reader.packed_size() != bytes.view.size()) {
-    reader.fail_damaged(fmt::format("what follows its first {} bytes", reader.packed_size()));
+    reader.fail_damaged(fmt::format("the part behind its first {} bytes", reader.packed_size()));
   }
   return content;
 }

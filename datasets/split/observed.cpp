@@ -37,7 +37,7 @@ std::int64_t keep_observed(Split& split, const std::string& name, ThreadTeam& te
       fail(ErrorKind::data,
            "{}: all {} values of the training part are 0, which implicit feedback takes for not "
            "observed; say with `columns` which column has the value, or set format to \"pairs\" "
-           "where every line is an observed pair",
+           "if every line is an observed pair",
            name, signs.zeros);
     }
     zeros += signs.zeros;

@@ -209,7 +209,7 @@ SavedModel load_model(const std::string& folder) {
   JsonReader reader(info, header + ": $");
   const std::int64_t version = reader.integer("mfbench_model", 0, 0, 1 << 20);
   if (version != kPlainVersion && version != kNamedVersion) {
-    fail(ErrorKind::data, "{}: is no mfbench model of version {} or {}", header, kPlainVersion,
+    fail(ErrorKind::data, "{}: is not an mfbench model of version {} or {}", header, kPlainVersion,
          kNamedVersion);
   }
   Model& model = saved.model;

@@ -48,7 +48,7 @@ Form<TargetSpec> make_target_form() {
   }
   Json schema = metric_schema(MetricUse::target);
   schema["default"] = TargetSpec().metric.key();
-  return Form<TargetSpec>().select({"metric", "what is to reach the value", schema, nullptr},
+  return Form<TargetSpec>().select({"metric", "metric to reach the value", schema, nullptr},
                                    [=](JsonReader& reader, TargetSpec& out) {
                                      read(reader, out);
                                      (out.metric.is_ranking() ? share : number).read(reader, out);
@@ -86,7 +86,7 @@ FieldInfo monitor_info() {
   return {
       "monitor",
       "the RMSE of a part or the metric that is watched; by default the main one of the case on "
-      "the validation part, which is cut where the split has none",
+      "the validation part, which is cut if the split has none",
       metric_schema(MetricUse::monitor), nullptr};
 }
 

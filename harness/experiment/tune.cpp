@@ -269,7 +269,7 @@ FieldInfo tune_info() {
   form.fields.insert(
       form.fields.begin(),
       {"over",
-       "parameters of the algorithm and learning_rate: what they are drawn from",
+       "parameters of the algorithm and learning_rate: the values they are drawn from",
        {{"type", "object"}, {"minProperties", 1}, {"additionalProperties", range_info()}},
        nullptr,
        true});

@@ -66,7 +66,7 @@ Source read_source(const std::string& folder) {
   }
   const Json& ids = value_at(source.spec, {"cases"});
   if (!ids.is_array() || !text_at(source.spec, {"spec_hash"})) {
-    fail_in_file(path, "no \"spec_hash\" or no list \"cases\"", "what mfbench run writes",
+    fail_in_file(path, "no \"spec_hash\" or no list \"cases\"", "a spec.json of mfbench run",
                  "run the spec again into this folder");
   }
   for (const Json& id : ids) source.cases.push_back(case_id_of(id, path));

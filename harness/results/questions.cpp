@@ -142,7 +142,7 @@ Json place_of(Role role, const std::vector<std::string>& fields, const Roles& ro
       R"(name them as in "columns": {"user": "visitor", "item": "sku", "rating": "qty"})";
   const bool unrated = role == Role::rating && rival < 0 && !asked;
   fail(ErrorKind::usage, "found the columns {}, expected {}; {}{}", join(fields), wanted, advice,
-       unrated ? ", or, where every row is an observed pair, say \"format\": \"pairs\"" : "");
+       unrated ? ", or, if every row is an observed pair, say \"format\": \"pairs\"" : "");
 }
 
 // {"ask": "columns", "names": ["userId", ...], "columns": {"item": "sku"}}: the places of user,

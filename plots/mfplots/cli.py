@@ -49,8 +49,7 @@ def _parser(table: bool) -> argparse.ArgumentParser:
     parser.add_argument("--target", type=float, metavar="VALUE",
                         help="target value of the metric (default: the spec's)")
     parser.add_argument("--metric", metavar="NAME",
-                        help="what --target is of, and curves and tables show (default: what the cases are "
-                        "judged by)")
+                        help="the metric of --target, curves and tables (default: the cases' main metric)")
     parser.add_argument("--baseline", metavar="NAME",
                         help="algorithm or label that is the baseline of speed-ups (default: the spec's)")
     parser.add_argument("--clock", choices=tuple(CLOCK_NAMES),

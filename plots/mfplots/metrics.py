@@ -15,7 +15,7 @@ from mfplots.errors import PlotError, hint
 FEWEST = 3  # runs a side, for a band or whiskers, as mfbench has it for an interval
 # For small prints, if a ratio has brackets.
 BRACKETS = ("95 % interval over seeds (Student's t on logarithms; by ranks "
-            f"where a seed did not reach), from {FEWEST} seeds a side on")
+            f"if a seed did not reach), from {FEWEST} seeds a side on")
 
 
 @dataclass(frozen=True)

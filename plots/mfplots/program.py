@@ -18,7 +18,7 @@ from typing import Any
 from mfplots.errors import PlotError
 
 ROOT = Path(__file__).resolve().parents[2]
-NO_PROGRAM = ("there is no mfbench, which computes what is drawn: ./dev build makes one, MFBENCH names "
+NO_PROGRAM = ("there is no mfbench, which computes the values drawn: ./dev build makes one, MFBENCH names "
               "another")
 # Statuses of cases, beside the footers'.
 UNFINISHED = "unfinished"  # no footer yet

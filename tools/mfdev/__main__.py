@@ -9,17 +9,17 @@ from mfdev.shell import ROOT, Ended, Failure
 
 USAGE = """\
 ./dev quickstart [--show]
-                        build mfbench, race what this machine can run, draw the figures, write a report:
+                        build mfbench, race the algorithms this machine can run, draw the figures, write a report:
                         GPU against CPU on a look-alike of Netflix's ratings, or CPU algorithms on
                         look-alikes of ml-100k and ml-1m (--show: only say which)
 ./dev test [PRESET]     build and run every test. PRESET: cpu (default), ci, clang, asan or tsan. cpu and
-                        ci also compile the CUDA parts where nvcc is installed, and run pytest and lint;
+                        ci also compile the CUDA parts if nvcc is installed, and run pytest and lint;
                         ci and clang treat warnings as errors
 ./dev gpu-test          build with CUDA and run the tests that need a device
 ./dev build [PRESET]    build mfbench: cpu, cuda, clang, asan or tsan (default: cuda if there are nvcc and
                         a device)
 ./dev fuzz [SECONDS] [TARGET...]
-                        fuzz what reads untrusted files, each target for SECONDS (default 20; all
+                        fuzz readers of untrusted files, each target for SECONDS (default 20; all
                         targets), with libFuzzer and sanitizers; the corpus stays in .cache/fuzz
                         (testing/fuzz/README.md)
 ./dev soak [CASES [KILLS]]
@@ -54,7 +54,7 @@ USAGE = """\
 ./dev peers [NAME...]   install other people's libraries (docs/peers.md) from peers/NAME/requirements.txt,
                         each into its own environment below MFBENCH_PEERS (default build/peers); without
                         a NAME: implicit libmf surprise. PEERS_TIMEOUT: seconds for the index (30);
-                        PEERS_CUDA, not empty: also what is for GPUs, without a GPU
+                        PEERS_CUDA, not empty: also parts for GPUs, without a GPU
 ./dev deps [GROUP...]   install missing packages. Needed by quickstart and test, which begin with it:
                         build plot test. Optional: report workers mpi bench format lint peers. Only when
                         named: docs clang fuzz browser spark. report and docs also install from PyPI.

@@ -51,7 +51,7 @@ def run_mfbench(words, **options):
     """The one at hand."""
     program = mfbench_at_hand()
     if not program:
-        raise Failure("there is no mfbench: ./dev build makes one, MFBENCH names another")
+        raise Failure("mfbench is not built: ./dev build makes one, MFBENCH names another")
     run(os.path.abspath(program), *words, **options)
 
 

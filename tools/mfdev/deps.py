@@ -133,7 +133,7 @@ def apt_install(packages):
 def need(required, optional=()):
     """Only looks: ends if a required package is missing, goes on without optional ones."""
     if missing := missing_packages(required):
-        raise Failure(f"missing: {' '.join(missing)}; ./dev deps installs what is missing")
+        raise Failure(f"missing: {' '.join(missing)}; ./dev deps installs them")
     if missing := missing_packages(optional):
         say(f"going on without {' '.join(missing)} (optional; ./dev deps installs it)")
 
@@ -179,7 +179,7 @@ def install_libraries(what):
             "--retries", "1", "--no-deps", "--only-binary", ":all:", "--require-hashes", "-r", wanted) != 0:
         shutil.rmtree(ROOT / folder, ignore_errors=True)  # half of it would look like all of it
         raise Failure(f"the libraries of {wanted} could not be installed: they come from PyPI, once, and need a "
-                      "network; what pip said stands above")
+                      "network; pip's output stands above")
     shutil.copyfile(ROOT / wanted, ROOT / folder / "installed.txt")
 
 

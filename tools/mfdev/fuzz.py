@@ -95,7 +95,7 @@ def fuzz(words):
     targets = targets or known
     for target in targets:
         if target not in known:
-            raise Failure(f"fuzz: there is no target '{target}'; known: {' '.join(known)}")
+            raise Failure(f"fuzz: unknown target '{target}'; known: {' '.join(known)}")
     need(["build", "fuzz"], ["optional"])
     configure("fuzz")
     build_target("fuzz", "fuzz_targets", "fuzz_replay")

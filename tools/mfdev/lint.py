@@ -55,7 +55,7 @@ def tidy_files(program, files):
     with concurrent.futures.ThreadPoolExecutor(jobs()) as pool:
         clean = list(pool.map(one, files))
     if not all(clean):
-        raise Failure("clang-tidy found what stands above")
+        raise Failure("clang-tidy found the errors above")
     say(f"clang-tidy: clean ({len(files)} sources)")
 
 

@@ -95,7 +95,7 @@ def pack_folder(folder):
     packed = folder.with_name(folder.name + PACKED)
     write(packed, compressed(text))
     if list(read_packed(packed)[1]) != names:
-        raise Failure(f"{packed}: does not give back what was packed; the folder stays as it is")
+        raise Failure(f"{packed}: does not unpack to the same files; the folder stays as it is")
     left = [path.name for path in folder.glob(".claim-*")]  # by runs that were killed
     for name in [*names, *HEADS.values(), *left, ".lock"]:
         (folder / name).unlink(missing_ok=True)

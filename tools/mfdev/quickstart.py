@@ -36,7 +36,7 @@ def choice():
 
 def quickstart(words):
     if words not in ([], ["--show"]):
-        raise Failure(f"quickstart: unknown argument '{words[0]}'; known: --show, which only says what would run")
+        raise Failure(f"quickstart: unknown argument '{words[0]}'; known: --show, which only lists the commands")
     preset, race, why = choice()
     say(f"{why}: experiments/{race}.json, build/{preset}")
     if words:

@@ -97,7 +97,7 @@ def arguments(words):
     parser = argparse.ArgumentParser(prog="./dev remeasure", description=__doc__.split("\n\n")[0])
     parser.add_argument("folders", nargs="+", type=pathlib.Path, help="at or below a machine's, results/reference/h200")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "results/runs/again")
-    parser.add_argument("--seconds", type=float, help="of all parts; then what runs is interrupted")
+    parser.add_argument("--seconds", type=float, help="of all parts; then the run is interrupted")
     # Not whatever was built last: that may have sanitizers, or no CUDA.
     parser.add_argument("--mfbench", help="the program",
                         default=os.environ.get("MFBENCH") or str(ROOT / f"build/{default_preset()}/mfbench"))
@@ -113,7 +113,7 @@ def check(asked):
             raise Failure(f"not below {RESULTS}: {folder}")
     machines = {folder.resolve().relative_to(RESULTS).parts[0] for folder in asked.folders}
     if len(machines) > 1:
-        raise Failure(f"found folders of {' and '.join(sorted(machines))}, expected those of one machine, which is this")
+        raise Failure(f"found folders of {' and '.join(sorted(machines))}, expected folders of one machine, this one")
 
 
 def remeasure(words):

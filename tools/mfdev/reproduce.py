@@ -110,7 +110,7 @@ def run_benches(preset, exhibit, benches, rerun):
     run again."""
     if preset != "cuda":
         if not parts_of(exhibit, False):
-            raise Failure(f"reproduce: {exhibit} times kernels of a GPU, and there is no nvcc or no GPU here")
+            raise Failure(f"reproduce: {exhibit} times kernels of a GPU, but nvcc or a GPU is missing here")
         say(f"no nvcc or no GPU: the kernels of {exhibit} are not timed")
         return
     need(["build", "bench"], ["optional"])

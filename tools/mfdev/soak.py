@@ -157,7 +157,7 @@ def soak_in(place, program, cases, kills):
         raise Failure(f"expected {kills} kills and {cases} cases")
     for out in ("killed", "both"):
         if soaked.measured(out) != expected:
-            raise Failure(f"{out}: other numbers than those of an undisturbed run")
+            raise Failure(f"{out}: other numbers than an undisturbed run")
 
 
 def soak(words):

@@ -23,7 +23,7 @@ struct FusedShape {
   static constexpr bool kTwoWords = TwoWords;
   static constexpr bool kFree = Free;
   static constexpr bool kWeighted = Weighted;
-  static_assert(!Free || !Weighted, "b has its own columns where ratings are weights");
+  static_assert(!Free || !Weighted, "b has its own columns if ratings are weights");
   static constexpr int kStride = Tiles * kFusedTile;                  // elements of a row, padded
   static constexpr int kMemoryStride = fused_stride_of_tiles(Tiles);  // in device memory
   static constexpr int kRatingAt = kStride - 8;                       // and the next one, if Free

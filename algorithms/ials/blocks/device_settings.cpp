@@ -17,7 +17,7 @@ std::vector<ParamSpec> ials_pp_params() {
 
 std::optional<std::string> pp_why_singular(const Params& params, const ProblemShape&) {
   if (static_cast<float>(params.number("reg")) > 0) return std::nullopt;
-  return "reg is 0 in fp32: a block's Hessian is singular where the other side has fewer "
+  return "reg is 0 in fp32: a block's Hessian is singular if the other side has fewer "
          "independent rows than coordinates; use reg above 0";
 }
 

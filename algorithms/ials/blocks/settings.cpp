@@ -19,7 +19,7 @@ std::optional<std::string> why_no_blocks(const Params& params, const ProblemShap
   const std::int64_t size = params.integer("block_size");
   if (size % 16 == 0 || size >= params.integer("factors")) return std::nullopt;
   return "block_size " + std::to_string(size) +
-         " is no multiple of 16, on which blocks must begin; use " +
+         " is not a multiple of 16, where blocks must begin; use " +
          std::to_string(size / 16 * 16) + " or " + std::to_string(size / 16 * 16 + 16);
 }
 

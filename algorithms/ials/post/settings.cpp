@@ -55,7 +55,7 @@ std::optional<std::string> ials_why_unsupported(const Params& params, const Prob
     return "solver cholesky factorizes A_u, which solve cg never forms; use solve hermitian";
   }
   if (cholesky && static_cast<float>(settings.common.loss.reg) == 0) {
-    return "reg is 0 in fp32, with solver cholesky: A_u is singular where the other side has fewer "
+    return "reg is 0 in fp32, with solver cholesky: A_u is singular if the other side has fewer "
            "independent rows than factors; use reg above 0, or solver cg";
   }
   return std::nullopt;

@@ -327,7 +327,7 @@ std::string origins_note(const ComparisonReport& report) {
   if (first.known() && second.known() && first.hosts != second.hosts) {
     text += fmt::format(
         "warning: the sides are of different hosts ({}; the second {}): ratios of times are "
-        "also those of the hosts\n",
+        "also the hosts' differences\n",
         hosts_text(first), hosts_text(second));
   }
   return text;

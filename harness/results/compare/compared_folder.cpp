@@ -150,7 +150,7 @@ void drop_ignored(const std::vector<std::string>& names, const std::vector<Compa
     const auto fits = [&](const std::string& key) { return is_named(key, name); };
     if (std::none_of(known.begin(), known.end(), fits)) {
       const std::string near = nearest(name, {known.begin(), known.end()});
-      fail(ErrorKind::usage, "--ignore: found \"{}\"{}, expected what the cases have: {}", name,
+      fail(ErrorKind::usage, "--ignore: found \"{}\"{}, expected a setting of the cases: {}", name,
            near.empty() ? "" : ", did you mean \"" + near + "\"?",
            join({known.begin(), known.end()}));
     }

@@ -53,7 +53,7 @@ void end_by_exception(CaseResult& result) {
   } catch (const std::exception& error) {
     result.reason = error.what();
   } catch (...) {
-    result.reason = "something was thrown that is no std::exception";
+    result.reason = "an unknown exception was thrown";
   }
 }
 

@@ -79,7 +79,7 @@ std::string why_whole(const Case& item, bool saves_model) {
   if (item.evaluate.user_groups > 0)
     return "groups of users are made and evaluated of all training ratings";
   if (needs_train_errors(item)) return "the errors of the training part are found by rank 0";
-  if (saves_model) return "a saved model has what each user has rated";
+  if (saves_model) return "a saved model has the rated items of each user";
   return "";
 }
 

@@ -72,8 +72,8 @@ void refuse_trials_of_ranks(const Spec& spec) {
   if (spec.studies.empty()) return;
   const auto refuse = [](const std::string& path, const std::string& what) {
     fail(ErrorKind::usage,
-         "\"tune\": {} {}, and trials are run by one process; tune with one in a spec of its own, "
-         "and write what it chose into this one",
+         "\"tune\": {} {}, and trials are run by one process; tune with one in a separate spec, "
+         "and write its choice into this one",
          path, what);
   };
   for (const Case& item : spec.cases) {

@@ -77,9 +77,9 @@ RESULTS = """<p class="method">Median seconds from loaded ratings to the target 
 set, one machine and one number of factors.</p>
 <div id="switches" class="switches"></div>
 <div id="panels" class="panels"></div>
-<p class="note">The time is that of the first evaluated point at the target; a seed that never gets there counts as infinitely
+<p class="note">The time is of the first evaluated point at the target; a seed that never gets there counts as infinitely
 late. Of several configurations of an algorithm the fastest is shown. &ldquo;Chosen here&rdquo;: no target was fixed before
-the runs. &dagger;: for some of the seeds the machine had other work too. Algorithms run on the GPU where no CPU is
+the runs. &dagger;: for some of the seeds the machine had other work too. Algorithms run on the GPU unless a CPU is
 named.</p>"""
 
 EXPLORE = """<p class="method">The quality of each algorithm against time; the dashed line is the target, and can be dragged.</p>
@@ -104,7 +104,7 @@ EXPLORE = """<p class="method">The quality of each algorithm against time; the d
 <button type="button" id="all">Show all</button><button type="button" id="none">Show none</button></p>
 <p id="about" class="note"></p><p class="note" id="counts"></p>
 <p class="note">Lines are medians over the seeds, bands their range. &dagger;: for some of the seeds the machine had other work,
-too. &Dagger;: each point is a run of its own from the start, so its points are not joined.</p>
+too. &Dagger;: each point is a separate run from the start, so its points are not joined.</p>
 <h2 id="series-h">The series, with their times to the target</h2>
 <div id="series"></div>"""
 
@@ -116,23 +116,23 @@ others.</p>
 <p class="note">Numbers are medians over the seeds of one folder of results. The target is the one that most results of a data set name, or else 1 %
 short of the best; the <a href="explore.html">curves</a> let you move it. Rates of different methods do not compare: an update of
 ALS is other work than one of SGD. Quality is at the epoch that the validation part chose, or at the last; best on test is
-chosen on what it is measured on, and no result. &dagger;: for some of its seeds the machine had other work, too. &Dagger;:
-each evaluated point is a run of its own from the start, so that a later one may have taken less. Hardware goes by its name;
+chosen on the test part itself, and not a result. &dagger;: for some of its seeds the machine had other work, too. &Dagger;:
+each evaluated point is a separate run from the start, so that a later one may have taken less. Hardware goes by its name;
 machines of one name may differ.</p>"""
 
-MACHINES = """<p class="method">How near does an algorithm come to what the machine can do? A point is the work that it declares over its
-training time; the lines are what the machine was measured to do.</p>
+MACHINES = """<p class="method">How near does an algorithm come to the limits of the machine? A point is the work that it declares over its
+training time; the lines are the machine's measured limits.</p>
 <div id="filters" class="controls"></div>
 <div id="figure" class="figure" role="img" aria-label="Roofline; the table below has its numbers"
  aria-describedby="rates-h"></div>
 <div id="ceilings"></div>
-<details><summary>How to read it</summary><p>Bytes and operations are those that an algorithm declares as compulsory for an
-epoch: what caches save and what is read twice is not in them, so a share of bytes may be above 100 %. The ceiling of
-operations is fp32 outside of tensor cores, or, of an algorithm on tensor cores, products of fp16 on them; where those were
-not measured it has no share and no point in the figure. The share of random rows: updates of SGD over what reading and writing rows
-of that size at random allows, where that was measured. A case of several GPUs has the rates of all; its shares, and its
+<details><summary>How to read it</summary><p>Bytes and operations are the ones that an algorithm declares as compulsory for an
+epoch: savings of caches and repeated reads are not in them, so a share of bytes may be above 100 %. The ceiling of
+operations is fp32 outside of tensor cores, or, for an algorithm on tensor cores, fp16 products on them; if those were not
+measured, it has no share and no point in the figure. The share of random rows: updates of SGD over the rate at which rows
+of that size can be read and written at random, if measured. A case of several GPUs has the rates of all; its shares, and its
 point in the figure, are of one of them. Open points are of CPUs, to which a ceiling of a GPU says nothing.</p></details>
-<h2 id="rates-h">Rates, and shares of what the machine was measured to do</h2><div id="rates"></div>"""
+<h2 id="rates-h">Rates, and shares of the machine's measured limits</h2><div id="rates"></div>"""
 
 CASES = """<p>Every case of the results. Its name leads to its curve, clocks, parameters and provenance.</p>
 <div id="filters" class="controls"></div><div id="cases"></div>"""
