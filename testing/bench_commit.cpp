@@ -1,5 +1,5 @@
-// What Google Benchmark writes at the head of a program's output: what was measured, so that a JSON
-// says it as the result files do.
+// Adds the measured build to the head of Google Benchmark's output, so that its JSON names it as
+// the result files do.
 #include <benchmark/benchmark.h>
 
 #include "mf_generated/build_info.hpp"

@@ -1,4 +1,4 @@
-// What the environment sets for a micro-benchmark.
+// Settings of a micro-benchmark from the environment.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ inline std::vector<int> int_list(const std::string& text) {
   return numbers;
 }
 
-// $MFBENCH_BENCH_RATINGS ("100000000"), else what the benchmark says.
+// $MFBENCH_BENCH_RATINGS ("100000000"), else the benchmark's default.
 inline std::int64_t bench_ratings(std::int64_t by_default) {
   const char* own = std::getenv("MFBENCH_BENCH_RATINGS");
   return own == nullptr || *own == '\0' ? by_default : std::stoll(own);

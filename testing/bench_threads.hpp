@@ -1,4 +1,4 @@
-// Thread counts of the micro-benchmarks: 1, 2 and 16, as far as the machine has them.
+// Thread counts of the micro-benchmarks: 1, 2 and 16, up to the machine's number.
 #pragma once
 
 #include <benchmark/benchmark.h>

@@ -1,5 +1,5 @@
-// What processes tell the one that has started them, as their copies, after this was made: however
-// they end.
+// Carries failures from processes to the one that started them as its copies, after this was made:
+// even if they are killed.
 #pragma once
 
 #include <unistd.h>

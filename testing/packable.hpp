@@ -40,7 +40,7 @@ inline std::vector<std::pair<std::string, std::vector<float>>> value_sets(Rng& r
   return sets;
 }
 
-// The first and the last item occur, and all values where the ratings suffice.
+// The first and the last item occur, and all values if the ratings suffice.
 inline Packable packable(std::int64_t n_items, const std::vector<float>& set, std::int64_t count,
                          Rng& rng) {
   Packable made;

@@ -15,7 +15,7 @@ namespace mf::test {
 
 enum class AfterError { announce, say_nothing };
 
-// Runs `body` for each of `count` ranks at once. What each of them threw, or "": the others learn
+// Runs `body` for each of `count` ranks at once. Returns the error of each, or "": the others learn
 // of it as of a rank that failed, or not at all.
 inline std::vector<std::string> in_rank_threads(int count,
                                                 const std::function<void(Communicator&)>& body,

@@ -1,4 +1,4 @@
-// Published ratings, where a folder of $MFBENCH_DATA holds them.
+// Published ratings, if a folder of $MFBENCH_DATA holds them.
 #pragma once
 
 #include <cstdlib>
@@ -12,7 +12,7 @@
 
 namespace mf::test {
 
-// Empty where no folder holds the file, plain or packed.
+// Empty if no folder holds the file, plain or packed.
 inline std::string find_real(const std::string& file) {
   const char* folders = std::getenv("MFBENCH_DATA");
   std::istringstream list(folders != nullptr ? folders : "");
@@ -25,7 +25,7 @@ inline std::string find_real(const std::string& file) {
   return {};
 }
 
-// ml-100k. Nothing where it, or what unpacks it, is not there: `why` says so.
+// ml-100k. Empty if it, or the program that unpacks it, is missing: `why` says so.
 inline std::optional<Ratings> movielens_100k(std::string& why) {
   const std::string path = find_real("ml-100k/u.data");
   why = "no folder of MFBENCH_DATA holds ml-100k/u.data (plain or packed)";

@@ -46,7 +46,7 @@ class Environment {
   std::vector<Saved> saved_;
 };
 
-// What is written to standard error while it lives.
+// Captures standard error while it lives.
 class StandardError {
  public:
   StandardError() {
@@ -93,7 +93,7 @@ inline std::string read_file(const std::string& path) {
   return text.str();
 }
 
-// The Error that `call` throws; a test failure where it throws none.
+// The Error that `call` throws; a test failure if it throws none.
 template <class Call>
 Error error_of(Call call) {
   try {

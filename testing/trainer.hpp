@@ -1,4 +1,4 @@
-// An algorithm on one matrix, with what it needs.
+// An algorithm on one matrix, with its inputs.
 #pragma once
 
 #include <memory>

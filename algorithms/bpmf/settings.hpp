@@ -51,8 +51,7 @@ struct Settings {
   bool draws_alpha() const { return alpha == 0; }
   // For the first draw, if it is drawn afterwards.
   double first_alpha() const { return draws_alpha() ? 1 : alpha; }
-  // The center removed from the ratings first. Drawn biases are not, so they count as the mean
-  // here.
+  // The center removed from the ratings first. Drawn biases count as the mean.
   als::CenterKind removed() const {
     return center == als::CenterKind::none ? center : als::CenterKind::mean;
   }

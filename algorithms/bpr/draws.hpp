@@ -69,8 +69,7 @@ MF_HD bool has_item(const Row& row, std::int32_t item) {
   return at < row.count && row.items[at] == item;
 }
 
-// Item k, from 0, of the items missing from the row: one search, so that an exact draw refuses
-// nothing.
+// Item k, from 0, of those missing from the row, by one search: an exact draw refuses nothing.
 MF_HD std::int32_t absent_item(const Row& row, std::int32_t k) {
   return k + leading(row.count, [&](std::int32_t at) { return row.items[at] - at <= k; });
 }

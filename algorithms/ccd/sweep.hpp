@@ -2,7 +2,7 @@
 //
 //   separate, as the paper     R^ = R + u v^T;  T times u, then v from R^;  R = R^ - u v^T
 //   fused                      the pass that sums for the first u also makes R^ of this factor from
-// the one before: + old u v^T - u' v'^T; so does the first
+//                              the one before: + old u v^T - u' v'^T; so does the first
 //                              for v. Between factors R lacks the product of the last one done.
 #pragma once
 
@@ -21,8 +21,8 @@ inline constexpr int kNone = -1;
 // `held` is the factor whose product is not subtracted from R, kNone at first. Steps has
 //   change(half, k, sign)      that side's R += sign u_k v_k^T
 //   exchange(half, k, held)    R += u_k v_k^T - u_held v_held^T as update begins (users before
-// items; v_k and v_held are from before the items' step, u_k from
-// before the users'), then as solve
+//                              items; v_k and v_held are from before the items' step, u_k from
+//                              before the users'), then as solve
 //   solve(half, k)             the side's vector k from its R
 template <class Steps>
 void sweep_factor(const Sweep& sweep, int k, int& held, Steps& steps) {

@@ -1,5 +1,5 @@
-// What a named range costs its thread, with a timeline (`mfbench run --trace`) and without. A build
-// with NVTX asks for a profiler once; none is there.
+// The cost of a named range to its thread, with a timeline (`mfbench run --trace`) and without. A
+// build with NVTX asks for a profiler once; none is there.
 #include <benchmark/benchmark.h>
 
 #include <optional>

@@ -140,7 +140,7 @@ TEST(ThreadTeam, StartsItsThreadsWhenTheyAreFirstNeeded) {
   const auto before = threads_of_process();
   ThreadTeam team(3, ThreadTeam::Start::first_run);
   EXPECT_EQ(team.size(), 3);
-  EXPECT_LE(threads_of_process(), before);  // fewer where those of other tests were about to end
+  EXPECT_LE(threads_of_process(), before);  // fewer if threads of other tests were about to end
   std::vector<std::thread::id> first(3), second(3);
   team.run([&](int t) { first[t] = std::this_thread::get_id(); });
   team.run([&](int t) { second[t] = std::this_thread::get_id(); });

@@ -23,7 +23,7 @@ namespace {
 
 using Body = std::function<void(Communicator&)>;
 
-// What each rank threw, or nothing.
+// The error of each rank, or empty.
 std::vector<std::string> run_ranks(int count, const Body& body) {
   return test::in_rank_threads(count, body, test::AfterError::say_nothing);
 }
@@ -161,7 +161,7 @@ TEST(Communicator, AnErrorOfOneIsThatOfAllAndTheLinksStayUsable) {
   for (const auto& error : errors) EXPECT_EQ(error, "the same on all");
 }
 
-// One says that it has failed, while the others wait for what it will never send.
+// One says that it has failed, while the others wait for data that it will never send.
 TEST(Communicator, AFaultEndsTheWaitOfAll) {
   const auto start = Clock::now();
   const auto errors = run_ranks(3, [](Communicator& ranks) {
@@ -204,9 +204,8 @@ TEST(Communicator, WhoEndsBecauseOfAnotherSaysSo) {
   EXPECT_EQ(errors[0], "rank 2: its process has ended");
 }
 
-// In a process of its own, as rank 0 of three, which looks at nothing for a while. Rank 2 is
-// killed, or fails with a word, or ends as it should; rank 1 waits, and ends where it hears of
-// that.
+// In a separate process, as rank 0 of three, which looks at nothing for a while. Rank 2 is killed,
+// or fails with a word, or ends as it should; rank 1 waits, and ends when it hears of that.
 void stay_busy_beside(const std::string& how) {
   const auto lost = [](const Fault& fault) {
     fmt::print(stderr, "lost rank {}: {}\n", fault.rank, fault.message);

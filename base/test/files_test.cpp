@@ -1,4 +1,4 @@
-// The file toolkit: what is there whole or not at all, claims, and NumPy's files.
+// The file toolkit: atomic files, claims, and NumPy's files.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -100,14 +100,14 @@ std::exception_ptr thrown_by(Action&& action) {
   return nullptr;
 }
 
-// Files of this process up to its limit, and what then cannot be opened.
+// Files of this process up to its limit, and files that then cannot be opened.
 TEST(Cause, TooManyOpenFilesIsNoFullDiskAndNoBadData) {
   const TempFolder folder;
   write_file(folder / "data", "1 2 3\n");
   rlimit old{};
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &old), 0);
   // A sanitizer looks at the first object of each type through a pipe, which takes two files: here
-  // at those of a failure.
+  // on a failure.
   EXPECT_TRUE(thrown_by([&] { map_file(folder / "none"); }));
   const int next = ::dup(0);  // the first number that is free
   ASSERT_GE(next, 0);
@@ -415,7 +415,7 @@ TEST(MapFile, WhatIsMappedWhereNoOneAsksIsReadAtOnce) {
   EXPECT_FALSE(was_cut({}));
 }
 
-// What looks for the end of a line finds one, whether the last page is full or not.
+// A search for the end of a line finds one, whether the last page is full or not.
 TEST(MapFile, ANewlineFollowsTheLastPage) {
   const TempFolder folder;
   const std::string path = folder / "a";

@@ -1,4 +1,4 @@
-// What limits memory, read from trees made up here as the kernel writes them.
+// Limits of memory, read from trees made up here as the kernel writes them.
 #include "base/host/memory_limit.hpp"
 
 #include <gtest/gtest.h>

@@ -1,11 +1,11 @@
-// A data set from its files and from the cache, beside what bounds each: only the reader, a copy
-// of the same bytes. Counters: seconds of each stage (LoadSeconds), ratings or bytes a second. Of a
-// first load, but for the cache file, also what part of the reader's rate it has, by the clock
-// (of_reader) and by processor time of all threads (of_reader_cpu, for a busy machine); the reader
-// runs before each load.
+// A data set from its files and from the cache, beside a bound of each: only the reader, a copy of
+// the same bytes. Counters: seconds of each stage (LoadSeconds), ratings or bytes a second. For a
+// first load, without the cache file, also its share of the reader's rate, by the clock (of_reader)
+// and by processor time of all threads (of_reader_cpu, for a busy machine); the reader runs before
+// each load.
 //
 // $MFBENCH_BENCH_RATINGS (default 1 M; 100000000 for the size of Netflix): 12 bytes a rating for
-// each binary file, about 17 for each text. $TMPDIR is where they are.
+// each binary file, about 17 for each text. They are in $TMPDIR.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 

@@ -28,8 +28,8 @@ const std::size_t kFileBytes = static_cast<std::size_t>(20 * bench_ratings(0)) >
 constexpr std::int32_t kUsers = 162541;
 constexpr std::int32_t kItems = 59047;
 
-// One line of a rating, of kddcup those of a user; half steps as in MovieLens where the format's
-// own data have them.
+// One line of a rating, for kddcup a user's lines; half steps as in MovieLens if the format's own
+// data have them.
 using Line = void (*)(fmt::memory_buffer& out, Rng& rng);
 
 std::int32_t user(Rng& rng) { return 1 + static_cast<std::int32_t>(rng.below(kUsers)); }

@@ -77,7 +77,7 @@ void copy(benchmark::State& state) {
   set_ratings(state);
 }
 
-// A copy of its own.
+// A separate copy.
 Dataset own_data(ThreadTeam& team) {
   const Dataset& all = bench_data();
   const auto copy_of = [](auto view) {

@@ -1,6 +1,6 @@
 // Ratings generated a second, by threads. Wall clock: the threads of the team do the work.
 //
-// Whole sets take minutes and tens of GB, so they are made only where asked for:
+// Whole sets take minutes and tens of GB, so they are made only if asked for:
 //   MFBENCH_BENCH_WHOLE=netflix,hugewiki synthetic_bench --benchmark_filter=whole
 // `peak_over_output` is the largest resident memory over the bytes of the ratings.
 #include <benchmark/benchmark.h>

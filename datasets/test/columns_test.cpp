@@ -1,5 +1,5 @@
-// Columns by their names, and by their places where a file has no header: observed pairs, counts,
-// and files of other programs. What is detected is what the same keys, said outright, give.
+// Columns by their names, and by their places if a file has no header: observed pairs, counts, and
+// files of other programs. Detection and explicit keys agree.
 #include <gtest/gtest.h>
 
 #include "datasets/readers/columns.hpp"
@@ -109,7 +109,7 @@ TEST_F(Columns, AreNamed) {
       read("who,item,rating\n1,2,5\n3,4,2.5\n", "e.txt", format("auto", {"who", "", ""})), kRated);
   test::expect_same(
       read("who what n\n1 2 5\n3 4 2.5\n", "e.txt", format("auto", {"who", "what", "n"})), kRated);
-  // What one role is asked for by name is not guessed at for another.
+  // A column named for one role is not guessed for another.
   test::expect_same(
       read("item,user,rating\n1,2,5\n3,4,2.5\n", "e.csv", format("csv", {"item", "user", ""})),
       kRated);
@@ -244,7 +244,7 @@ TEST_F(Columns, PlacesThatDoNotFitAreRefused) {
     EXPECT_HAS(told(places("#2", "#1", "#3"), name), "expected them with csv or pairs");
   }
   EXPECT_HAS(told(places("#2", "#1", "#3"), "kddcup"), "columns: found it with the format kddcup");
-  // A name that only looks like a place is that of a header.
+  // A name that only looks like a place belongs to a header.
   test::expect_same(
       read("#a,#1x,n\n1,2,5\n3,4,2.5\n", "r.csv", format("csv", places("#a", "#1x", "n"))), kRated);
 }

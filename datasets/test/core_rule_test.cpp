@@ -48,9 +48,8 @@ std::pair<std::map<int, int>, std::map<int, int>> degrees_of(const Table& table)
   return {users, items};
 }
 
-// One rating at a time, the first that must go, until none must: the order differs from that of
-// rounds, and what is left is the same, the largest such part, for it only ever drops ratings that
-// are in none.
+// One rating at a time, the first that must go, until none must: the order differs from the rounds,
+// but the rest is the same, the largest such part, as only ratings in no such part are dropped.
 Table expected(Table table, const CoreRule& rule) {
   for (bool changed = true; changed;) {
     changed = false;

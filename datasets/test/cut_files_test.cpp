@@ -1,5 +1,5 @@
-// Files that others cut short or write anew while they are read: an error, or what stood there
-// before, and no end of the program.
+// Files that others cut short or write anew while they are read: an error, or the earlier content,
+// and no end of the program.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -46,7 +46,7 @@ void harm_while_read(const std::string& path, const Write& write, const Read& re
     write();
     const std::chrono::duration<double> wait(
         std::uniform_real_distribution<>(0, 1.2 * whole_s)(random));
-    // Also within the last page, where the system says nothing.
+    // Also within the last page, where the system sends no signal.
     const std::uintmax_t last = std::min<std::uintmax_t>(size, 4096);
     const std::uintmax_t left = random() % 4 == 0 ? size - 1 - random() % last : random() % size;
     std::thread other([&] {
@@ -144,7 +144,7 @@ TEST(CacheFile, MayBeCutShortOrWrittenAnewWhileItIsRead) {
   std::string other = bytes;
   std::fill(other.begin() + std::ssize(other) / 8, other.end(), '\x7f');
   const auto write = [&] { test::write_file(path, bytes); };
-  // What was read is good for all that follows.
+  // Data read before serve all later work.
   const auto read_and_cut = [&] {
     Dataset found = read_cache(path, kThreads);
     SplitSpec spec;

@@ -1,4 +1,4 @@
-// Real sets enlarged: what is kept, what is drawn, and that plan foresees the shape.
+// Real sets enlarged: the kept and the drawn ratings, and that plan foresees the shape.
 #include "datasets/expand/expand.hpp"
 
 #include <gtest/gtest.h>
@@ -223,7 +223,7 @@ TEST(Expand, MovieLens100K) {
   EXPECT_EQ(made.ratings.nnz(), 441636);
   EXPECT_NEAR(mean_rating(made.ratings), mean_rating(base.ratings), 0.1);
   EXPECT_LT(smallest_user(made.ratings), 20);
-  // The tails are longer than the real ones, as those of a Kronecker product are.
+  // The tails are longer than the real ones, as in a Kronecker product.
   EXPECT_GT(std::ranges::max(item_counts(made.ratings)), 4 * 583 / 2);
 }
 

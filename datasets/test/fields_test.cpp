@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t kMax = std::numeric_limits<std::int32_t>::max();
 
-// A line of a chunk that ends where its padding does, so that a read behind it is found.
+// A line of a chunk that ends with its padding, so that a read behind it is found.
 class Line {
  public:
   explicit Line(const std::string& line)
@@ -67,7 +67,7 @@ TEST(Fields, TheLargestIntegerAndOneAboveIt) {
   }
 }
 
-// Where a search character by character for neither a digit nor a mark ends.
+// The end of a search by characters for neither a digit nor a mark.
 std::ptrdiff_t end_of_digits(const std::string& text, std::string_view marks) {
   return std::ranges::find_if_not(
              text, [&](char c) { return is_digit(c) || marks.find(c) != marks.npos; }) -
@@ -120,7 +120,7 @@ TEST(Fields, DatesHaveACharacter) {
   EXPECT_THROW(end_of_date("\n"), LineError);
 }
 
-// Where a search character by character ends.
+// The end of a search by characters.
 std::ptrdiff_t end_of_field(const std::string& text, char separator) {
   const char* p = text.data();
   while (*p != separator && !at_line_end(p)) ++p;
@@ -128,7 +128,7 @@ std::ptrdiff_t end_of_field(const std::string& text, char separator) {
 }
 
 TEST(Fields, SkipsToTheSeparatorOrTheEndOfTheLine) {
-  // Neighbours of what is looked for by one bit, and carriage returns that end no line.
+  // Characters one bit off the wanted ones, and carriage returns that end no line.
   const std::string some = ",-+;:\r\v\t\x0b\xacz9\x01";
   Rng rng(2);
   for (int n = 0; n < 20000; ++n) {

@@ -38,7 +38,7 @@ std::string parse_error(const std::string& text) {
   return error.what();
 }
 
-// Data and cache folders of its own; warnings are expected and not shown.
+// Its own data and cache folders; warnings are expected and not shown.
 class Load : public testing::Test {
  protected:
   Load() {
@@ -357,7 +357,7 @@ TEST_F(Load, WhatIsMissingAndWhereItIs) {
   EXPECT_EQ(expected_shape(parse(R"("yahoomusic@validation")"))->nnz, 256'804'235);
 }
 
-// The sum is made beside the reading: what is said does not depend on which is faster.
+// The sum is made beside the reading: the message does not depend on which is faster.
 TEST_F(Load, AWrongSumIsSaidBeforeWhatIsWrongInTheFileAndNamesBoth) {
   const std::string content = "no ratings at all\n";
   write_file(data_ / "ml-100k/u.data", content);
@@ -410,7 +410,7 @@ TEST_F(Load, AFileThatChangesWhileItIsReadIsSeen) {
   EXPECT_HAS(error.what(), "mine.csv: changed while it was read");
 }
 
-// Nor does a time that lies ahead hide what changes after it, in the file or beside it.
+// Nor does a time that lies ahead hide later changes, in the file or beside it.
 TEST_F(Load, AFileThatChangesIsSeenWhateverItsTimeSays) {
   const std::string folder = data_ / "mine";
   fs::create_directories(folder);
@@ -555,7 +555,7 @@ TEST_F(Load, ACarriedCacheMustFitTheCatalog) {
   EXPECT_HAS(why_unavailable(request), "no mfbench cache");
 }
 
-// Where no hash is published: it was made of files of these names, not of any.
+// Without a published hash: it was made of files of these names, not of any.
 TEST_F(Load, ACarriedCacheOfFilesWithoutHashWasMadeOfThem) {
   write_file(data_ / "any.csv", "user,item,rating\n1,1,1\n");
   const Dataset other = load_dataset(parse(file_entry(data_ / "any.csv")), 1);

@@ -158,7 +158,7 @@ TEST(Ratings, ManyRowsAndColumnsAreSortedByLongKeys) {
   expect_columns(made);
 }
 
-// As the files of Netflix: what stands in rows by users has its items in order.
+// As the files of Netflix: rows by users have their items in order.
 TEST(Ratings, InputInTheOrderOfItemsIsTheSame) {
   RawRatings raw = random_raw(6, 90'000, 3000, 400, 1);
   std::vector<std::int64_t> order(raw.values.size());

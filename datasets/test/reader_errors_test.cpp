@@ -1,5 +1,5 @@
-// Malformed files: every error is an Error(data) that says where, what was found and what was
-// expected, and it is the first one of the file for any number of threads and any cut into chunks.
+// Malformed files: every error is an Error(data) with the place, the finding and the expectation,
+// and it is the first one of the file for any number of threads and any cut into chunks.
 #include <gtest/gtest.h>
 
 #include <fcntl.h>

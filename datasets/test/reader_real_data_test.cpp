@@ -1,4 +1,4 @@
-// Published data sets, where $MFBENCH_DATA names folders that hold them: counts and histograms as
+// Published data sets, if $MFBENCH_DATA names folders that hold them: counts and histograms as
 // their authors (or a count of the files by other tools) give them.
 #include <gtest/gtest.h>
 

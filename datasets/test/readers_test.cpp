@@ -1,5 +1,5 @@
-// Files that are as they should be: every format reads back what was written, however the text is
-// cut into chunks and for any number of threads.
+// Files that are as they should be: every format reads back the written ratings, for any cut into
+// chunks and any number of threads.
 #include "datasets/readers/readers.hpp"
 
 #include <gtest/gtest.h>
@@ -130,7 +130,7 @@ TEST_P(EveryTextFormat, ACutFileIsAnErrorOrAPrefix) {
   }
 }
 
-// ---- what single formats accept ----
+// ---- inputs that single formats accept ----
 
 class Readers : public testing::Test {
  protected:
@@ -491,7 +491,7 @@ TEST_F(Archives, ZstdMayBeginWithFramesThatAreSkipped) {
   }
 }
 
-// libarchive's own reader ends at the first bytes that are no stream, and says nothing.
+// libarchive's own reader ends silently at the first bytes that are not a stream.
 TEST_F(Archives, Bzip2StreamsFollowOneAnother) {
   const std::string bytes = test::packed("bz2");
   const auto twice = fixture_ratings(2);

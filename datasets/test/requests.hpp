@@ -1,4 +1,4 @@
-// What a spec asks for of a data set, and what comes of it.
+// A spec's request for a data set, and its result.
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// What several ranks load and cut together is what one process has, bit for bit. Ranks are threads
+// Several ranks load and cut the same data together as one process, bit for bit. Ranks are threads
 // here.
 #include <gtest/gtest.h>
 
@@ -160,7 +160,7 @@ TEST_P(Slices, RowsBeginWhereTheyDoInOneProcess) {
   }
 }
 
-// Of few values, which have a table, and of many; cut where a rank has few rows, and one has none.
+// Of few values, which have a table, and of many; cut so that a rank has few rows, another none.
 TEST_P(Slices, PartsGoToWhereTheyAreEvaluated) {
   Dataset few = make_data(600, 400, 0.6);
   Ratings::Arrays arrays = test::arrays_of(few.ratings);
@@ -204,7 +204,7 @@ TEST_P(Slices, PartsGoToWhereTheyAreEvaluated) {
   }
 }
 
-// ---- what is exchanged ----
+// ---- exchanges ----
 
 TEST_P(Slices, ExchangeRowsAndColumns) {
   const Ratings whole = make_data(90, 41, 0.4).ratings;
@@ -316,7 +316,7 @@ class SlicedCache : public testing::Test {
     }
   }
 
-  // What ranks are told that cut wrong ratings while they read them.
+  // The errors of ranks that cut wrong ratings while they read them.
   std::vector<std::string> cut_errors(int ranks) const {
     return test::in_rank_threads(
         ranks, [&](Communicator& of) { cut_while_read(spec_of(SplitSpec::Kind::holdout), of); });
@@ -375,7 +375,7 @@ TEST_F(SlicedCache, DamageIsFoundByAll) {
   }
 }
 
-// With checksums that are right. Where a row goes on in the next piece, too.
+// With correct checksums. Also in a row that goes on in the next piece.
 TEST_F(SlicedCache, WrongRatingsAreFoundWhileTheyAreCut) {
   const Dataset data = make_data(900, 700, 0.6);
   const std::int64_t piece = PieceHash::kPieceBytes / 4;

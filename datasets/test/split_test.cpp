@@ -201,7 +201,7 @@ void draw_by_sorting(std::vector<std::uint8_t>& labels, double fraction, std::ui
     labels[eligible[static_cast<std::size_t>(k)].second] = part;
 }
 
-// Where all are drawn from, half or a few of them, and where their keys are not uniform among all.
+// Draws from all, half or a few of them, and with keys that are not uniform among all.
 TEST(Draw, FindsTheLargestKeyWhereverItLies) {
   const Keys keys(3, Purpose::test);
   for (const std::int64_t n : {1, 7, 3000, 600'000}) {
@@ -318,7 +318,7 @@ TEST(Holdout, UsersOfTheTrainingPartAreMadeWhenTheyAreAskedFor) {
   }
 }
 
-// By vectors, too, where this CPU has them.
+// By vectors, too, if this CPU has them.
 TEST(SelectParts, KeepsWhatHasTheLabel) {
   Rng rng(5);
   for (const Isa isa : {Isa::scalar, Isa::avx512}) {

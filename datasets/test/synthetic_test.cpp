@@ -216,7 +216,7 @@ TEST(LookAlike, SeedsAndNamesDrawDifferentSets) {
   EXPECT_NE(user_counts(a.ratings), user_counts(b.ratings));
 }
 
-// Results are compared across machines and versions by content hash. Where this fails on purpose,
+// Results are compared across machines and versions by content hash. If this fails on purpose,
 // raise kLookAlikeVersion in load.cpp, so that caches of the former set are not read.
 TEST(LookAlike, ContentIsPinned) {
   const Dataset stepped = make_look_alike("ml-100k", 1, 1, 2);
@@ -390,7 +390,7 @@ TEST(Tastes, AreSeenInWhatAUserHas) {
     }
   }
   // Two favourites of 50 in each of three partitions: 1 - .96^3 = .115 of all items, or a little
-  // less where both are one.
+  // less if both are one.
   const double n = kUsers * kItems;
   EXPECT_NEAR(static_cast<double>(by_chance) / n, 0.113, 0.01);
   EXPECT_NEAR(static_cast<double>(liked) / n, 0.75 + 0.25 * 0.113, 0.015);
@@ -494,7 +494,7 @@ TEST(RatingModel, PlantsWhatTheProfileSays) {
   EXPECT_NEAR(spread(0, 0, 0, 2), 2, 0.05);
 }
 
-// Those of the same signal are the same to everyone but for a user's gain and noise, whose
+// Items of the same signal are the same to everyone except for a user's gain and noise, whose
 // logarithms have the planted deviations, the mean gain and the mean square noise 1.
 TEST(RatingModel, UsersHaveGainsAndNoiseOfTheirOwn) {
   const synthetic::Profile& profile = synthetic::find_profile("ml-1m");
@@ -519,7 +519,7 @@ TEST(RatingModel, UsersHaveGainsAndNoiseOfTheirOwn) {
   EXPECT_NEAR(std::sqrt(log_squares - log_noise * log_noise), profile.model.noise_spread, 0.01);
 }
 
-// Chosen items are those the user likes: with selection, ratings are above those of items met by
+// Chosen items are those the user likes: with selection, ratings are above ratings of items met by
 // chance, by about cov(s, chance) / E[chance] of the signal.
 TEST(RatingModel, UsersTakeWhatTheyLike) {
   synthetic::Profile profile = synthetic::find_profile("ml-1m");

@@ -154,7 +154,7 @@ TEST_F(TextIds, QuotesOfCsvAreNoPartOfAName) {
 }
 
 TEST_F(TextIds, OneKindAColumnByTheFirstRating) {
-  // Users are text, items integers, whose order and ids stay those of numbers.
+  // Users are text, items integers, whose order and ids stay numeric.
   const Ratings mixed = read("user,item,rating\nbob,30,1\nalice,4,2\n", "csv");
   EXPECT_EQ(list_of(mixed.user_names()), (std::vector<std::string>{"alice", "bob"}));
   EXPECT_TRUE(mixed.item_names().empty());
@@ -162,7 +162,7 @@ TEST_F(TextIds, OneKindAColumnByTheFirstRating) {
   // A number in a column of names is a name.
   EXPECT_EQ(list_of(read("bob 1 1\n7 2 2\n", "triples").user_names()),
             (std::vector<std::string>{"7", "bob"}));
-  // A name in a column of integers is an error that says what to do.
+  // A name in a column of integers is an error with a remedy.
   const std::string slip = error("7 1 1\nbob 2 2\n", "triples");
   EXPECT_HAS(slip,
              "ratings:2:1: found 'bob', expected a user id (an integer from 0 to 2147483647)");
@@ -173,7 +173,7 @@ TEST_F(TextIds, OneKindAColumnByTheFirstRating) {
             (std::vector<std::string>{"1", "2"}));
   EXPECT_HAS(error("bob 1 1\n", "triples", IdKind::integers),
              "found 'bob', expected a user id (an");
-  // What is a number, but no id, is no name either.
+  // A number that is not an id is not a name either.
   for (const char* number : {"-1", "+1", "1.5", "1e3", "2147483648", "99999999999999999999"}) {
     EXPECT_HAS(error(fmt::format("{} 1 1\n", number), "triples"),
                fmt::format("ratings:1:1: found '{}', expected a", number));
@@ -183,8 +183,8 @@ TEST_F(TextIds, OneKindAColumnByTheFirstRating) {
 }
 
 TEST_F(TextIds, AHeaderIsNoRating) {
-  // A first line is a rating if a number stands where the rating is, and a header if it has words
-  // for a user and an item.
+  // A first line is a rating if a number stands in the place of the rating, and a header if it has
+  // words for a user and an item.
   EXPECT_EQ(read("alice,B000123,5\nbob,B000123,4\n", "auto").nnz(), 2);
   EXPECT_EQ(read("user item rating\nalice B1 5\n", "triples").nnz(), 1);
   EXPECT_EQ(read("user\titem\trating\nalice\tB1\t5\n", "auto").nnz(), 1);

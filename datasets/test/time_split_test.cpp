@@ -56,7 +56,7 @@ std::string text_of(const std::vector<Line>& lines) {
   return text;
 }
 
-// In the order of their times; ties in that of the file.
+// In the order of their times; ties in the file's order.
 std::vector<Line> by_time(std::vector<Line> lines) {
   std::stable_sort(lines.begin(), lines.end(),
                    [](const Line& a, const Line& b) { return a.time < b.time; });
@@ -227,7 +227,7 @@ TEST_F(TimeSplit, FollowsRules) {
   EXPECT_EQ(split.test_from, ordered[cut].time);
 }
 
-// One file of the cache, for all: built again where it has no times.
+// One file of the cache, for all: built again if it has no times.
 TEST_F(TimeSplit, TimesAreInTheCacheOnceASplitHasAsked) {
   const auto lines = make_lines(7, 20, 20);
   const std::string holdout = R"({"holdout": 0.2})";

@@ -1,6 +1,6 @@
 // The evaluators on the host.
 //   ratings/<threads>/<f>     RMSE and MAE over the test part of a look-alike; items are ratings,
-//                             bytes those of the rows of P and Q that they take: floor, the caches'
+//                             bytes count their rows of P and Q: floor, the caches'
 //                             bandwidth
 //   objective/<threads>/<f>   of implicit feedback over its pairs; items are pairs
 // Larger shapes by environment: MFBENCH_BENCH_LIKE (a look-alike's name), MFBENCH_BENCH_SCALE (its

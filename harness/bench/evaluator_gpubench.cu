@@ -3,9 +3,9 @@
 //   paper/<shape>/<f>     cu2rec's: a thread per user writes errors, then the reduction
 //   evaluate/<shape>/<f>  ours as a run calls it: launch, copy of the partial sums, host additions
 //   reduction/<block>     only the reduction, 99 M errors; floor: 4 bytes each from device memory
-// items_per_second is ratings a second. bytes_per_second counts what a rating needs: its triple (12
-// bytes) and a row of q, and every row of p once; most of it comes from the L2 cache, so it may be
-// above the bandwidth of the device memory.
+// items_per_second is ratings a second. bytes_per_second counts the needs of a rating: its triple
+// (12 bytes) and a row of q, and every row of p once; most of it comes from the L2 cache, so it may
+// be above the bandwidth of the device memory.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -149,7 +149,7 @@ void count_work(benchmark::State& state, const Shape& shape, std::int32_t factor
   state.SetBytesProcessed(state.iterations() * (shape.nnz * (12 + row) + shape.users * row));
 }
 
-// Time of what `launch` queues, by events on the default stream.
+// Time of the work that `launch` queues, by events on the default stream.
 template <class Launch>
 void time_launches(benchmark::State& state, Launch&& launch) {
   const cuda::Event start;

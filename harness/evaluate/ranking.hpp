@@ -10,8 +10,8 @@
 //   Recall of all@k = sum_{r <= k} rel(r) / |T|
 //   NDCG@k          = sum_{r <= k} rel(r) / log2(r + 1)  /  sum_{r <= min(k, |T|)} 1 / log2(r + 1)
 //   MAP@k           = sum_{r <= k} rel(r) precision(r) / min(k, |T|),  precision(r) = hits to r / r
-// MRR@k = 1 / r of the first hit, 0 if the first k ranks have none
-// Hit rate@k = 1 if the first k ranks have a hit, else 0
+//   MRR@k           = 1 / r of the first hit, 0 if the first k ranks have none
+//   Hit rate@k      = 1 if the first k ranks have a hit, else 0
 //   Precision@k     = sum_{r <= k} rel(r) / k
 //
 // Recall and NDCG as Liang, Krishnan, Hoffman, Jebara, "Variational Autoencoders for Collaborative

@@ -44,7 +44,7 @@ ResultFile descending() {
 // The validation part is best at epoch 2, the test part at epoch 3.
 ResultFile chosen() {
   ResultFile file = descending();
-  const double validation[] = {0.5, 1.1, 0.95, 1.2};  // that of epoch 0 is no result
+  const double validation[] = {0.5, 1.1, 0.95, 1.2};  // epoch 0 is not a result
   for (int i = 0; i < 4; ++i) file.trace[i]["validation_rmse"] = validation[i];
   return file;
 }
@@ -378,8 +378,8 @@ TEST_F(Summary, ShowsFirstAndSteadyEpochEnergyClockAndWrites) {
       << als;
 }
 
-// What peers of libraries without a way to go on have: the run of three epochs took less than that
-// of two, so the times of the last column would contradict one another without a mark.
+// As for peers of libraries that cannot resume: the run of three epochs took less than the run of
+// two, so the times of the last column would contradict one another without a mark.
 TEST_F(Summary, MarksTimesThatAreOfSeveralRuns) {
   const auto text_of = [&](bool restarts) {
     for (const Case& item : spec_.cases) {

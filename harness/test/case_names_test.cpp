@@ -1,5 +1,5 @@
-// The names of cases and of their files: what they say, how long they are, and that a finished case
-// is found whatever its file is called.
+// The names of cases and of their files: their words, their length, and that a finished case is
+// found under any file name.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -44,7 +44,7 @@ TEST(CaseNames, SayWhatDiffersAmongTheCasesOfAnAlgorithm) {
   EXPECT_EQ(names_of(spec_of(R"({"name": "ruler", "offset": [1, 2.5], "factors": [8, 16]})")),
             (std::vector<std::string>{"ruler-f8-offset1" + end, "ruler-f16-offset1" + end,
                                       "ruler-f8-offset2.5" + end, "ruler-f16-offset2.5" + end}));
-  // What differs only from another algorithm tells no two files apart.
+  // Settings that differ only from another algorithm's tell no two files apart.
   EXPECT_EQ(names_of(spec_of(R"({"name": "ruler", "offset": 1}, {"name": "sgd_serial"})")),
             (std::vector<std::string>{"ruler-f1" + end, "sgd_serial-f100" + end}));
   EXPECT_EQ(
@@ -177,7 +177,7 @@ TEST(CaseNames, AFileWithAnotherHashIsNotTheResultOfTheCase) {
     folder.run(spec);
     const std::string path = folder.file(spec.cases[0].id);
     ResultFile file = *read_result_file(path);
-    // Invented, that of the other case (whose file is gone), or none.
+    // Invented, the other case's (whose file is gone), or none.
     const std::string hash = swapped ? spec.cases[1].hash : std::string(64, 'a');
     file.header["case_hash"] = hash;
     std::ofstream out(path);

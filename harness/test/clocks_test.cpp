@@ -1,4 +1,4 @@
-// Every second of a case is on a named clock, what cases share is said, and ratings are held once.
+// Every second of a case is on a named clock, shared work is reported, and ratings are held once.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -63,7 +63,7 @@ bool is_accounted_for(const ResultFile& file) {
   return rest <= std::max(kRestShare * wall, kLeastRest);
 }
 
-// All cases of a spec, at least once in a few runs: what is missing by design is so each time.
+// All cases of a spec, at least once in a few runs: time missing by design is missing each time.
 void expect_accounted_for(const Spec& spec, const RunOptions& options = {}) {
   std::vector<bool> fine(spec.cases.size());
   Json last;
@@ -102,7 +102,7 @@ constexpr std::chrono::milliseconds kNap{25};
 constexpr double kNapSeconds = 0.025;
 void nap(int naps = 1) { std::this_thread::sleep_for(naps * kNap); }
 
-// Each of its answers takes a nap where `slow`.
+// Each of its answers takes a nap if `slow`.
 class SlowDevice : public DeviceClock {
  public:
   explicit SlowDevice(bool slow) : slow_(slow) { rest(); }
@@ -237,7 +237,7 @@ TEST(Clocks, OfARangeAreThoseThatTheCaseAloneEncloses) {
   EXPECT_EQ(ranges.clock_seconds("train"), 0);
 }
 
-// ---- what cases share ---------------------------------------------------------------------------
+// ---- sharing among cases ------------------------------------------------------------------------
 
 TEST(Sharing, IsSaidByTheCaseThatWasLentSomething) {
   const Spec spec = spec_of(R"({"name": "ruler", "sleep_ms": 0, "factors": [1, 2]})",
@@ -374,7 +374,7 @@ TEST(DataStore, MakesUsersOfTheTrainingPartForTheFirstCaseThatLooksAtThem) {
       lent, [&](const SharedCost& cost) { return cost.name == "users" && cost.seconds > 0; }));
 }
 
-// What judges the training ratings themselves looks at the users, and what trains by pairs.
+// Evaluations of the training ratings read the users, and so does training by pairs.
 TEST(DataStore, KeepsUsersOfTheTrainingPartForWhatLooksAtThem) {
   const auto has_users = [](const std::string& algorithm, const std::string& evaluate) {
     const Spec spec = spec_of(algorithm, R"(, "evaluate": {)" + evaluate + "}",
@@ -388,7 +388,7 @@ TEST(DataStore, KeepsUsersOfTheTrainingPartForWhatLooksAtThem) {
   EXPECT_TRUE(has_users(R"({"name": "als_cpu"})", ""));
 }
 
-// Counts what is alive.
+// Counts live objects.
 struct Live {
   static inline int now = 0, most = 0;
   Live() { most = std::max(most, ++now); }

@@ -187,8 +187,8 @@ TEST(Compare, IsByTheMetricOfRunsThatCompleted) {
   EXPECT_EQ(row.quality.pairs, 3);
 }
 
-// ---- what goes together
-// ---------------------------------------------------------------------------
+// ---- grouping of runs
+// ----------------------------------------------------------------------------
 
 TEST(Compare, PairsRunsBySeedAndTakesARunForOne) {
   const Folders f;
@@ -510,7 +510,7 @@ TEST(Compare, DivergedAndFailedRunsAreShownAndNeverAnswer) {
   EXPECT_HAS(to_text(report), "in the second 3 completed, 1 diverged, 1 error");
 }
 
-// Their headers say nothing of the data but the name: there was no split yet.
+// Their headers have only the name of the data: the split did not exist yet.
 void fail_while_loading(const std::string& folder, int seed) {
   ResultWriter writer(folder + "/unloaded-" + std::to_string(seed) + ".jsonl");
   Json header = header_of({.seed = seed});
@@ -646,8 +646,8 @@ TEST(Judge, NeedsTheTestAndTheMargin) {
 // ---- how often it is right
 // ------------------------------------------------------------------------
 
-// A run's epochs: a level of its own, and noise around it that lasts from epoch to epoch, as that
-// of other work on the machine does. Scatter of both: 0.5 %.
+// A run's epochs: its own level, and noise around it that lasts from epoch to epoch, as from other
+// work on the machine. Scatter of both: 0.5 %.
 std::vector<double> scattered_epochs(double seconds, Rng& rng) {
   const double level = 1 + 0.005 * rng.normal();
   double drift = 0.005 * rng.normal();
@@ -659,8 +659,8 @@ std::vector<double> scattered_epochs(double seconds, Rng& rng) {
   return epochs;
 }
 
-// Tables of five configurations with five runs a side, and of both times and the quality what share
-// got a verdict of `wanted`.
+// Tables of five configurations with five runs a side, and the share of both times and the quality
+// with a verdict of `wanted`.
 double share_of(double ratio, const std::vector<Verdict>& wanted) {
   Rng rng(20260102);
   int count = 0;

@@ -1,5 +1,5 @@
-// Contended runs: the counters of made-up systems, the rule, and what a run, a result
-// and a comparison say of it.
+// Contended runs: the counters of made-up systems, the rule, and its reports in a run, a result and
+// a comparison.
 #include "harness/device/contention.hpp"
 
 #include <gtest/gtest.h>
@@ -154,7 +154,7 @@ TEST(HostLoad, IsWhatLiesBetween) {
   EXPECT_NEAR(*load.longest_wait_s(), 0.5, 1e-12);
 }
 
-// For this process on this machine: what must hold anywhere.
+// For this process on this machine: facts that must hold anywhere.
 TEST(HostProbe, ReadsThisMachine) {
   const HostProbe probe(usable_cpus());
   const HostCounters before = probe.read();

@@ -1,5 +1,5 @@
-// A case of a device algorithm with a stand-in for the device: what the runner does with groups of
-// epochs, marks, phases, memory and failures, on any machine.
+// A case of a device algorithm with a stand-in for the device: the runner's groups of epochs,
+// marks, phases, memory and failures, on any machine.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -233,7 +233,7 @@ TEST(DeviceCase, AsksTheDriverOnceForFreeMemory) {
   EXPECT_EQ(FakeDevice::asked_for_memory, 1);
 }
 
-// What is called first pays for the kernels that it loads.
+// A first call pays for the kernels that it loads.
 TEST(DeviceCase, ACallOfAKindIsMadeOnceBeforeItIsTimed) {
   const auto epochs = [](const char* params, bool cold) {
     const Done done = run({.algorithm = std::string(R"({"name": "fake_device", )") + params + "}",

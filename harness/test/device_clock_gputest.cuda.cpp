@@ -38,7 +38,7 @@ TEST(DeviceClock, SeesTheClockAndTheMemory) {
   EXPECT_LT(*reading.temperature_c, 120);
 }
 
-// A second of work takes at least what an idle device would, and no more than 1.2 times the limit.
+// A second of work takes at least an idle device's energy, and no more than 1.2 times the limit.
 TEST(DeviceClock, CountsTheEnergyOfWork) {
   const auto clock = open_device();
   const auto nvml = open_nvml(find_device()->pci_bus_id);

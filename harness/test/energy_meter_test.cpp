@@ -11,7 +11,7 @@
 namespace mf {
 namespace {
 
-// A device that takes 100 W, 500 W while it trains, and a clock that is told what passes.
+// A device that takes 100 W, 500 W while it trains, and a clock that is moved by hand.
 class EnergyMeterTest : public testing::Test {
  protected:
   EnergyMeter meter(double pace_s) {
@@ -152,8 +152,8 @@ TEST_F(EnergyMeterTest, SaysNothingWhereTheDriverDoesNot) {
   EXPECT_FALSE(meter.joules(300.0));
 }
 
-// Ranks, threads here, whose devices take 100 W, 200 W, ... for two seconds of epochs; that of the
-// last one may not tell.
+// Ranks, threads here, whose devices take 100 W, 200 W, ... for two seconds of epochs; the last
+// device may not tell.
 std::vector<RankJoules> joules_seen(int count, bool last_tells) {
   auto links = make_local_links(count);
   std::vector<RankJoules> seen(count);

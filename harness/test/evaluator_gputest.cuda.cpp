@@ -1,4 +1,4 @@
-// The device's evaluator against the host's, for both methods, and the reduction by itself.
+// The device's evaluator against the host's, for both methods, and the reduction alone.
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -85,7 +85,7 @@ class DeviceModel {
   const FactorView& view() const { return view_; }
 
  private:
-  // Ends with the last row's last element: what is read beyond it is outside of the allocation.
+  // Ends with the last row's last element: a read beyond it is outside of the allocation.
   const float* place(const AlignedVector<float>& rows, std::int64_t width, std::int64_t shift,
                      std::int64_t stride, cudaStream_t stream) {
     const std::int64_t count = std::ssize(rows) / width;
@@ -158,7 +158,7 @@ TEST(DeviceEvaluator, ColdUsersAndItemsArePredictedAsOnTheHost) {
   const Evaluator evaluator(train);
   for (const ModelKind kind : {ModelKind::biased, ModelKind::plain}) {
     Model model = random_model(90, 70, 36, kind);
-    // What no rating has trained may be anything.
+    // Rows that no rating has trained may be anything.
     for (std::size_t k = 0; k < 36; ++k) model.p[1 * 36 + k] = model.q[2 * 36 + k] = kNaN;
     for (const Layout& layout : kLayouts) {
       expect_host_equal(evaluator, train, part, model, layout);

@@ -146,7 +146,7 @@ TEST(Evaluator, NoRatingsHaveNoError) {
   EXPECT_TRUE(std::isnan(Evaluator(r).evaluate(m.view(), Ratings(), team).rmse));
 }
 
-// What the device's kernels call for every rating, also for cold ones.
+// The device's kernels call this for every rating, also for cold ones.
 TEST(PredictRating, TakesNothingFromAColdSide) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   PredictionRule rule;

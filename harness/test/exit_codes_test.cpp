@@ -21,7 +21,7 @@ namespace {
 
 using testing::TempFolder;
 
-// Fails in its first epoch as it is told, or where a plan tries it.
+// Fails in its first epoch as told, or when a plan tries it.
 class Breaker : public Algorithm {
  public:
   explicit Breaker(const Params& params) : how_(params.choice("how")) {}
@@ -154,7 +154,7 @@ TEST(ExitCodes, ThePageListsThoseThatAreReachedHere) {
 
 class ExitCode : public ::testing::TestWithParam<int> {};
 
-// In a process of its own: signals and the registry of cases are of the whole process.
+// In a separate process: signals and the registry of cases are of the whole process.
 TEST_P(ExitCode, IsReached) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const TempFolder folder;

@@ -1,5 +1,5 @@
-// What a case throws is the case's result, and the run goes on; what others have left in the folder
-// of results never ends a run or a comparison.
+// A case's exception is its result, and the run goes on; files that others left in the folder of
+// results never end a run or a comparison.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -116,7 +116,7 @@ TEST(FailingCase, IsAResultAndTheRunGoesOn) {
   }
 }
 
-// What goes wrong while a result is told is the run's: nothing can be measured any more.
+// An error while a result is reported is the run's: nothing can be measured any more.
 TEST(FailingCase, AResultThatCannotBeToldEndsTheRun) {
   class Closed : public Progress {
    public:
@@ -142,8 +142,8 @@ TEST(FailingCase, AModelThatCannotBeWrittenEndsTheRun) {
       << message;
 }
 
-// One spec a split that leaves a part empty which the case needs: an error before training that
-// says what to do, and never "diverged".
+// A split that leaves a needed part empty: an error before training with a remedy, and never
+// "diverged".
 TEST(EmptyPart, IsAnErrorBeforeTraining) {
   const struct {
     const char* ratings;

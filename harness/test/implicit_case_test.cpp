@@ -1,4 +1,4 @@
-// Cases of implicit feedback: what they are judged by, from the spec to the result and its readers.
+// Cases of implicit feedback: their metrics, from the spec to the result and its readers.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -309,8 +309,8 @@ TEST(ImplicitCase, RulesThatNameWhatItHasNotAreRefused) {
       << "who has no learning rate ignores the schedule";
 }
 
-// What is watched without a name is NDCG@100 of a validation part, and every case that has such a
-// part has it beside that of the test part, to choose an epoch by.
+// The default monitor is NDCG@100 of a validation part, and every case with such a part has it
+// beside the test part's, to choose an epoch by.
 TEST(ImplicitCase, RulesWatchTheRankingOfAValidationPart) {
   const Spec spec = spec_of("\"folder\"", R"("stop": {"epochs": 3, "plateau": {"patience": 9}}, )");
   const Case& item = spec.cases[0];
@@ -413,7 +413,7 @@ TEST(ImplicitCase, SavedModelsFoldInAUserFromAHistory) {
   }
 }
 
-// Implicit feedback: p . q, also where a side had no training pair, which a mean of values is not.
+// Implicit feedback: p . q, also if a side had no training pair, unlike a mean of values.
 TEST(ImplicitCase, SavedModelsPredictProducts) {
   const Spec spec = spec_of("\"folder\"", R"("save_model": true, )");
   const TempFolder folder;
@@ -438,7 +438,7 @@ TEST(ImplicitCase, ModelsOfOlderVersionsCannotFoldIn) {
   EXPECT_HAS(message_of([&] { load_model(path).fold_in({{1, 1}}); }), "older version");
 }
 
-// The trace's numbers are those of the evaluator on the model that was saved.
+// The trace's numbers are the evaluator's for the saved model.
 TEST(ImplicitCase, TheTraceIsThatOfTheModel) {
   const Spec spec = spec_of("\"folder\"", R"("save_model": true, )");
   const TempFolder folder;

@@ -186,7 +186,7 @@ TEST_P(ModelIo, ClipsAsTheEvaluatorDoesWhereTheCaseClips) {
   EXPECT_GT(at_ends, 100);
 }
 
-// Clipping makes the best items equal; their order is that of the scores before it.
+// Clipping makes the best items equal; they are ordered by the scores before it.
 TEST_P(ModelIo, RecommendsInTheOrderBeforeClipping) {
   const TempFolder folder;
   const Ratings train = random_ratings(30, 20, 0.3, 3);

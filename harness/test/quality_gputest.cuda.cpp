@@ -1,4 +1,4 @@
-// Objective and ranking on the device against those of the host.
+// Objective and ranking on the device against the host's.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -131,7 +131,7 @@ TEST(DeviceQuality, EqualsTheHost) {
   }
 }
 
-// Numbers that are no whole ones: the objective to the rounding of products, against every pair.
+// Fractions: the objective to the rounding of products, against every pair.
 TEST(DeviceQuality, ObjectiveIsTheDenseSum) {
   const Ratings train = random_ratings(211, 97, 0.2, 5);
   ThreadTeam team(2);
@@ -192,7 +192,7 @@ TEST(DeviceQuality, RanksExplicitModelsAndFoldedUsers) {
                                  RankingSpec{}, one_thread());
       const MetricValues expected = evaluator.evaluate(model.view(), team);
       const MetricValues found = evaluator.evaluate(OnDevice(model, 2).view(), team);
-      // Rows that were folded in are no whole numbers: near ties may fall differently.
+      // Rows that were folded in are not whole numbers: near ties may fall differently.
       for (const auto& [metric, value] : expected) {
         if (metric.is_ranking()) {
           EXPECT_NEAR(*found[metric], value, 1e-4) << metric.key();
@@ -302,7 +302,7 @@ void expect_selected(const std::vector<std::vector<float>>& rows, Lists& lists) 
 }
 
 // Orders that are hard on the bound: rising, falling, all equal, all but a few in the columns of
-// few threads, where far more than fit lie above it; and lists of what was seen of every length.
+// few threads, so that far more than fit lie above it; and lists of seen items of every length.
 TEST(DeviceSelection, IsTheSortedListForAnyOrder) {
   for (const std::int32_t n : {1, 99, 100, 101, 255, 256, 257, 1023, 5000, 26'744}) {
     std::vector<std::vector<float>> rows(8, std::vector<float>(n));

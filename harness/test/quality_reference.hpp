@@ -1,5 +1,5 @@
-// Quality by its definitions, in double and without a thought for speed: what the evaluators of
-// host and device are held against.
+// Quality by its definitions, in double and without a thought for speed: the reference for the
+// evaluators of host and device.
 #pragma once
 
 #include <algorithm>

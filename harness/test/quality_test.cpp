@@ -145,7 +145,7 @@ TEST(Ranking, OfOneUserByHand) {
   EXPECT_DOUBLE_EQ(value("precision@10"), 2.0 / 10);
 }
 
-// More held out than k: what k ranks can hold is the whole, but for the recall of all.
+// More held out than k: all that k ranks can hold counts as the whole, except in recall of all.
 TEST(Ranking, IsOneWhereAllThatCanBeFoundIs) {
   Hits hits;
   for (int r = 0; r < kRanks; ++r) hits.set(r);
@@ -218,7 +218,7 @@ TEST(Ranking, ListsTheBestItemsInOrder) {
   }
 }
 
-// The same lists where all scores of a user come at once; one that is not finite is seen, too.
+// The same lists if all scores of a user come at once; one that is not finite is seen, too.
 TEST(Ranking, OfScoresIsThatOfProducts) {
   const ManyTies of;
   const RankedItems products = of.by_products();
@@ -376,7 +376,7 @@ TEST(Ranking, OfExplicitModelsIsByTheirPredictions) {
       ndcg += testing::reference_ndcg(testing::ranked_list(scores, users.seen[r], users.tie_key(r)),
                                       users.held_out[r], 100);
     }
-    // The mean of training is no whole number, but compared only with whole numbers.
+    // The mean of training is not a whole number, but compared only with whole numbers.
     EXPECT_NEAR(*found[kNdcg100], ndcg / static_cast<double>(warm_count(users)), 1e-12);
   }
 }
@@ -542,8 +542,8 @@ TEST(FoldIn, UsesTheRegularizationOfTheUsers) {
   EXPECT_EQ(reg_of("als_cpu", {{"reg", 0.125}}), 0.125);
 }
 
-// Users held out whole are ranked by the rows that fold-in gives them, and what they have in their
-// history is left out.
+// Users held out whole are ranked by the rows that fold-in gives them, and the items of their
+// history are left out.
 TEST(FoldIn, RanksUsersWhoWereHeldOutWhole) {
   const Ratings all = random_ratings(50, 120, 0.2, 21);
   const auto is_held_out = [](std::int32_t u) { return u % 4 == 0; };

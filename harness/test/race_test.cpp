@@ -1,4 +1,4 @@
-// What `mfbench race` takes values for, the spec that it writes, and the target that follows from
+// The feedback that `mfbench race` guesses, the spec that it writes, and the target from its
 // trials.
 #include "harness/race/race_spec.hpp"
 

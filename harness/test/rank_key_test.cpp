@@ -60,7 +60,7 @@ TEST(TieKey, PlacesAreDistinctAndLeadBackToTheirItems) {
 }
 
 // Over users every item is as often among the first tenth as any other, and no pair of neighbours
-// keeps its order: what the number of an item is says nothing.
+// keeps its order: the number of an item does not matter.
 TEST(TieKey, PlacesHaveNothingToDoWithNumbers) {
   constexpr int kUsers = 4000, kItems = 200, kFirst = 20;
   std::vector<int> among_first(kItems), before_next(kItems);

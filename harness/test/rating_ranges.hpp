@@ -18,8 +18,8 @@
 
 namespace mf::testing {
 
-// Ratings are middle + spread * x, clipped to [low, high]; x has the standard deviation 1.1, as
-// where 1 to 5 stars are given.
+// Ratings are middle + spread * x, clipped to [low, high]; x has the standard deviation 1.1, as for
+// 1 to 5 stars.
 struct RatingRange {
   std::string name;
   double low, high, middle, spread;
@@ -47,7 +47,7 @@ class RangeFiles {
 };
 
 // 260 users, 130 items, two of ten pairs: biases, three factors and noise, numbers only from
-// `seed`. The mean of the whole file is 0 where the middle is.
+// `seed`. The mean of the whole file is 0 if the middle is.
 inline std::string write_ratings(const RatingRange& range, const RangeFiles& files) {
   constexpr int kUsers = 260;
   constexpr int kItems = 130;
@@ -93,8 +93,8 @@ inline std::string write_ratings(const RatingRange& range, const RangeFiles& fil
   return path;
 }
 
-// An entry of a spec: the algorithm with all its models, starts and kinds of storage. What is
-// regularized is in proportion to the spread, for which the defaults know only stars.
+// An entry of a spec: the algorithm with all its models, starts and kinds of storage.
+// Regularization is in proportion to the spread, for which the defaults know only stars.
 inline Json entry_of(const AlgorithmInfo& info, const RatingRange& range) {
   Json entry = {{"name", info.name}, {"factors", 8}};
   const std::set<std::string> swept = {"model",   "center",    "start",
@@ -108,14 +108,14 @@ inline Json entry_of(const AlgorithmInfo& info, const RatingRange& range) {
   }
   // An iteration of cu2rec takes one rating of each user, of some twenty; its model is biased.
   const bool one_rating = info.family == "cu2rec";
-  // Factors grow with the root of the level, and so does what a step moves them by.
+  // Factors grow with the root of the level, and so does a step.
   const double level = one_rating ? range.spread : std::max(range.spread, std::abs(range.middle));
   if (info.uses_learning_rate) entry["learning_rate"] = 0.05 / std::max(1.0, level);
   entry["stop"] = {{"epochs", one_rating ? 2000 : info.uses_learning_rate ? 60 : 12}};
   return entry;
 }
 
-// Libraries have limits of their own and may not be installed; the rulers are no algorithms, and
+// Libraries have their own limits and may not be installed; the rulers are not algorithms, and
 // baselines have no factors to learn.
 inline bool is_ours(const AlgorithmInfo& info) {
   return info.family != "peer" && info.family != "ruler" && info.family != "baseline";

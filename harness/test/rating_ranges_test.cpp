@@ -1,5 +1,5 @@
-// Negative, mixed and large ratings, through the whole harness: the algorithms of the host, and
-// what those of the device start from.
+// Negative, mixed and large ratings, through the whole harness: the algorithms of the host, and the
+// start of those on the device.
 #include "harness/test/rating_ranges.hpp"
 
 #include "algorithms/core/model.hpp"

@@ -106,7 +106,7 @@ TEST(RulerDevice, PeakMemoryIsThatOfTheRulerAndTheEvaluator) {
   EXPECT_LE(peak, kPlanFactor * number(file.footer, "planned_device_bytes"));
 }
 
-// A case that saves its model, and what it was trained on and evaluated with.
+// A case that saves its model, and its training and evaluation data.
 struct Saved {
   SavedModel model;
   CaseData data;

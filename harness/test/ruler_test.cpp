@@ -110,8 +110,8 @@ TEST(Ruler, DivergenceAndErrorsAreResults) {
   EXPECT_EQ(done.summary.failed, 1) << "divergence is a finding, an error is a failure";
 }
 
-// Offsets that double: at epoch 5 the RMSE is over twice that of the mean, which is overfitting and
-// no divergence; at epoch 6 it is over 5 times it.
+// Offsets that double: at epoch 5 the RMSE is over twice the mean's, which is overfitting, not
+// divergence; at epoch 6 it is over 5 times it.
 TEST(Ruler, OverfittingEndsByARuleOfItsOwn) {
   const TempFolder folder;
   const Outcome done =

@@ -201,7 +201,7 @@ TEST(Schedule, APlateauIsNotSeenInWhatWasNotComputed) {
   EXPECT_EQ(s.rate(6), 1);
 }
 
-// The initial model is nothing that was reached: what is worse than it may still be the best.
+// The initial model was not reached by training: a worse model may still be the best.
 TEST(Stopping, Epoch0IsNoBest) {
   Stopping plateau = stopping_of(R"({"plateau": {"patience": 2}})");
   EXPECT_FALSE(plateau.check(unseen(0, 0.5)));

@@ -172,8 +172,8 @@ TEST(Summarize, TheSameFileCountsOnce) {
   EXPECT_EQ(done.cases, 1u);
 }
 
-// What follows from the file, by hand: prepare 0.5, transfer 0.25 and 4 that another case had
-// prepared; the target 2 is met at epoch 3, looked at after epoch 1.
+// The derived values, by hand: prepare 0.5, transfer 0.25 and 4 that another case had prepared; the
+// target 2 is met at epoch 3, looked at after epoch 1.
 TEST(Summarize, WhatFollowsFromACaseStandsInItsRow) {
   Results results;
   Json head = header("a");

@@ -1,4 +1,4 @@
-// What a search draws, keeps and chooses, by trials whose endings are made up.
+// The draws, rungs and choice of a search, by trials whose endings are made up.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -139,7 +139,7 @@ class MadeStudy {
     return {status, "it was bad", std::nullopt, seconds};
   }
 
-  // Runs what is asked for until the study is over.
+  // Runs the requested trials until the study is over.
   StudyState run(const std::function<TrialOutcome(const TrialPlace&)>& ending) {
     TrialOutcomes outcomes;
     order.clear();
@@ -171,8 +171,8 @@ TEST(Choice, KeepsAThirdOfEachRungAndTheBestOfTheLast) {
   EXPECT_EQ(state.standings[0].seconds, 3);
 }
 
-// The best of the short rungs overfit: nine epochs leave them six times worse than where trials 0
-// and 1 were stopped. These are trained to the end as well.
+// The best of the short rungs overfit: nine epochs leave them six times worse than trials 0 and 1
+// when they were stopped. These are trained to the end as well.
 TEST(Choice, TrainsOnWhatWasStoppedAtABetterScore) {
   MadeStudy study(9);
   const auto state = study.run([](const TrialPlace& place) {

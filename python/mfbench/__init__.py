@@ -9,10 +9,10 @@ It starts the program `mfbench`, which does the work in a separate process, and 
     tables     a data frame, table or matrix becomes files that the program reads
     own        your own classes become algorithms
     call       starts the program
-progress the display of run()
+    progress   the display of run()
     results    Results: frames, tables, figures
     model      Model: arrays and recommendations
-places paths of mfplots and of the program's files
+    places     paths of mfplots and of the program's files
     __main__   the command `mfbench` of an installed package
 """
 

@@ -1,4 +1,4 @@
-// What a test reads of the device's memory.
+// Reads the device's memory for a test.
 #pragma once
 
 #include <cstdint>

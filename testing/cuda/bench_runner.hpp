@@ -23,7 +23,7 @@ struct BenchCase {
   std::string like;               // the data set whose look-alike is used, at full scale
   std::string algorithm;          // its name
   Json changes = Json::object();  // of its default parameters
-  std::int64_t epochs = 1;        // of one timed run; the time reported is that of one epoch
+  std::int64_t epochs = 1;        // of one timed run; the reported time is one epoch's
 };
 
 // The look-alike, split. The last one is kept: one large set at a time.
@@ -40,7 +40,7 @@ inline std::shared_ptr<const Split> look_alike_split(const std::string& like) {
   return split;
 }
 
-// Seconds that what `queue` puts on the stream takes there.
+// Seconds of the work that `queue` puts on the stream.
 template <class Queue>
 double device_seconds(const Stream& stream, Queue&& queue) {
   const Event start;
@@ -118,8 +118,8 @@ inline const Algorithm& time_epochs(benchmark::State& state, const BenchCase& wh
 }
 
 // Registers "<prefix>/<key>:<value>/..." over the changed parameters, in their order; unit and
-// iterations are the caller's to set. `finish` may add counters. What the device cannot run becomes
-// an error of only that benchmark.
+// iterations are the caller's to set. `finish` may add counters. A benchmark that the device cannot
+// run becomes an error of only that benchmark.
 inline benchmark::internal::Benchmark* add_epochs(
     const std::string& prefix, const BenchCase& what,
     const std::function<void(benchmark::State&, const Algorithm&)>& finish = {}) {

@@ -1,5 +1,5 @@
 // Tests of several devices: their ranks are processes, a device each. CUDA does not outlive a
-// fork(), so such a test is run again in a process of its own, which becomes rank 0.
+// fork(), so such a test is run again in a separate process, which becomes rank 0.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -33,7 +33,7 @@ inline std::string current_test() {
   return std::string(test->test_suite_name()) + "." + test->name();
 }
 
-// What has failed in this test so far, in this process.
+// The failures of this test so far, in this process.
 inline std::string failures_here() {
   const auto& result = *testing::UnitTest::GetInstance()->current_test_info()->result();
   std::string text;

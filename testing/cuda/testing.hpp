@@ -14,7 +14,7 @@
 
 namespace mf::cuda {
 
-// Empty where a device can be used.
+// Empty if a device can be used.
 inline const char* why_no_device() {
   int count = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes the seeds of the fuzz targets that are in formats of mfbench's own: testing/fuzz/corpus/cache, model,
-packed, results and study.
+"""Writes the seeds of the fuzz targets that are in mfbench's own formats: testing/fuzz/corpus/cache, model, packed,
+results and study.
 
     MFBENCH=build/cpu/mfbench python3 testing/fuzz/make_corpus.py
 
-Ratings are made up here, a few dozen; the seeds are what mfbench makes of them.
+Ratings are made up here, a few dozen; mfbench makes the seeds from them.
 """
 
 import itertools

@@ -29,7 +29,7 @@ std::vector<fs::path> files_of(const fs::path& path) {
   return files;
 }
 
-// False where the input is refused and must not be.
+// False if the input is refused and must not be.
 bool replay(const Target& target, const fs::path& path) {
   const std::vector<char> bytes = content_of(path);
   std::fprintf(stderr, "%s\n", path.c_str());  // the last one is that which ends the program

@@ -1,4 +1,4 @@
-// Where targets whose functions want files have them: a folder of this process, gone at its end.
+// A folder for targets whose functions need files: of this process, gone at its end.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
-// What is fuzzed: functions that read bytes which may come from a stranger. Each target runs what
-// the program runs, and answers with nothing (the input was taken) or with an Error (it was
-// refused). Everything else is a finding: another exception, a property that does not hold, a
-// report of a sanitizer.
+// Fuzz targets: functions that read bytes which may come from a stranger. Each target runs the
+// program's code, and answers with nothing (the input was taken) or with an Error (it was refused).
+// Everything else is a finding: another exception, a property that does not hold, a report of a
+// sanitizer.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ struct Target {
   std::size_t parts = 1;  // of an input (mutate.hpp)
 };
 
-// Those of all sources that are linked, in the order of their names.
+// The targets of all linked sources, in the order of their names.
 const std::vector<Target>& targets();
 const Target* find_target(std::string_view name);
 
@@ -29,7 +29,7 @@ struct Registrar {
   explicit Registrar(const Target& target);
 };
 
-// Whether the target takes the input. Ends the program, with a message, where there is a finding.
+// Whether the target takes the input. Ends the program, with a message, on a finding.
 bool takes(const Target& target, std::string_view input);
 
 // A property that holds for whatever was taken.

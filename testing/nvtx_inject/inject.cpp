@@ -1,4 +1,4 @@
-// What a profiler would see of a program's NVTX calls: NVTX loads this library into a program where
+// A profiler's view of a program's NVTX calls: NVTX loads this library into a program if
 // NVTX_INJECTION64_PATH names it, and it writes a line a call to the file that NVTX_INJECT_LOG
 // names: thread, nanoseconds, what, domain, name. Calls outside of a domain have the domain "-".
 #include <nvtx3/nvToolsExt.h>

@@ -54,7 +54,7 @@ Sgemm sgemm_of(Isa isa) {
   return isa == Isa::avx512 ? avx512_sgemm() : isa == Isa::avx2 ? avx2_sgemm() : scalar_sgemm();
 }
 
-// Operations a second of one product a thread, each on matrices of its own; the best of several
+// Operations a second of one product a thread, each on its own matrices; the best of several
 // rounds. Measured once for each number of threads.
 double measure_sgemm(Isa isa, int threads) {
   ThreadTeam team(threads);

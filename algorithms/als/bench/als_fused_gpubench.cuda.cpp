@@ -51,7 +51,7 @@ Runner& runner(const Json& changes) {
   cuda::DeviceRatings ratings(train, one->team, one->stream.get());
   one->steps = FusedSteps(settings, ratings, {}, initial, context);
   one->nnz = static_cast<double>(train.nnz());
-  one->steps.update_x(one->stream.get());  // from here on the factors are those of a run
+  one->steps.update_x(one->stream.get());  // from here on, factors are as in a run
   one->steps.update_theta(one->stream.get());
   return *one;
 }

@@ -1,7 +1,7 @@
 // The kernels of als on the train part of a Netflix look-alike (99.07 of 100.48 million ratings),
-// timed by CUDA events: what the paper's figures 4, 5, 7 (a) and 7 (b) show, and whole iterations.
-// The first benchmark of a number of factors also makes and uploads the data. $MFBENCH_BENCH_LIKE
-// names another look-alike; rows of more than 256 factors take a smaller one.
+// timed by CUDA events: as in the paper's figures 4, 5, 7 (a) and 7 (b), and whole iterations. The
+// first benchmark of a number of factors also makes and uploads the data. $MFBENCH_BENCH_LIKE names
+// another look-alike; rows of more than 256 factors take a smaller one.
 #include <benchmark/benchmark.h>
 #include <cublas_v2.h>
 #include <cuda_runtime.h>

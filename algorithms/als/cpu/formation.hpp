@@ -55,9 +55,8 @@ using WeightedSumKernel = void (*)(const float* rows, std::int64_t stride, std::
 // floats and is aligned to 64 bytes; b, too, has `stride` elements. False if A is not positive
 // definite in fp32; x is then as it was.
 //
-// With A = R R^T, R upper triangular, `noise` (null: none), drawn from N(0, I), is added to z of R
-// z = b; x of R^T x = z is then a draw from N(A^-1 b, A^-1). z is left in the first elements of
-// `scratch`.
+// With A = R R^T, R upper triangular, `noise` ~ N(0, I) (null: none) is added to z of R z = b; x of
+// R^T x = z is then a draw from N(A^-1 b, A^-1). `scratch` begins with z.
 using CholeskyKernel = bool (*)(float* a, std::int64_t stride, std::int32_t factors, const float* b,
                                 float* x, float* scratch, const float* noise);
 

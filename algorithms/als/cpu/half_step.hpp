@@ -62,12 +62,10 @@ class RowTerms {
   // does not change. Here: as they are.
   virtual RowRatings ratings(const Side& side, std::int64_t begin, std::int64_t end,
                              AlignedVector<float>& buffer) const;
-  // Adds the terms that are not sums over ratings to A of a row of `count` ratings; A as the
-  // kernels leave it.
+  // Adds terms other than sums over ratings to A of a row of `count` ratings, as kernels leave it.
   virtual void complete(std::int64_t row, std::int64_t count, float* a,
                         std::int64_t stride) const = 0;
-  // The row x of A, completed, and b; `part_a` and `part_b` of `work` are free. Here: by the
-  // method's solver, which may fail.
+  // The row x of A, completed, and b; `part_a` and `part_b` of `work` are free. May fail.
   virtual bool solve(std::int64_t row, float* a, const float* b, float* x, Workspace& work) const;
 };
 

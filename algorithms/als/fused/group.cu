@@ -377,8 +377,7 @@ class GroupRow {
     if (lane_ == 0) shared_.largest[warp_] = __uint_as_float(bits);
   }
 
-  // The place in which block (row, column), column in a later 64 than row, waits for the row's
-  // warp.
+  // The place of block (row, column), column in a later 64 than row, until the row's warp takes it.
   __device__ __forceinline__ uint4* sent_at(int row, int column) {
     const int block = row / 4;
     const int first = block == 0 ? 0 : block == 1 ? 48 : 80;

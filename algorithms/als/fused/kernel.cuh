@@ -305,8 +305,7 @@ class FusedRow {
     return *reinterpret_cast<const std::uint32_t*>(&pair);
   }
 
-  // From the address of a word of block column 0, the address of the same word of another block
-  // column.
+  // The address of a word of a block column, from its address in block column 0.
   __device__ __forceinline__ static std::uint32_t column_at(std::uint32_t from, int column) {
     constexpr int kColumns = Shape::kSwizzle / 2;
     return (from ^ column % kColumns * 32) + column / kColumns * (kColumns * 32);

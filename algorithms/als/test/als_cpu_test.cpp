@@ -60,7 +60,7 @@ struct HalfSteps {
   cpu::FactorTable x, theta;
 };
 
-// The rows that come last in an epoch solve the equations of those that came first.
+// The last rows of an epoch solve equations given the first rows.
 TEST(AlsCpu, RegPowerAndTheFirstSideChangeTheEquations) {
   const Ratings train = planted(kUsers, kItems, 0.3, 11);
   ThreadTeam team(2);

@@ -1,5 +1,4 @@
-// als_fused and als over devices: the factors of one, bit for bit where nothing is summed over
-// ranks.
+// als_fused and als over devices: the factors of one, bit for bit if nothing is summed over ranks.
 #include <cmath>
 #include <vector>
 
@@ -115,8 +114,8 @@ TEST_P(AlsDevices, HaveTheFactorsOfOne) {
   });
 }
 
-// Sums over ranks are rounded in another order than those over a row's ratings; so the solvers are
-// exact here, or end where they are.
+// Sums over ranks are rounded in another order than sums over a row's ratings; so the solvers are
+// exact here, or end at once.
 TEST_P(AlsDevices, ReduceToTheFactorsOfOne) {
   cuda::in_ranks(GetParam(), [](Communicator& ranks) {
     const Ratings ratings = test::planted(900, 420, 0.25, 1);

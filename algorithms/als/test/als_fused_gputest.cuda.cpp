@@ -64,7 +64,7 @@ double terms_of_b(const Side& side, std::int64_t row, const Model& initial) {
   return norm(sum);
 }
 
-// Where the sums of a task lie in its slot: see FusedMap and Accumulators, and group.hpp.
+// The layout of a task's sums in its slot: see FusedMap and Accumulators, and group.hpp.
 class Kept {
  public:
   Kept(int factors, bool two_words, bool group)
@@ -217,8 +217,8 @@ Model cpu_iteration(const Ratings& train, const Model& initial, Json common) {
   return copy_model(host.algorithm->factors());
 }
 
-// CG that has not converged depends on rounding in the directions that matter least; what it makes
-// of the objective does not.
+// CG that has not converged depends on rounding in the directions that matter least; its objective
+// does not.
 void expect_iteration(const Model& got, const Model& expected, const Ratings& train,
                       const Json& changes, const std::string& what) {
   EXPECT_LT(difference(got.p, expected.p), 5e-2) << what;
@@ -343,8 +343,8 @@ TEST_P(FusedTurns, ARowDoesNotDependOnWhatItsBlockDidBefore) {
 
 INSTANTIATE_TEST_SUITE_P(Factors, FusedTurns, testing::Values(32, 64, 100, 128, 192, 256));
 
-// Rows of every length up to more than a block holds, by every number of warps, and beside them
-// parts of long ones: applied is what formed is, but for the rounding of A to fp16.
+// Rows of every length up to more than a block holds, by every number of warps, and parts of long
+// ones: applied equals formed, up to the rounding of A to fp16.
 TEST(AlsFused, AppliedRowsAreThoseThatAreFormed) {
   for (const int f : {8, 64, 100, 128, 200, 256}) {
     const std::int32_t users = 460;
@@ -390,8 +390,8 @@ TEST(AlsFused, ShortRowsWithoutRegEndInNumbers) {
   }
 }
 
-// More factors than A can be formed of: rows of about 20 ratings stay in shared memory, those of
-// about 420 do not. Ratings beyond 512, reg_power and what is centered are as below.
+// More factors than A can be formed for: rows of about 20 ratings stay in shared memory, rows of
+// about 420 do not. Ratings beyond 512, reg_power and centers are as below.
 TEST(AlsFused, LongRowsAreThoseOfTheCpu) {
   const Ratings train = test::planted(30, 700, 0.6, 18);
   for (const int f : {257, 320, 511}) {
@@ -418,7 +418,7 @@ TEST(AlsFused, LongRowsAreThoseOfTheCpu) {
 // Against the equations in double precision, of factors that are numbers of fp16.
 TEST(AlsFused, ManyStepsSolveLongRows) {
   ThreadTeam team(1);
-  // Rows of every number of warps, and beyond what a block holds.
+  // Rows of every number of warps, and longer than a block holds.
   std::vector<Rating> list;
   const Ratings even = test::planted(14, 800, 1, 19);
   for (std::int64_t k = 0; k < even.nnz(); ++k) {
@@ -530,8 +530,8 @@ TEST(AlsFused, RowsOfFewRatingsAreCutAndFormed) {
   EXPECT_EQ(facts("applied").at("item_tasks_applied"), 1500);
 }
 
-// Ratings beyond what the kernel takes are those of a smaller scale: exactly, but for what 1 / 64
-// of reg and of the factors lose below fp16's range.
+// Ratings beyond the kernel's range are solved in a smaller scale: exactly, except that 1 / 64 of
+// reg and of the factors may fall below fp16's range.
 TEST(AlsFused, LargeRatingsAreSolvedInAScaleOfTheirOwn) {
   const Ratings small = test::planted(70, 90, 0.3, 5);
   for (const float by : {256.0F, 65536.0F, 1e7F}) {

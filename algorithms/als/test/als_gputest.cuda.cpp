@@ -38,7 +38,7 @@ Model start_for(const Ratings& train, const Params& params, double scale = 0.4) 
                        mean_rating(train), init, 2);
 }
 
-// The half-steps, with what they need, and copies of what they make.
+// The half-steps with their inputs, and copies of their results.
 struct Device {
   const Ratings& train;
   AlsSettings settings;
@@ -112,7 +112,7 @@ struct Device {
   }
 };
 
-// Largest errors, relative to what bounds each element: |A_ij| <= sqrt(A_ii A_jj), |b_i| <= |r|
+// Largest errors, relative to the bound of each element: |A_ij| <= sqrt(A_ii A_jj), |b_i| <= |r|
 // |theta_i| over the ratings.
 struct Errors {
   double a = 0, b = 0;
@@ -291,7 +291,7 @@ TEST(Als, AGiantRowOfFivesDoesNotOverflowFp16) {
   }
 }
 
-// The rows of a half-step, which it does, and what they are the solutions of.
+// The rows of a half-step, which it does, and the systems they solve.
 struct Solved {
   Device& device;
   const float* other;
@@ -357,7 +357,7 @@ TEST(Als, ExactSolversSolve) {
   }
 }
 
-// By what is left of b. CG is exact after about as many steps as a row has ratings.
+// By the residual of b. CG is exact after about as many steps as a row has ratings.
 double residual(Device& device, Which which) {
   const Solved solved(device, which);
   double worst = 0;
@@ -490,7 +490,7 @@ Model on_the_cpu(const Ratings& train, const Json& changes, int epochs) {
 }
 
 // CG that has not converged depends on rounding in the directions that matter least, more than the
-// exact solvers do; what it makes of the objective does not.
+// exact solvers do; its objective does not.
 void expect_as_the_cpu(const Ratings& train, const Json& common, Json own, int epochs,
                        double tolerance) {
   const Model want = on_the_cpu(train, common, epochs);

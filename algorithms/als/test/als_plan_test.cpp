@@ -1,4 +1,4 @@
-// What als works out without a device: tiles, plan of a side, room for batches, scale of fp16.
+// The parts of als that need no device: tiles, plan of a side, room for batches, scale of fp16.
 #include "algorithms/als/test/side_plan.hpp"
 
 #include <gtest/gtest.h>
@@ -125,8 +125,7 @@ TEST(AlsPlan, ABatchThatCannotHoldOneRowIsAnError) {
   EXPECT_THROW(cut_batches(View<const std::int64_t>(split), 1, {1, 2, 100}), std::logic_error);
 }
 
-// What the device is given, from only the parts of the rows that are cut, against the walk over
-// all rows.
+// The device's arguments, made from only the parts of cut rows, against the walk over all rows.
 TEST(AlsPlan, BatchesAreThoseOfAWalkOverTheRows) {
   for (const std::int64_t count : {1, 40, 3000}) {
     const auto offsets = offsets_of(long_tail(count));
@@ -154,7 +153,7 @@ TEST(AlsPlan, BatchesAreThoseOfAWalkOverTheRows) {
   }
 }
 
-// All rows where they fit, never fewer than the smallest batch, and what was asked for.
+// All rows if they fit, never fewer than the smallest batch, and the requested number.
 TEST(AlsCapacity, IsThatOfTheBudget) {
   const auto choose = [](std::int64_t rows, std::int64_t parts, std::int64_t asked, double budget) {
     return choose_capacity(rows, parts, asked, 41000, 40000, budget);

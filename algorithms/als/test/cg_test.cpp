@@ -54,7 +54,7 @@ TEST(Cg, AsManyStepsAsFactorsSolveExactly) {
   }
 }
 
-// A run whose rows are no numbers is to end as diverged, not with the rows that it began with.
+// A run whose rows are NaN must end as diverged, not with its first rows.
 TEST(Cg, WhatIsNotANumberGoesOn) {
   const double none = std::numeric_limits<double>::quiet_NaN();
   for (const test::System& s :
@@ -65,7 +65,7 @@ TEST(Cg, WhatIsNotANumberGoesOn) {
   }
 }
 
-// The square of the residual is 0 before it is itself: there is no next direction.
+// The square of the residual is 0 before it is itself: the next direction does not exist.
 TEST(Cg, AResidualWhoseSquareVanishesEndsIt) {
   const std::vector<float> a = {4, 1, 1, 3}, b = {1e-30F, 2e-30F};
   std::vector<float> x = {0, 0}, scratch(6);

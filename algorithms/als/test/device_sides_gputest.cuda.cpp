@@ -1,4 +1,4 @@
-// What als_fused makes on the device against the host's: parts of rows, the center, the entries.
+// Data of als_fused on the device against the host's: parts of rows, the center, the entries.
 #include <gtest/gtest.h>
 
 #include "algorithms/als/cumf/device_plan.hpp"

@@ -41,7 +41,7 @@ float to_half(float x, float unit) {
   const int last = std::max(exponent, -13) - 11;
   return unit * std::ldexp(std::nearbyint(std::ldexp(x / unit, -last)), last);
 }
-// What two such words, of a vector scaled to a norm near 1, keep of an element.
+// The part of an element that two such words keep, for a vector scaled to a norm near 1.
 float to_halves(float x, float norm) {
   const float high = to_half(x, norm);
   return high + to_half(x - high, norm);
@@ -172,7 +172,7 @@ std::vector<double> times_transposed(const Row& row, const std::vector<double>& 
   return x;
 }
 
-// The solution by dual_cg.hpp. What dual.cu finds of Theta is exact here.
+// The solution by dual_cg.hpp. The products of dual.cu with Theta are exact here.
 template <class T>
 std::vector<double> dual_of(const Row& row, const CgRule& rule) {
   const auto pairs_of = [](const std::vector<double>& y) {

@@ -91,7 +91,7 @@ TEST_P(Formation, SumsAreThoseOfDoublePrecision) {
   }
 }
 
-// Columns [16, 16 + width) of longer rows, each row scaled: the sums are those of the scaled
+// Columns [16, 16 + width) of longer rows, each row scaled: the sums equal those over scaled
 // columns.
 TEST_P(Formation, RowsMayBeScaledAndCut) {
   ThreadTeam team(1);

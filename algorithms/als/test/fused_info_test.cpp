@@ -1,4 +1,4 @@
-// What als_fused says of itself before it runs.
+// The facts of als_fused before it runs.
 #include <gtest/gtest.h>
 
 #include <algorithm>

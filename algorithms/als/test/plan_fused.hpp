@@ -1,5 +1,5 @@
-// How als_fused cuts the rows of a half-step into tasks for thread blocks, on the host: what
-// cut_rows (core/cuda/ratings/cut_rows.hpp) makes on the device.
+// How als_fused cuts the rows of a half-step into tasks for thread blocks, on the host, as cut_rows
+// (core/cuda/ratings/cut_rows.hpp) does on the device.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The schedule of `exchange: reduce`: who forms, sends, adds and solves which rows, in what memory.
+// The schedule of `exchange: reduce`: who forms, sends, adds and solves rows, in which memory.
 #include "algorithms/als/cumf/reduce_plan.hpp"
 
 #include <gtest/gtest.h>
@@ -78,7 +78,7 @@ TEST(ReducePlan, EveryRowWithRatingsIsFormedOnceAndSolvedByItsOwner) {
   }
 }
 
-// Batches end where the parts of long rows are used up; of one row a rank there is no smaller one.
+// Batches end when the parts of long rows are used up; none is smaller than one row a rank.
 TEST(ReducePlan, PartsOfABatchHaveRoom) {
   for (const Shape& shape : shapes()) {
     const auto offsets = offsets_of(shape.lengths);
@@ -98,8 +98,8 @@ TEST(ReducePlan, PartsOfABatchHaveRoom) {
   }
 }
 
-// Ranks as steps of a loop: each forms the sums of its ratings at the slots of a batch, sends what
-// is another's, and adds what it got. Exact in integers.
+// Ranks as steps of a loop: each forms the sums of its ratings at the slots of a batch, sends the
+// others' sums, and adds those it receives. Exact in integers.
 TEST(ReducePlan, SumsOfAllRanksReachTheOwnerOnce) {
   Rng rng(9);
   for (const Shape& shape : shapes()) {
@@ -143,8 +143,8 @@ TEST(ReducePlan, SumsOfAllRanksReachTheOwnerOnce) {
   }
 }
 
-// The floor of what a rank receives: K - 1 parts of A and b for a K-th of the rows. f + 1 times
-// what a gather of the rows moves, where f is a multiple of four.
+// The least that a rank receives: K - 1 parts of A and b for a K-th of the rows. f + 1 times the
+// bytes of a gather of the rows, if f is a multiple of four.
 TEST(ReducePlan, MovesFPlusOneTimesWhatAGatherDoes) {
   const std::vector<std::int64_t> lengths(4000, 10);
   const auto offsets = offsets_of(lengths);

@@ -1,5 +1,5 @@
-// What `exchange: reduce` does on one device: forms rows in an order that is given, rows of no
-// ratings among them, and adds what several have formed.
+// `exchange: reduce` on one device: forms rows in a given order, also rows without ratings, and
+// adds the parts of several devices.
 #include <gtest/gtest.h>
 
 #include <cuda_fp16.h>
@@ -62,7 +62,7 @@ TEST(AlsGivenOrder, RowsHaveTheSlotsOfTheirPlaces) {
   }
 }
 
-// A part that no rating falls into is zeros, not what was there.
+// A part without ratings is set to zeros.
 TEST(AlsGivenOrder, RowsWithoutRatingsAreZero) {
   cuda::Stream stream;
   Rng rng(3);

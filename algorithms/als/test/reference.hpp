@@ -74,7 +74,7 @@ inline std::vector<double> solve(const System& s) {
   return x;
 }
 
-// |A x - b| / |b|: what takes no f^3 to check.
+// |A x - b| / |b|: a check without f^3 operations.
 template <class T>
 double residual(const System& s, const T* x) {
   double squares = 0;
@@ -102,7 +102,7 @@ inline double rmse(const FactorView& view, const Ratings& ratings) {
   return mf::test::rmse(copy_model(view), ratings);
 }
 
-// What the parameters say by default, but for these.
+// The default parameters, but for these.
 inline Common common_of(std::int32_t factors, double reg) {
   Common common = read_common(default_params(common_params()));
   common.factors = factors;

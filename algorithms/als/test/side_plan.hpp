@@ -1,4 +1,4 @@
-// The plan of a side by walks over its rows, on the host: what cumf/device_plan.hpp makes on the
+// The plan of a side by walks over its rows, on the host, as cumf/device_plan.hpp makes it on the
 // device.
 #pragma once
 
@@ -71,7 +71,7 @@ inline std::int64_t all_parts(View<const std::int64_t> offsets, std::int64_t spl
   return all;
 }
 
-// offsets: rows + 1. Fails (std::logic_error) where the rule can not be kept.
+// offsets: rows + 1. Fails (std::logic_error) if the rule cannot be kept.
 inline SidePlan make_side_plan(View<const std::int64_t> offsets, const PlanRule& rule) {
   SidePlan plan;
   sort_rows(offsets, plan);

@@ -1,4 +1,4 @@
-// What item_knn, ease and ease_cpu are tested by: pairs, and models dense and in double.
+// References for item_knn, ease and ease_cpu: pairs, and models dense and in double.
 #pragma once
 
 #include <Eigen/LU>
@@ -41,7 +41,7 @@ inline Model no_start(const Ratings& train, const Params& params) {
   return start_of(params, train, RatingLevel(1), InitSpec{});
 }
 
-// Row j of W is what a history of j scores.
+// Row j of W: the scores of the history {j}.
 inline Matrix weights_of(Algorithm& algorithm) {
   const FactorView view = algorithm.factors();
   Matrix w(view.n_items, view.n_items);

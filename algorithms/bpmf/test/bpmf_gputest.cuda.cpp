@@ -122,7 +122,7 @@ TEST(Bpmf, RepeatsToTheBit) {
   }
 }
 
-// fp16 rounds the rows of the other side: the draws are those of rows that are as near.
+// fp16 rounds the rows of the other side: the draws are of equally near rows.
 TEST(Bpmf, OneWordIsNearTwo) {
   const Ratings train = test::planted(300, 120, 0.3, 7, 0.8, 0.3);
   Json params = {{"factors", 12}};

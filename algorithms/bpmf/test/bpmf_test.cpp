@@ -319,7 +319,7 @@ TEST(BpmfCpu, CountsDrawsAfterBurnInAndKeepsEmptyRowsAtZero) {
   }
 }
 
-// The mean of the draws' predictions comes close to what was planted, much closer than the noise.
+// The mean of the draws' predictions comes close to the planted model, much closer than the noise.
 TEST(BpmfCpu, FindsWhatWasPlanted) {
   const Ratings noisy = test::planted(300, 80, 0.4, 9, 0.8, 0.5);
   const Ratings clean = test::planted(300, 80, 0.4, 9, 0.8, 0);

@@ -1,5 +1,5 @@
 // bpr and bpr_tiled on the device against the equations on the host: one triple exactly, epochs of
-// many by what a small step makes of the same draws, whose order then does not matter.
+// many by a small step with the same draws, whose order then does not matter.
 #include <cmath>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// Draws by their distribution, the update against the equations, and what threads may change.
+// Draws by their distribution, the update against the equations, and the effects of threads.
 #include <gtest/gtest.h>
 
 #include <map>

@@ -1,6 +1,6 @@
 // An epoch of ccd++ on the Netflix look-alike's train part, timed by CUDA events, and a copy of as
 // much memory as the ceiling. Counters: rating updates a second, the compulsory bytes a second, and
-// their share of what the copy moves.
+// their share of the copy's rate.
 //
 //   copy                    400 MB read and written
 //   ccd++/<parameters>      epochs

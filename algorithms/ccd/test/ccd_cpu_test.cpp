@@ -201,8 +201,8 @@ struct SidePair {
   cpu::Side users, items;
 };
 
-// After many epochs, in fp32: that of both sides the same to the last bit, and r - P Q^T to what
-// 2 f additions an epoch have rounded away.
+// After many epochs, in fp32: equal on both sides to the last bit, and to r - P Q^T up to the
+// rounding of 2 f additions an epoch.
 TEST(CcdCpu, TheResidualStaysThatOfTheModel) {
   const Ratings train = planted(150, 90, 0.4, 5);
   constexpr int kEpochs = 200;
@@ -224,7 +224,7 @@ TEST(CcdCpu, TheResidualStaysThatOfTheModel) {
     of_model.start = Start::model;
     const test::Reference exact(train, of_model, model);
     double worst = 0;
-    for (std::int64_t at = 0; at < train.nnz(); ++at) {  // one tile: the layout is that of CSR
+    for (std::int64_t at = 0; at < train.nnz(); ++at) {  // one tile: the layout is CSR
       double expected = exact.r[at];
       if (held != kNone) expected += exact.p[held][train[at].user] * exact.q[held][train[at].item];
       worst = std::max(worst, std::abs(sides.users.residual(at) - expected));

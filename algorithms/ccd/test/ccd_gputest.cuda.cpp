@@ -170,7 +170,7 @@ TEST(CcdDevice, AMatrixWithoutRatingsRuns) {
   for (const float x : model.q) EXPECT_EQ(x, 0.0F);
 }
 
-// Over many epochs what the residuals have rounded away does not show.
+// Over many epochs the residuals' rounding does not show.
 TEST(CcdDevice, TheObjectiveNeverRisesAndEndsAsThatOfTheCpu) {
   const Ratings train = planted(150, 90, 0.4, 5);
   for (const char* residual : {"separate", "fused"}) {

@@ -1,4 +1,4 @@
-// What ccd++ makes on the device against the host's layout, and a walk over its quads.
+// The device's layout of ccd++ against the host's, and a walk over its quads.
 #include "algorithms/ccd/gpu/device_layout.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What the blocks and warps of ccd++ do.
+// The work of the blocks and warps of ccd++.
 #include "algorithms/ccd/gpu/pieces.hpp"
 
 #include <gtest/gtest.h>

@@ -101,7 +101,7 @@ inline double furthest(const Model& model, const Reference& reference) {
   return most;
 }
 
-// What CCD++ minimizes, in double.
+// The objective of CCD++, in double.
 inline double objective(const Ratings& train, const Settings& settings, const Model& model) {
   Settings from_model = settings;
   from_model.start = Start::model;

@@ -121,7 +121,7 @@ Model uniform_model(const RatingLevel& level, std::int32_t factors) {
   return initial_model(500, 400, factors, ModelKind::plain, level, init, 2);
 }
 
-// What committed results started from: a number of U[0, 2 sqrt(mu / f)) a draw, whatever d is.
+// The start of committed results: a number of U[0, 2 sqrt(mu / f)) a draw, for any d.
 TEST(InitialModel, UniformFactorsOfAPositiveMeanStayWhatTheyWere) {
   for (const double deviation : {0.0, 1.1, 50.0}) {
     const Model m = uniform_model({3.5, deviation}, 8);

@@ -66,7 +66,7 @@ TEST(ExchangeParts, WhatIsChosenTakesLeast) {
           EXPECT_LE(chosen, 1.05 * half_step_s(of, even_shares(parts)))
               << solve << " " << bytes << " " << ranks << " " << parts;
         }
-        // Not less than what no overlap can hide.
+        // Not less than the part that no overlap can hide.
         EXPECT_GE(chosen, solve);
         EXPECT_GE(chosen, bytes * (ranks - 1) / ranks / 1e12);
       }

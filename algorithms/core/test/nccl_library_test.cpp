@@ -1,4 +1,4 @@
-// Another library stands for NCCL's: what is looked for in it is named here.
+// Another library stands for NCCL's: its symbols are named here.
 #include "algorithms/core/ranks/nccl_library.hpp"
 
 #include <gtest/gtest.h>

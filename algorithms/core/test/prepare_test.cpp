@@ -10,7 +10,7 @@
 namespace mf {
 namespace {
 
-std::string told;  // what happened, in its order
+std::string told;  // the events, in order
 
 class Recorder : public PhaseSink {
  public:

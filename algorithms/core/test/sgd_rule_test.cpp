@@ -1,4 +1,4 @@
-// The rule against the derivative of what it descends: for one rating,
+// The rule against the derivative of its loss: for one rating,
 //   loss = (e^2 + reg_p |p|^2 + reg_q |q|^2 + reg_b b^2 + reg_c c^2) / 2.
 #include "algorithms/core/sgd/sgd_rule.hpp"
 
@@ -47,7 +47,7 @@ double loss(const Point& at, const Regularizers& reg, double rating, double mean
          2;
 }
 
-// What of() names moved by -rate times the central difference of the loss.
+// The number that of() names moved by -rate times the central difference of the loss.
 template <class Of>
 void expect_descent(const Point& before, const Point& after, double rate, const Regularizers& reg,
                     double rating, double mean, Of&& of) {

@@ -240,7 +240,7 @@ TEST(Cu2rec, AtomicsLoseNothing) {
 }
 
 // With conflicts the result depends on timing. Over 10 seeds the test RMSE of both mappings must
-// be that of the reference, which has no races, within what its own seeds differ by.
+// match the reference, which has no races, within the spread of its seeds.
 TEST(Cu2rec, RacesStayInABandOfTheReference) {
   const Dataset data = make_look_alike("ml-100k", 1.0, 1, 2);
   const Split split = make_split(data, {}, 2);

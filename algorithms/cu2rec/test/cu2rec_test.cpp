@@ -1,4 +1,4 @@
-// Striding, the item rules and what info.cpp declares, on the host.
+// Striding, the item rules and the declarations of info.cpp, on the host.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -62,7 +62,7 @@ TEST(ItemRules, TheRightBirdGetsTheItem) {
   }
 }
 
-// docs/errata.md: with swapped buffers an item that is not drawn again goes back to what it was
+// docs/errata.md: with swapped buffers an item that is not drawn again goes back to its state
 // before its last update.
 TEST(Buffering, SwapUndoesAnUpdateOneIterationLater) {
   const Ratings train = one_item_matrix(1);

@@ -1,4 +1,4 @@
-// What curand draws, on the device.
+// Draws of curand, on the device.
 #pragma once
 
 #include <cuda_runtime_api.h>

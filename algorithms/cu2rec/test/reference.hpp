@@ -1,5 +1,5 @@
-// The family on the host, one user after another, with the draws of the device: what a device
-// without any race would compute, bit for bit.
+// The family on the host, one user after another, with the draws of the device: the result of a
+// device without any race, bit for bit.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace mf::cu2rec {
 
 // One step of XORWOW (Marsaglia, "Xorshift RNGs", 2003), the generator of cuRAND's default state:
-// what curand() returns for the same words.
+// returns what curand() returns for the same words.
 struct Xorwow {
   std::uint32_t d;
   std::uint32_t v[5];
@@ -39,7 +39,7 @@ struct Reference {
   sgd::Step<float> step;
   std::uint64_t seed = 1;
   std::vector<Xorwow> states;  // a user, for Generator::curand
-  Model model;                 // what the next iteration reads
+  Model model;                 // read by the next iteration
   AlignedVector<float> q_to, item_bias_to;
   AlignedVector<std::int64_t> claimed_in;
 

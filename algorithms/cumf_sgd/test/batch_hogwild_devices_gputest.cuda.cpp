@@ -114,8 +114,8 @@ TEST_P(HogwildDevices, OneSegmentARankIsWaitedFor) {
   });
 }
 
-// Block by block an epoch learns a little less, also where it is serial: within a round a user's
-// row fits the items of one segment.
+// Block by block an epoch learns a little less, also if it is serial: within a round a user's row
+// fits the items of one segment.
 TEST_P(HogwildDevices, LearnAsOneDoes) {
   cuda::in_ranks(GetParam(), [](Communicator& ranks) {
     const Dataset data = make_look_alike("ml-1m", 0.5, 1, 2);

@@ -1,4 +1,4 @@
-// The wavefront's grid on the host, one rating after another: what device_grid.hpp makes on the
+// The wavefront's grid on the host, one rating after another, as device_grid.hpp makes it on the
 // device.
 #pragma once
 

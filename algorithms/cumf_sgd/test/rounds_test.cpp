@@ -1,4 +1,4 @@
-// The rounds of several devices: who works on what, and what has to travel for it.
+// The rounds of several devices: the work of each, and the transfers for it.
 #include "algorithms/cumf_sgd/rounds.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ struct Size {
 const std::vector<Size> kSizes = {{1, 1}, {2, 1}, {2, 2}, {3, 1}, {3, 2}, {4, 1}, {4, 2}, {7, 3}};
 
 // A block is the users of a rank by the items of a segment: each is met once an epoch, so each
-// rating is. The rows of P are the rank's; those of Q are of only one rank in a round.
+// rating is. The rows of P are the rank's; rows of Q belong to only one rank in a round.
 TEST(Rounds, EveryBlockIsMetOnceAnEpochAndNoTwoRanksShareRows) {
   for (const Size size : kSizes) {
     Rounds rounds(size.ranks, size.per_rank, 5);
@@ -38,8 +38,8 @@ TEST(Rounds, EveryBlockIsMetOnceAnEpochAndNoTwoRanksShareRows) {
   }
 }
 
-// Only transfers, from where segments are at first: each is where it is worked on, with what all
-// before have made of it, and none moves while it is worked on.
+// Only transfers, from the first places of segments: each is on the rank that works on it, with all
+// earlier updates, and none moves meanwhile.
 TEST(Rounds, SegmentsAreWhereTheyAreWorkedOn) {
   for (const Size size : kSizes) {
     Rounds rounds(size.ranks, size.per_rank, 7);
@@ -80,8 +80,8 @@ TEST(Rounds, SegmentsAreWhereTheyAreWorkedOn) {
   }
 }
 
-// Bytes: a segment has to be with each of K ranks, so that it moves K - 1 times an epoch at least,
-// and once more where the order of the next epoch begins elsewhere.
+// Bytes: a segment must visit each of K ranks, so it moves at least K - 1 times an epoch, and once
+// more if the next epoch begins elsewhere.
 TEST(Rounds, MoveNoMoreThanTheyMust) {
   for (const Size size : kSizes) {
     Rounds rounds(size.ranks, size.per_rank, 9);

@@ -42,7 +42,7 @@ std::vector<Real> packed_rows(const Real* from, std::int64_t stride, std::int32_
   return packed;
 }
 
-// An algorithm, prepared, and what a Reference<Real> of the same parameters says.
+// A prepared algorithm, and a Reference<Real> of the same parameters.
 template <class Real>
 struct Pair {
   Settings settings;
@@ -86,7 +86,7 @@ struct Pair {
     EXPECT_TRUE(item_bias() == reference.item_bias);
   }
 
-  // Says by how much, where expect_same fails.
+  // Tells the difference if expect_same fails.
   double largest_difference() {
     double largest = 0;
     const auto take = [&](const std::vector<Real>& a, const std::vector<Real>& b) {
@@ -172,7 +172,7 @@ TEST(GpuSgd, NoRatingsChangeNothing) {
   for (const Scheme scheme : kBoth) compare_both(scheme, train, {{"blocks", 4}});
 }
 
-// Groups larger than a thread block, and thread blocks that are no multiple of a warp.
+// Groups larger than a thread block, and thread blocks that are not multiples of a warp.
 TEST(GpuSgd, ThreadsOfABlockChangeNothing) {
   const Ratings train = random_matrix(700, 500, 0.1);
   for (const int threads : {1, 7, 16, 32, 100, 256, 1024}) {
@@ -212,7 +212,7 @@ TEST(GpuSgd, TakesTheLearningRateOfEachEpoch) {
   }
 }
 
-// What the evaluator sees of double precision: the factors, rounded once; anew after each epoch.
+// The evaluator's view of double precision: the factors, rounded once; anew after each epoch.
 TEST(GpuSgd, AViewOfDoublePrecisionIsRounded) {
   const Ratings train = random_matrix(70, 50, 0.2);
   for (const Scheme scheme : kBoth) {
@@ -260,7 +260,7 @@ TEST(GpuSgd, TellsBlankBlocksAndIdleLanes) {
   EXPECT_EQ(tree.device.facts().at("idle_lane_steps"), train.nnz() * (6 * 32 - 47));
 }
 
-// On ratings that can be learned, both end near each other and below where they began.
+// On ratings that can be learned, both end near each other and below their start.
 TEST(GpuSgd, LearnsALookAlike) {
   const Dataset data = make_look_alike("ml-100k", 1.0, 1, 2);
   const Split split = make_split(data, {}, 2);

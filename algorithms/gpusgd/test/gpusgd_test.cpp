@@ -1,4 +1,4 @@
-// The update rule, the tree, and what info.cpp declares, on the host.
+// The update rule, the tree, and the declarations of info.cpp, on the host.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -132,7 +132,7 @@ void iterate(benchmark::State& state, const Data& data, const Json& changes) {
     for (int k = 0; k < 4; ++k) parts[k] += marks[k + 1].seconds_since(marks[k]);
     return marks[4].seconds_since(marks[0]);
   };
-  iteration();  // from here on the factors are those of a run
+  iteration();  // from here on, factors are as in a run
   for (double& part : parts) part = 0;
   for (auto _ : state) {
     const double seconds = iteration();

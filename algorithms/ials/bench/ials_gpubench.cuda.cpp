@@ -71,7 +71,7 @@ Runner& runner(const std::string& name, const Json& changes) {
     one->blocks =
         std::make_unique<BlockSteps>(read_ials_pp_settings(params), pairs, initial, one->context);
   }
-  one->half_step(true);  // from here on the factors are those of a run
+  one->half_step(true);  // from here on, factors are as in a run
   one->half_step(false);
   return *one;
 }

@@ -1,4 +1,4 @@
-// What the kernels of ials and ials_pp share with the host: layouts, limits, memory.
+// Shared by the kernels of ials and ials_pp with the host: layouts, limits, memory.
 #include <gtest/gtest.h>
 
 #include <set>

@@ -1,5 +1,5 @@
-// What the algorithms for implicit feedback make on the device against the host's: pairs, entries,
-// tasks.
+// Data that the algorithms for implicit feedback make on the device against the host's: pairs,
+// entries, tasks.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@
 namespace mf::ials {
 namespace {
 
-// Values of 0 to 5 where `zeros`, else of 1 to 5. A third of the users has no pairs, user 1 many.
+// Values of 0 to 5 if `zeros`, else of 1 to 5. A third of the users has no pairs, user 1 many.
 Ratings clicks(std::int32_t users, std::int32_t items, double density, bool zeros,
                std::uint64_t seed) {
   Rng rng(seed);

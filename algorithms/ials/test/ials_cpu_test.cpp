@@ -57,7 +57,7 @@ TEST(IalsCpu, EverySolverSolvesEveryRow) {
   }
 }
 
-// For the last half-step: what is left of b over b, in the worst row of Y.
+// For the last half-step: the residual of b over b, in the worst row of Y.
 double residual(const Dense& dense, const Matrix& x, const Matrix& y) {
   double worst = 0;
   for (std::int64_t i = 0; i < y.rows(); ++i) {
@@ -103,7 +103,7 @@ TEST(IalsCpu, NoEpochRaisesTheObjective) {
   }
 }
 
-// A run whose rows are no numbers is to end as diverged, not with the rows that it began with.
+// A run whose rows are NaN must end as diverged, not with its first rows.
 TEST(IalsCpu, CgPassesOnWhatIsNoNumber) {
   const Ratings train = test::all_pairs(6, 5);
   Trainer trainer("ials_cpu", {{"factors", 9}}, train);
@@ -116,7 +116,7 @@ TEST(IalsCpu, CgPassesOnWhatIsNoNumber) {
   for (const float y : model.q) EXPECT_TRUE(std::isnan(y));
 }
 
-// The square of a residual is 0 before it is itself: there is no next direction.
+// The square of a residual is 0 before it is itself: the next direction does not exist.
 TEST(IalsCpu, AResidualWhoseSquareVanishesEndsCg) {
   const Ratings train = test::all_pairs(6, 5);
   Trainer trainer("ials_cpu", {{"factors", 9}, {"cg_steps", 5}}, train);

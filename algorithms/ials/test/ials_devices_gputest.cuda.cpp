@@ -53,7 +53,7 @@ void expect_like(const Outcome& many, const Outcome& single, Communicator& ranks
   EXPECT_LT(difference(many.model.q, single.model.q, single.model.n_items), 2e-3) << what;
 }
 
-// Values of 0, which are no pairs, among the others.
+// Values of 0, which are not pairs, among the others.
 Ratings with_zeros(const Ratings& ratings) {
   std::vector<Rating> list;
   for (std::int64_t k = 0; k < ratings.nnz(); ++k) {
@@ -96,8 +96,8 @@ TEST_P(IalsDevices, MayHaveNothingToDo) {
         }
       }
       const Ratings ratings = mf::test::ratings_of(users, items, list);
-      // With one row the Gram matrix is that of one direction and reg: a small reg would make of
-      // fp16's rounding in the others more than the limit.
+      // With one row the Gram matrix has one direction and reg: with a small reg, fp16's rounding
+      // in the others would exceed the limit.
       const Json changes = {{"factors", 4}, {"reg", 5}, {"precision", "fp16x2"}};
       expect_like(train(ratings, changes, &ranks), train(ratings, changes, nullptr), ranks,
                   std::to_string(users) + " x " + std::to_string(items));

@@ -73,8 +73,8 @@ struct Fitted {
   Dense dense;
 };
 
-// An iteration against exact solutions: X with the first Y, then Y with the X that was found.
-// `first_x`: that X, where it is known.
+// An iteration against exact solutions: X with the first Y, then Y with the X found. `first_x`:
+// that X, if it is known.
 void expect_exact(const Ratings& train, Json changes, double tolerance, Matrix& first_x) {
   changes["cg_steps"] = 40;
   Fitted run(train, changes);
@@ -115,8 +115,8 @@ TEST_P(IalsFusedFactors, AnIterationIsTheExactSolution) {
   }
 }
 
-// Many more rows than thread blocks, of uneven lengths: no row may depend on what its block did
-// before. Compared with exact solutions, row by row.
+// Many more rows than thread blocks, of uneven lengths: no row may depend on its block's earlier
+// work. Compared with exact solutions, row by row.
 TEST_P(IalsFusedFactors, ManyRowsOfUnevenLengthAreSolved) {
   const int f = GetParam();
   const std::int32_t rows = f <= 64 ? 4000 : f <= 128 ? 1500 : 500;
@@ -145,8 +145,7 @@ TEST_P(IalsFusedFactors, ManyRowsOfUnevenLengthAreSolved) {
   }
 }
 
-// Rows of up to hundreds of pairs by every number of warps: applied is what fp32 makes of fp16
-// rows.
+// Rows of up to hundreds of pairs by every number of warps: applied equals fp32 on fp16 rows.
 TEST_P(IalsFusedFactors, AppliedRowsOfEveryLengthAreSolved) {
   const int f = GetParam();
   std::vector<Rating> list;
@@ -199,7 +198,7 @@ TEST(IalsFused, LongRowsAreSolved) {
   }
 }
 
-// Three steps of CG, the default, are as good as exact solutions where weights are near 1. The
+// Three steps of CG, the default, are as good as exact solutions if weights are near 1. The
 // condition of a row's system is at most 1 + its largest weight; of 50, it takes more of them.
 TEST(IalsFused, TheObjectiveAfterTenIterationsIsThatOfExactSolutions) {
   const Ratings weighted = clicks(300, 200, 0.15, 5);
@@ -257,7 +256,7 @@ TEST(IalsFused, WeightsFarFromOneAreSolved) {
   const Ratings equal = binary(weighted);
   for (const double alpha : {1e-4, 1e-2, 1e2, 1e3}) {
     const Json changes = {{"factors", 20}, {"reg", 1}, {"alpha", alpha}, {"precision", "fp16x2"}};
-    // The condition of a row's system is that of 1 + its largest weight.
+    // The condition of a row's system is at most 1 + its largest weight.
     const double tolerance = alpha > 10 ? 1e-2 : 1e-3;
     expect_exact(weighted, changes, tolerance);
     expect_exact(equal, changes, tolerance);

@@ -1,4 +1,4 @@
-// What ials_fused decides on the host: how weights enter the kernels, its tasks, and the chunks of
+// Decisions of ials_fused on the host: how weights enter the kernels, its tasks, and the chunks of
 // its Gram matrices.
 #include <gtest/gtest.h>
 
@@ -71,7 +71,7 @@ TEST(FusedWeighting, WeightsBeyondItsRangeAreRefused) {
 
 TEST(FusedWeighting, WeightsThatAreAllTinyAreRefused) {
   EXPECT_NO_THROW(of({static_cast<float>(kSmallestWeight), static_cast<float>(kSmallestWeight)}));
-  EXPECT_NO_THROW(of({1e-30F, 1}));  // beside those of a usual size they vanish
+  EXPECT_NO_THROW(of({1e-30F, 1}));  // beside weights of a usual size they vanish
   EXPECT_THROW(of({1e-32F, 1e-32F}), Error);
 }
 
@@ -160,7 +160,7 @@ TEST(AppliedPlan, WhatNoBlockHoldsIsStreamed) {
   EXPECT_EQ(next, std::ssize(tasks));
 }
 
-// What the device searches for, against a walk over all tasks.
+// The results of the device's search, against a walk over all tasks.
 TEST(AppliedPlan, BandsAreThoseOfAWalkOverTheTasks) {
   Rng rng(3);
   for (const std::int64_t longest : {32, 8192}) {
@@ -218,7 +218,7 @@ TEST(AppliedPlan, RowsAreAppliedAsAskedForWhereTheyFit) {
     EXPECT_EQ(longest(Normal::automatic, Precision::fp16, factors),
               std::min(fits, als::applied_break_even(choice_of(factors, 3))));
   }
-  // Where A is not formed, all of them.
+  // All of them if A is not formed.
   for (const Normal normal : {Normal::automatic, Normal::applied}) {
     EXPECT_EQ(longest(normal, Precision::fp16, 257), std::numeric_limits<std::int32_t>::max());
   }
@@ -235,7 +235,7 @@ TEST(FusedKernels, ThereIsAKernelForEveryNumberOfFactors) {
   }
 }
 
-// What the multiplication and the kernel of the rest rely on.
+// The multiplication and the kernel of the rest rely on this.
 void expect_all_in_chunks(std::int64_t rows) {
   SCOPED_TRACE(rows);
   const GramChunks chunks = gram_chunks(rows);

@@ -16,7 +16,8 @@
 namespace mf::ials::test {
 namespace {
 
-constexpr double kReg = 0.5;  // systems that fp32 solves to what is tested, however many factors
+constexpr double kReg = 0.5;  // so that fp32 solves the systems accurately for any number of
+                              // factors
 
 // A device algorithm on a matrix, from the same start as Trainer's.
 struct Device {
@@ -133,7 +134,7 @@ TEST(IalsPost, AnyNumberOfThreadBlocksGivesTheSameBits) {
       expect_same(Device("ials", other, train).run(3), want, dot + std::to_string(blocks));
     }
   }
-  // Neither does what is read when.
+  // Neither does the order of reads.
   expect_same(Device("ials", post(33, "shuffle", "coalesced", false), train).run(3),
               Device("ials", post(33, "shuffle", "coalesced", true), train).run(3), "prefetch");
 }

@@ -1,5 +1,5 @@
-// The tasks of ials_fused, made on the host one after the other: what fused/plan.hpp makes on the
-// device.
+// The tasks of ials_fused, made on the host one after the other, as fused/plan.hpp makes them on
+// the device.
 #pragma once
 
 #include <algorithm>

@@ -10,7 +10,7 @@
 
 namespace mf::ials::test {
 
-// Nothing where the data or what unpacks it is not there: `why` says so.
+// Empty if the data or the program that unpacks it is missing: `why` says so.
 inline std::optional<Ratings> liked_movies(std::string& why) {
   const auto all = mf::test::movielens_100k(why);
   if (!all) return std::nullopt;

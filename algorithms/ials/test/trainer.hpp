@@ -1,4 +1,4 @@
-// An algorithm of this family on one matrix, with what it needs.
+// An algorithm of this family on one matrix, with its inputs.
 #pragma once
 
 #include <string>

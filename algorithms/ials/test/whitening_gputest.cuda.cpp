@@ -38,7 +38,7 @@ class DeviceRows {
     const auto values = back(values_.data(), (rows_ + 1) * stride(), stream_);
     return Eigen::Map<const Rows>(values.data(), rows_ + 1, stride());
   }
-  // What lies around the rows must be zero still.
+  // The memory around the rows must still be zero.
   Rows back_rows() const {
     Rows padded = all();
     Rows rows = padded.topLeftCorner(rows_, factors_);

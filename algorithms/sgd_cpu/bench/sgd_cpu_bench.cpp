@@ -1,10 +1,10 @@
 // items_per_second is rating updates a second.
 //   sharing/<what>/<model>/pad:<n>/<threads>/<f>  the loop of hogwild on a look-alike of ml-1m, by
-//                                    what its threads share: rows (any user and item, as hogwild),
+//                                    the rows its threads share: rows (any, as hogwild),
 //                                    only users or only items, or nothing. n cache lines lie unused
 //                                    between rows. A thread has the same ratings, whether it runs
-//                                    by itself or with others, so two threads over one tell what
-//                                    sharing costs.
+//                                    alone or with others, so two threads over one tell the cost of
+//                                    sharing.
 //
 // Larger shapes by environment: MFBENCH_BENCH_LIKE (a look-alike's name), MFBENCH_BENCH_SCALE (its
 // scale factor).
@@ -38,14 +38,14 @@ constexpr int kSharers = 2;
 bool shares_users(const std::string& what) { return what == "rows" || what == "users"; }
 bool shares_items(const std::string& what) { return what == "rows" || what == "items"; }
 
-// Contiguous rows, so that what a prefetcher takes beyond the end of one is mostly the thread's
-// own.
+// Contiguous rows, so that a prefetcher's reads beyond the end of one mostly hit the thread's own
+// rows.
 int sharer_of(std::int32_t row, std::int32_t rows) {
   return static_cast<int>(std::int64_t{row} * kSharers / rows);
 }
 
-// The ratings of each of kSharers threads, in random order, as many for each: those of its own
-// users, of its own items, or any.
+// The ratings of each of kSharers threads, in random order, as many for each: of its own users, of
+// its own items, or any.
 std::vector<std::vector<Rating>> shares_of(const Ratings& train, const std::string& what) {
   std::vector<Rating> order(train.nnz());
   for (std::int64_t k = 0; k < train.nnz(); ++k) order[k] = train[k];

@@ -69,7 +69,7 @@ World train_over(const Ratings& train, const Json& changes, const Run& how) {
 }
 
 // Blocks of the part of the items that a rank has in a stage: it starts with the part of its own
-// number, and gets that of the rank before it.
+// number, and gets the part of the rank before it.
 std::vector<Block> blocks_of_stage(const BlockGrid& grid, int rank, int stage, int ranks) {
   const int part = (rank - stage + ranks) % ranks;
   const int stripes = grid.shape().items / ranks;
@@ -92,7 +92,7 @@ void run_epoch(Reference& reference, const World& world) {
   }
 }
 
-// Three epochs in that order, and what the ranks came to.
+// Three epochs in that order, and the ranks' results.
 void expect_ring(const World& world) {
   ASSERT_EQ(world.all_errors(), "");
   Reference reference(world.initial, kRate, 0.02);
@@ -146,7 +146,7 @@ TEST(FpsgdRanks, MoreRanksThanRows) {
   expect_ring(train_over(train, {{"factors", 2}, {"block_order", "first"}}, {5}));
 }
 
-// Blocks in any order and threads within each rank: as good a model as that of one process.
+// Blocks in any order and threads within each rank: as good a model as one process makes.
 TEST(FpsgdRanks, TheModelIsAsGoodAsThatOfOneProcess) {
   const Ratings train = planted(200, 150, 0.4, 1);
   const World one = train_over(train, {{"factors", 8}}, {1, 30});

@@ -200,7 +200,7 @@ TEST(Fpsgd, OneThreadIsReproducible) {
   }
 }
 
-// With block_order first and one thread the order of an epoch is that of the blocks.
+// With block_order first and one thread an epoch follows the order of the blocks.
 TEST_P(BothModels, FpsgdIsTheReferenceInItsOwnOrder) {
   const Ratings train = planted(80, 60, 0.3, 1);
   Trainer trainer("fpsgd",

@@ -48,8 +48,8 @@ TEST(Shuffle, EveryOrderOfFourIsEquallyLikely) {
   EXPECT_LT(chi_square, 60);
 }
 
-// Many buckets: where elements of the first tenth go is even over the tenths. Nine degrees of
-// freedom in each row; above 40 with probability 8e-6.
+// Many buckets: elements of the first tenth spread evenly over the tenths. Nine degrees of freedom
+// in each row; above 40 with probability 8e-6.
 TEST(Shuffle, PlacesAreEvenAcrossBuckets) {
   constexpr std::int64_t kCount = 1000000;
   ASSERT_GT(plan_shuffle(kCount).buckets, 8);

@@ -92,7 +92,7 @@ TEST(DeviceTiles, RatingsAreShuffledWithinTheirUserAndMarked) {
   }
 }
 
-// A pass in the order of the device, where every user is one chunk and no item is shared.
+// A pass in the order of the device, for one chunk a user and no shared item.
 void serial_pass(const Ratings& train, const Settings& s, double rate, std::uint64_t seed,
                  Model& model) {
   const std::int64_t f = model.factors;
@@ -147,8 +147,8 @@ TEST(SgdTiled, EqualsASerialPassWhereNoItemIsShared) {
   }
 }
 
-// A diverged model must look like one: rounding turns no NaN into a number. (Not the user
-// of item 0, whose row stands where a chunk has no rating: it would reach others.)
+// A diverged model must look like one: rounding turns no NaN into a number. (Not the user of item
+// 0, whose row stands in for missing ratings of a chunk: it would reach others.)
 TEST(SgdTiled, RowsThatAreNoNumbersStaySo) {
   const Ratings train = disjoint_matrix(300, 32);
   for (const char* storage : {"fp32", "fp16", "bf16"}) {
@@ -178,9 +178,9 @@ TEST(SgdTiled, RowsThatAreNoNumbersStaySo) {
   }
 }
 
-// One user with far more ratings than a chunk: its row of P is shared, its items are not. Each
-// item is updated exactly once, from an error that depends on p; with a rate so small that p stays
-// where it was, the items say whether every rating was visited once.
+// One user with far more ratings than a chunk: its row of P is shared, its items are not. Each item
+// is updated exactly once, from an error that depends on p; with a rate so small that p stays the
+// same, the items say whether every rating was visited once.
 TEST(SgdTiled, VisitsEveryRatingOfAGiantOnce) {
   Ratings::Arrays arrays;
   const std::int32_t n = 10007;
@@ -251,7 +251,7 @@ TEST(SgdTiled, NoUpdateOfASharedItemIsLost) {
     device.run(1, 1, kRate);
     const Model after = device.model();
     EXPECT_NEAR((after.item_bias[0] - initial.item_bias[0]) / wanted_bias, 1, 0.02) << storage;
-    if (storage != std::string("fp32")) continue;  // rounding is larger than what one of them adds
+    if (storage != std::string("fp32")) continue;  // rounding is larger than one's addition
     double along = 0;
     double norm = 0;
     for (std::int64_t k = 0; k < kFactors; ++k) {

@@ -210,7 +210,7 @@ RingShape ring_shape(int ranks, const ProblemShape& shape, Writes writes = Write
   return ring_shape(ranks, shape.n_items, shape.nnz, one_device_workers(shape, writes));
 }
 
-// As many updates of a user are under way as on a single device; of an item only where they are
+// As many updates of a user are under way as on a single device; of an item only if they are
 // stored, so that some are lost.
 TEST(Ring, AutomaticWorkersAreThoseOfOneDeviceForEachRowInHand) {
   EXPECT_EQ(one_device_workers(kNetflix, Writes::add), 480'189 / 32);
@@ -249,7 +249,7 @@ TEST(Ring, NoMoreGroupsWriteAnItemAtOnceThanOnOneDevice) {
             ring_thin_above(kAbove, {one, own, std::int64_t{ranks} * halves}, shape.nnz, 0);
         EXPECT_LE(above, kAbove);
         for (const std::int64_t ratings : {500, 9000, 20000, 50000, 200000}) {
-          // A rank has its users' ratings of the item, and in hand those of its part of the items.
+          // A rank has its users' ratings of the item, and in hand its items' ratings.
           const double writers =
               writers_of(static_cast<double>(ratings) / ranks, ratings, above,
                          static_cast<double>(own), nnz / (1.0 * ranks * ranks * halves));

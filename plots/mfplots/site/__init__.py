@@ -2,11 +2,11 @@
 
     gather     finds the folders and reads them; a damaged file is named and left out
     groups     a data set's series from all folders, with the time of each to the target
-names names of algorithms in rows and curves, and their authors
+    names      names of algorithms in rows and curves, and their authors
     panels     the first page: of each data set how long each algorithm takes to three targets
-board the rows of leaderboard and speed; `ceilings` the measured limits of a machine
-case_page all facts of one case
-pairs `mfbench compare` of two folders that share cases
+    board      the rows of leaderboard and speed; `ceilings` the measured limits of a machine
+    case_page  all facts of one case
+    pairs      `mfbench compare` of two folders that share cases
     exhibits   docs/reproduction, claim by claim; `figures` a picture of each exhibit
     tuning     searches of parameters with their trials
     write      data files, pages and libraries into the folder

@@ -1,4 +1,4 @@
-// NumPy's arrays: one by itself, and three of an archive.
+// NumPy's arrays: a single one, and three of an archive.
 #include <cmath>
 #include <cstring>
 
@@ -58,7 +58,7 @@ void npy(std::string_view input) {
   if (!column && !floats && !ints && !longs) fail(ErrorKind::data, "no reader takes it");
 }
 
-// An archive that is whole, with what the input says in it.
+// A whole archive with the input in it.
 void npz(std::string_view input) {
   const auto parts = parts_of(input, kNumpyFiles.size());
   std::vector<std::pair<std::string, std::string>> members;

@@ -1,4 +1,4 @@
-// What a library in another process says on its channel, and the peer.json of one that is
+// Messages of a library in another process on its channel, and the peer.json of one that is
 // installed.
 #include <cmath>
 #include <filesystem>

@@ -19,7 +19,7 @@ std::ptrdiff_t files_in(const fs::path& folder) {
 void claim(std::string_view input) {
   const std::string key = "fuzz", name = kClaimPrefix + key;
   write_scratch("shared/results/" + name, input);
-  fs::create_directory(scratch() / ("shared/results/" + name + "~"));  // where a token may lead
+  fs::create_directory(scratch() / ("shared/results/" + name + "~"));  // target of a token
   const auto before = files_in(scratch() / "shared");
   {
     const ClaimFolder folder(scratch() / "shared/results", "fuzz");

@@ -1,4 +1,4 @@
-// What a library in another process sends: the message that names its model, and the four files.
+// Files of a library in another process: the message that names its model, and the four files.
 #include <array>
 #include <cmath>
 #include <string>

@@ -5,7 +5,7 @@
 //   most                   |V Theta v|^2 is at most that times v.v
 //   weigh(g)               V g
 //   sum(x, y)              x.y
-// sums(w, p, r, h, u) w.p, w.r, w.h, w.u, as x, y, z, w of the result
+//   sums(w, p, r, h, u)    w.p, w.r, w.h, w.u, as x, y, z, w of the result
 //   inverse(x), kLeastInverted     1 / x of x above that
 #pragma once
 

@@ -1,4 +1,4 @@
-// Owned memory, streams and graphs, and what their errors say.
+// Owned memory, streams and graphs, and their error messages.
 #include <vector>
 
 #include "algorithms/core/cuda/memory.hpp"
@@ -17,7 +17,7 @@ TEST(DeviceBuffer, CountsItsBytes) {
     DeviceBuffer<float> a(1000);
     EXPECT_EQ(allocated_bytes() - before, 4000);
     DeviceBuffer<float> b = std::move(a);
-    EXPECT_EQ(a.data(), nullptr);  // NOLINT(bugprone-use-after-move): what moving leaves
+    EXPECT_EQ(a.data(), nullptr);  // NOLINT(bugprone-use-after-move): the moved-from state
     EXPECT_EQ(allocated_bytes() - before, 4000);
   }
   EXPECT_EQ(allocated_bytes(), before);

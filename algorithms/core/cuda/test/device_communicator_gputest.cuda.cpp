@@ -1,4 +1,4 @@
-// What devices do together, by ranks with a device each; and R over them.
+// Collective operations of devices, by ranks with a device each; and R over them.
 #include "algorithms/core/cuda/ranks/device_communicator.hpp"
 
 #include <sys/types.h>
@@ -83,7 +83,7 @@ TEST_P(Devices, NothingAtAllIsGathered) {
   });
 }
 
-// What is moved first connects, which takes a hundred times as long: by messages of its own.
+// The first transfer connects, which takes a hundred times as long: by separate messages.
 TEST_P(Devices, AreConnectedBeforeTheFirstExchange) {
   in_ranks(GetParam(), [](Communicator& ranks) {
     DeviceCommunicator devices(ranks);
@@ -272,7 +272,7 @@ TEST_P(Devices, WhatComputesBeforeAnExchangeIsNoWait) {
   });
 }
 
-// One that fails while the others have work queued: what it holds can be freed.
+// One that fails while the others have work queued: its memory can be freed.
 TEST_P(Devices, ARankThatFailsGivesUp) {
   in_ranks(
       GetParam(),
@@ -300,7 +300,7 @@ TEST_P(Devices, ARankThatFailsGivesUp) {
       false);
 }
 
-// Each rank's rows and columns are those of the whole.
+// Each rank's rows and columns equal the whole's.
 TEST_P(Devices, ColumnsAreMadeOfTheRowsOfAll) {
   in_ranks(GetParam(), [](Communicator& ranks) {
     auto& devices = DeviceCommunicator::of(ranks);

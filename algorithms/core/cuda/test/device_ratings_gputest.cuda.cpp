@@ -87,7 +87,7 @@ TEST(DeviceRatings, RowsAreTheHostsWhetherPackedBeforeOrNot) {
   }
 }
 
-// All pairs but those of item 1.
+// All pairs except item 1's.
 Ratings dense(std::int32_t users, std::int32_t items) {
   std::vector<Rating> list;
   for (std::int32_t user = 0; user < users; ++user) {

@@ -1,5 +1,5 @@
-// The kernels of the tests, in a source of their own: what includes GoogleTest and the model goes
-// to the host compiler.
+// The kernels of the tests, in a separate source: sources with GoogleTest and the model go to the
+// host compiler.
 #pragma once
 
 #include <cuda_runtime_api.h>

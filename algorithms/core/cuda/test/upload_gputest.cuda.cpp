@@ -59,7 +59,7 @@ TEST(Uploader, ArraysOfAnySizeArrive) {
   }
 }
 
-// Many in flight: what an upload comes from may end when the call has returned.
+// Many in flight: the source of an upload may end when the call has returned.
 TEST(Uploader, WhatTheyComeFromMayEnd) {
   Gpu gpu;
   std::vector<DeviceBuffer<std::int64_t>> buffers;
@@ -94,7 +94,7 @@ TEST(Uploader, PiecesArriveInTheirPlaces) {
   }
 }
 
-// Its error ends the upload, also where others wait for a place in the ring; the next is whole.
+// Its error ends the upload, also if others wait for a place in the ring; the next is whole.
 TEST(Uploader, AFillThatFailsEndsTheUpload) {
   Gpu gpu;
   Uploader uploader(gpu.team, gpu.stream.get());
@@ -253,7 +253,7 @@ TEST(DeviceModel, IsSeenAsItWas) {
   }
 }
 
-// What the device makes by a rule is bit for bit what the host makes.
+// The device makes the same rows by a rule as the host, bit for bit.
 TEST(InitialRows, AreTheHosts) {
   Gpu gpu;
   Uploader uploader(gpu.team, gpu.stream.get());
