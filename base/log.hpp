@@ -18,7 +18,7 @@ inline void to_stderr(const std::string& kind, const std::string& text) {
   fmt::print(stderr, "{}{}: {}\n", clear_line(stderr), kind, printable(text));
 }
 
-// "warning: ...": something is not as it should be, and the work goes on.
+// "warning: ...": something is wrong, but the work goes on.
 template <class... Args>
 void warn(fmt::format_string<Args...> format, Args&&... args) {
   to_stderr(in_colour(stderr, Colour::yellow, "warning"),

@@ -15,17 +15,17 @@ inline constexpr std::size_t kAnyWidth = std::numeric_limits<std::size_t>::max()
 // For UTF-8 text without control characters. Wide characters, as of East Asia, take two.
 std::size_t columns_of(std::string_view text);
 
-// At most so many columns; text that is longer ends in "…".
+// Cuts text to `columns`; cut text ends in "…".
 std::string cut_to(std::string_view text, std::size_t columns);
 
-// Lines of at most so many columns, broken at blanks, without a line end behind the last. All but
-// the first are indented. A word that is too long gets its own line.
+// Lines of at most `columns`, broken at blanks, without a line end behind the last. All but the
+// first are indented. A word that is too long gets its own line.
 std::string folded(std::string_view text, std::size_t columns, std::size_t indent);
 
 // Whether it takes control sequences: TERM is not "dumb".
 bool is_terminal(std::FILE* out);
 
-// How many may be written: nothing if `out` is not a terminal, 99 if it does not say.
+// The columns of a terminal: empty if `out` is not one, 99 if unknown.
 std::optional<std::size_t> terminal_columns(std::FILE* out);
 
 // The width to fold text to: the terminal's, 99 at most.

@@ -121,7 +121,7 @@ std::string printable_json(std::string_view json) {
       json.remove_prefix(harmless);
       continue;
     }
-    // DEL, C1 and those that turn the direction of text: one, two and three bytes.
+    // DEL, C1 and characters that turn the direction of text: one, two and three bytes.
     const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(json[at]) & 0x3fU; };
     const auto first = static_cast<unsigned char>(json[0]);
     const std::size_t size = first < 0x80 ? 1 : first < 0xe0 ? 2 : 3;

@@ -23,23 +23,22 @@ std::string join(const std::vector<std::string>& words, std::string_view separat
 // Text for a message: in quotes, control bytes escaped, cut after about 40 bytes.
 std::string in_quotes(std::string_view text);
 
-// Text of any origin for a terminal: control characters, which terminals may obey, are escaped, but
-// for tabs and ends of lines; so is invalid UTF-8.
+// Text of any origin for a terminal: control characters, which terminals may obey, are escaped,
+// except tabs and ends of lines; so is invalid UTF-8.
 std::string printable(std::string_view text);
 
 // The same for a cell of a table or a line of a list: tabs and ends of lines are escaped, too, so
 // that a name cannot pass for a line.
 std::string one_line(std::string_view text);
 
-// JSON text (UTF-8) as it is, but for control characters that JSON allows raw: those become
-// \\u009b.
+// JSON text (UTF-8) in which control characters that JSON allows raw become \\u009b.
 std::string printable_json(std::string_view json);
 
 // A word that a POSIX shell takes as this one: in quotes if it has anything but letters, digits and
 // _ @ % + = : , . / -.
 std::string shell_word(std::string_view text);
 
-// UTF-8 that printable() leaves as it is, without tabs and ends of lines.
+// UTF-8 that printable() does not change, without tabs and ends of lines.
 bool is_harmless(std::string_view text);
 
 // 12.3 GiB, 4.0 KiB, 17 B

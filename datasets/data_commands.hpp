@@ -26,9 +26,8 @@ struct DataStatsOptions {
 void data_stats(std::ostream& out, const DataStatsOptions& options);
 Json dataset_stats(const Dataset& data, int threads);  // only the numbers
 
-// Reads files of one's own and keeps them in the cache under a name, which specs can use from then
-// on:
-// {"name": NAME}. Parts given as train and test are kept as the split "imported".
+// Reads the user's own files and keeps them in the cache under a name, which specs can use from
+// then on: {"name": NAME}. Parts given as train and test are kept as the split "imported".
 struct DataImportOptions {
   std::string name;                           // letters, digits, . _ -; not one of the catalog's
   std::string path, train, test, validation;  // only path, or train and test

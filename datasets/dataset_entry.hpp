@@ -22,8 +22,8 @@
 
 namespace mf {
 
-// A split as it is written: at most one of holdout, leave_out, folds, by_time, leave_last, users
-// and given.
+// The keys of a split: at most one of holdout, leave_out, folds, by_time, leave_last, users and
+// given.
 struct SplitKeys {
   SplitSpec::Kind kind = SplitSpec::Kind::holdout;
   double holdout = 0.2;

@@ -270,7 +270,7 @@ std::vector<std::string> own_files(const DatasetRequest& request) {
 
 namespace {
 
-// An imported set lives only in its cache: nothing can build it again.
+// An imported set lives only in its cache and cannot be built again.
 template <class Read>
 auto of_imported(const std::string& name, const Read& read) {
   try {
@@ -452,7 +452,7 @@ Dataset load_dataset(const DatasetRequest& request, int threads) {
 
 namespace {
 
-// The key that a cache file must have; nothing: any, since it stands for itself.
+// The key that a cache file must have; empty: any, since the file is the data set.
 std::optional<std::string> expected_key(const DatasetRequest& request) {
   if (!request.like.empty()) return look_alike_key(request);
   if (!request.expand.empty()) return expansion_key(request);

@@ -24,8 +24,8 @@ std::optional<Source> source_of(const DatasetRequest& request);
 // for other data, or if unknown.
 std::optional<std::int64_t> written_at(const DatasetRequest& request);
 
-// A mark that changes whenever the files of the data do; nothing for data without files, and for
-// files that cannot be looked at.
+// A mark that changes whenever the files of the data do; empty for data without files, and for
+// files that cannot be read.
 std::optional<std::string> mark_of_files(const DatasetRequest& request);
 
 // The content hash of the ratings that the user's own file or folder holds, if the cache knows it

@@ -8,9 +8,9 @@
 namespace mf {
 
 // "triples, not cached yet", "catalog, cached", "made when it is needed". Files are opened, their
-// format is recognised and their first thousand lines are read, unless the cache is as new as they
-// are. Throws Error(data) if something is missing, no format is recognised or these lines are
-// wrong, Error(io) if a file cannot be read.
+// format is recognised and their first thousand lines are read, unless the cache is up to date.
+// Throws Error(data) if something is missing, no format is recognised or these lines are wrong,
+// Error(io) if a file cannot be read.
 std::string look_at_data(const DatasetRequest& request);
 
 }  // namespace mf

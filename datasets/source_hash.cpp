@@ -116,7 +116,7 @@ std::string own_content_hash(std::string_view content, int threads) {
     ThreadTeam team(static_cast<int>(std::clamp<std::int64_t>(pieces, 1, std::max(threads, 1))));
     team.for_chunks(pieces, 1, [&](std::int64_t i, std::int64_t) { hash_piece(i); });
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::memory) throw;  // no more threads: the one that there is
+    if (error.kind() != ErrorKind::memory) throw;  // no more threads: use this one
     for (std::int64_t i = 0; i < pieces; ++i) hash_piece(i);
   }
   std::string lines;

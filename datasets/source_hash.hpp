@@ -1,4 +1,4 @@
-// SHA-256 of a source file's content, whatever it was compressed with.
+// SHA-256 of a source file's content, independent of its compression.
 #pragma once
 
 #include <cstdint>

@@ -471,7 +471,7 @@ class Cli {
 
 namespace {
 
-// Whoever reads it no more (EPIPE, as head) wanted no more.
+// A reader that closed the pipe (EPIPE, as head does) wants no more.
 void fail_unwritten(int error) {
   if (error == EPIPE) return;
   fail(ErrorKind::io, "what was printed could not be written: {}; results have files of their own",

@@ -113,7 +113,7 @@ Json list_json(const AlgorithmInfo& info, const std::string& title) {
           {"paper", info.paper}};
 }
 
-// The title, and below it the names, those that this build has not with a star.
+// The title, and below it the names, with a star if this build lacks them.
 std::string group_text(const std::string& title, const std::vector<const AlgorithmInfo*>& infos) {
   std::size_t width = 0;
   for (const auto* info : infos) width = std::max(width, info->name.size());

@@ -45,8 +45,7 @@ bool is_spec(const std::string& what) { return what.ends_with(".json"); }
 
 // ---- the spec of given ratings ------------------------------------------------------------------
 
-// For a file of one's own, a pair that occurs twice counts by its last rating: only then are there
-// ratings to look at.
+// In the user's own file, the last of duplicate ratings counts: else it could not be read.
 Json dataset_of(const std::string& word) {
   Json entry = expand_dataset_entry(word, word);
   if (entry.contains("path")) entry["duplicates"] = "last";

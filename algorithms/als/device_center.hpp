@@ -32,7 +32,7 @@ class DeviceCenter {
       : shape_(with_center(plain, center)),
         user_bias_(uploader.array(View<const float>(center.user_bias))),
         item_bias_(uploader.array(View<const float>(center.item_bias))) {}
-  // Made there, as make_center() makes it: but for the order of sums in fp64 the same.
+  // Made there as by make_center(), except for the order of sums in fp64.
   DeviceCenter(const ModelShape& plain, CenterKind kind, RowReg reg, cuda::DeviceRatings& ratings,
                cudaStream_t stream);
 

@@ -22,7 +22,7 @@ enum class Solver { lu, cholesky, cg };
 inline constexpr Names kSolvers{std::to_array<Named<Solver>>(
     {{"lu", Solver::lu}, {"cholesky", Solver::cholesky}, {"cg", Solver::cg}})};
 
-// Whose rows an epoch solves first.
+// The rows that an epoch solves first.
 enum class FirstSide { users, items };
 inline constexpr Names kFirstSides{
     std::to_array<Named<FirstSide>>({{"users", FirstSide::users}, {"items", FirstSide::items}})};

@@ -54,7 +54,7 @@ class BprOnDevice : public Algorithm {
                      values_.data(),  from.count,    from.n_items};
   }
 
-  // A row that many change at once goes too far: not more than a share of the smaller side.
+  // A row that many change at once goes too far: so at most a share of the smaller side.
   static std::int64_t default_workers(const Model& initial) {
     return std::max<std::int64_t>(1, std::min(initial.n_users, initial.n_items));
   }

@@ -74,7 +74,7 @@ MF_HD std::int32_t absent_item(const Row& row, std::int32_t k) {
   return k + leading(row.count, [&](std::int32_t at) { return row.items[at] - at <= k; });
 }
 
-// j: uniform over the items that the user has not, or as popular as it is there.
+// j: uniform over the items missing from the user's row, or in proportion to popularity.
 MF_HD std::int32_t draw_other(const Pairs& pairs, const Row& row, Negatives negatives, Rng& rng) {
   const std::int32_t absent = pairs.n_items - row.count;
   if (absent == 0) return kNone;

@@ -23,7 +23,7 @@ struct Pass {
   sgd::Step<float> step;
   std::uint64_t seed = 0;
   std::int64_t epoch = 0;
-  std::int64_t workers = 0;  // groups of lanes at work at once, at most but for whole warps
+  std::int64_t workers = 0;  // most groups of lanes at work at once, rounded to whole warps
   cudaStream_t stream = nullptr;
 };
 

@@ -21,7 +21,7 @@ struct Settings {
   double alpha;            // of logistic
   std::int64_t max_tries;  // of warp
   Regularizers reg;
-  // For those on the device:
+  // For algorithms on the device:
   bool tiled = false;  // p_u stays in registers
   Storage storage = Storage::fp32;
   bool stochastic = false;

@@ -89,7 +89,7 @@ struct Layout {
 // Borrows `from`.
 Layout make_layout(const SideRows& from, const LayoutRule& rule, ThreadTeam& team);
 
-// Throws the Error(unsupported) that says how many units, of so many ratings, fit.
+// Throws the Error(unsupported) that gives the most units and their size in ratings.
 [[noreturn]] void refuse_units(std::int64_t units, std::int64_t unit);
 
 // Others of a tile.

@@ -115,7 +115,7 @@ struct AlgorithmInfo {
   std::string origin = {};      // of a plugin: its file and hash
   Method method = Method::sgd;  // the meaning of an update
   Hardware hardware = Hardware::cpu;
-  int min_compute = 0;  // of a device: 80 for compute capability 8.0; 0: whatever the build has
+  int min_compute = 0;  // of a device: 80 for compute capability 8.0; 0: any that the build has
   bool deterministic = false;  // same result for the same seed and parameters
   bool uses_learning_rate = true;
   bool starts_by_rule = false;  // makes its first factors itself, in place

@@ -69,15 +69,15 @@ FactorView make_view(const ModelShape& shape, Location location, const float* p,
                      std::int64_t stride, const float* user_bias = nullptr,
                      const float* item_bias = nullptr);
 
-// How P and Q are to be made.
+// How to make P and Q.
 struct InitialRule {
   InitialRows users, items;
 };
 
 // Host storage of a model: rows packed (stride = factors).
 struct Model : ModelShape {
-  // If set, p and q are empty: whoever wants their elements makes them, on the device
-  // (cuda/initial_rows.hpp) or by make_rows().
+  // If set, p and q are empty: their users make the elements, on the device (cuda/initial_rows.hpp)
+  // or by make_rows().
   std::optional<InitialRule> rule;
   AlignedVector<float> p;          // n_users x factors
   AlignedVector<float> q;          // n_items x factors

@@ -11,7 +11,7 @@ namespace mf {
 inline constexpr std::int64_t kPinnedPieceBytes = std::int64_t{4} << 20;
 inline constexpr int kPinnedPieces = 16;
 
-// As many pieces as so many bytes fill; one is filled while another is copied.
+// The number of pieces that `bytes` fill; one is filled while another is copied.
 constexpr std::int64_t pinned_pieces(std::int64_t bytes) {
   return std::clamp<std::int64_t>((bytes + kPinnedPieceBytes - 1) / kPinnedPieceBytes, 2,
                                   kPinnedPieces);

@@ -22,7 +22,7 @@ MemoryUse memory_of(const Params& params, double preparing) {
                      .number = stored_number_bytes(read_storage(params))}};
 }
 
-// On whatever device.
+// For any device.
 WavefrontShape largest_grid(const Params& params, const ProblemShape& shape) {
   return wavefront_shape(read_wavefront(params), shape, std::numeric_limits<std::int64_t>::max());
 }

@@ -8,7 +8,7 @@ namespace mf {
 
 // Loads it for the life of the program and registers its algorithms, which name the file and its
 // SHA-256 as their origin. Returns why it cannot be: it is made for another mfbench, lacks
-// something, or names an algorithm that there is already; then it has registered nothing.
+// something, or names an existing algorithm; then nothing is registered.
 std::optional<std::string> load_plugin(const std::string& path);
 
 }  // namespace mf

@@ -34,7 +34,7 @@ struct GridRequest {
   int ranks = 1;                  // as many have equal shares of the stripes of both sides
 };
 
-// Filled in from the shape of the problem, the machine and the factors; the rest as it is.
+// Filled in from the shape of the problem, the machine and the factors; the rest unchanged.
 GridRequest grid_request(std::int64_t factors, const ProblemShape& shape, int threads);
 
 // NOTES.md, "The grid", says why these sizes.
@@ -67,7 +67,7 @@ class BlockGrid {
   // First rows of the stripes, and the number of rows.
   const std::vector<std::int64_t>& user_starts() const { return user_starts_; }
   const std::vector<std::int64_t>& item_starts() const { return item_starts_; }
-  const std::vector<Block>& blocks() const { return blocks_; }  // those with ratings
+  const std::vector<Block>& blocks() const { return blocks_; }  // blocks with ratings
   std::vector<GridCell> cells() const;                          // of blocks()
   const Run* runs_of(const Block& block) const { return runs_.data() + block.first_run; }
   const RowRating* ratings_of(const Block& block) const {

@@ -38,7 +38,7 @@ class BlockScheduler {
   void start_epoch(Rng rng);
 
   // A block for the calling thread, which owns its two stripes until it gives it back. Waits while
-  // every pending block shares a stripe with a running one; nothing when none is pending or after
+  // every pending block shares a stripe with a running one; empty when none is pending or after
   // stop().
   std::optional<std::int32_t> take();
   std::optional<std::int32_t> try_take();  // does not wait

@@ -11,7 +11,7 @@ namespace mf::sgd_cpu {
 
 enum class StreamOrder {
   shuffled,    // every rating once, in an order drawn anew for each (seed, epoch)
-  sequential,  // as they lie, by user
+  sequential,  // in their order, by user
   users,       // users in turn, one of its ratings each, drawn anew, as in cu2rec
 };
 inline constexpr Names kStreamOrders{

@@ -35,13 +35,13 @@ using Step = sgd::Step<float>;
 
 constexpr int kThreads = 128;
 
-// Ratings of a chunk whose rows of Q are fetched together: as the registers have room for two
-// batches of them, kValues of a row in each lane.
+// Ratings of a chunk whose rows of Q are fetched together: the registers hold two batches, kValues
+// of a row in each lane.
 template <int kValues>
 constexpr int kBatchOf = kValues <= 16 ? 4 : 2;
 
 // kBatch ratings and their rows of Q. All lanes of a group read the same ratings: one transaction,
-// from the first-level cache but for the first of a line.
+// from the first-level cache except for the first of a line.
 //
 // Lane i of a group has the item's bias of rating i: one load and one addition a batch.
 template <class Share, int kBatch, bool kBiased>

@@ -30,7 +30,7 @@ struct Arrays {
 // Chunks of a bundle: the users that a warp works on at once, by the length of a row.
 int bundle_size(const Settings& settings);
 
-// Groups of lanes, a chunk each, that a pass by so many workers has at once.
+// Groups of lanes, a chunk each, that a pass by `workers` has at once.
 std::int64_t groups_at_once(const Settings& settings, std::int64_t workers);
 
 struct Pass {

@@ -44,8 +44,8 @@ std::int64_t ring_workers(const RingShape& shape, int halves) {
   return std::max<std::int64_t>(1, shape.workers / (std::int64_t{shape.ranks} * halves));
 }
 
-// An item of n ratings is held by n * held groups at a time: the share of its ratings among those
-// in hand, of all groups.
+// An item of n ratings is held by n * held groups at a time: the share of its ratings among the
+// ratings in hand, times all groups.
 std::int64_t ring_thin_above(std::int64_t above, const RingGroups& groups, std::int64_t nnz,
                              double step) {
   if (above == 0 || nnz == 0) return above;

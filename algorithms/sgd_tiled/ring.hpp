@@ -35,10 +35,10 @@ struct RingShape {
 // count if updates of items are added: those are never lost.
 std::int64_t one_device_workers(const ProblemShape& shape, Writes writes);
 
-// Workers of a device whose blocks are in so many halves. Automatic: a device has a part in `ranks`
+// Workers of a device whose blocks are in `halves` parts. Automatic: a device has a part in `ranks`
 // of the users, and for each a part in `ranks * halves` of its ratings; so it would have `ranks *
-// halves` times as many updates of one user under way as a single device with as many workers.
-// They are divided by as much. The same holds of an item.
+// halves` times as many updates of one user under way as a single device with as many workers. They
+// are divided by as much. The same holds of an item.
 std::int64_t ring_workers(const RingShape& shape, int halves);
 
 // 1 or 2. Halves hide the exchange, and leave half as many workers: they are taken if they should

@@ -39,7 +39,7 @@ AtomicFile::AtomicFile(const std::string& path, Origin origin)
   if (!file_) fail_to_write(temporary_.path());
 }
 
-// The file of whoever took over the writing stays.
+// The file of a process that took over the writing stays.
 AtomicFile::~AtomicFile() {
   if (!done_ && (!file_ || temporary_.holds(file_))) temporary_.remove();
 }

@@ -50,8 +50,8 @@ class AtomicFolder {
   ~AtomicFolder();
   AtomicFolder(const AtomicFolder&) = delete;
   AtomicFolder& operator=(const AtomicFolder&) = delete;
-  // `write` makes files below the path that it is given, which leads to this folder whatever takes
-  // its name. Errors name the folder.
+  // `write` makes files below its argument, a path that leads to this folder even if its name is
+  // taken. Errors name the folder.
   void fill(const std::function<void(const std::string& path)>& write);
   void commit();
 

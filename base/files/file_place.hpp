@@ -24,7 +24,7 @@ class FilePlace {
   // The folder is reached as above; if that fails, every call below fails with that cause.
   FilePlace(const std::string& path, Origin origin);
 
-  // A new file, with `flags` beside those that make it; none: errno says why.
+  // A new file, opened with `flags` beside the creating ones; invalid: errno says why.
   FileHandle make_file(int flags) const;
   bool make_folder() const;
   bool is_taken() const;

@@ -13,7 +13,7 @@ namespace mf {
 
 struct NpyHeader {
   std::string type;                                // "<i4"
-  std::string shape_text;                          // as it stands there
+  std::string shape_text;                          // as in the header
   std::optional<std::vector<std::int64_t>> shape;  // empty if it is not a tuple
   bool fortran_order = false;
   std::size_t data_offset = 0;  // bytes

@@ -125,7 +125,7 @@ namespace {
 
 }  // namespace
 
-// Each within the one above as it was opened, whatever has taken its name meanwhile.
+// Each within the opened one above, even if its name was taken meanwhile.
 std::string make_folder_in(const std::string& top, const std::string& name) {
   constexpr int kFlags = O_PATH | O_DIRECTORY | O_CLOEXEC;
   FileHandle folder = reach_folder(top, Origin::found);

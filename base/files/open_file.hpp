@@ -22,7 +22,7 @@ FileHandle open_file(const std::string& path, Origin origin);
 // The same; empty if nothing of that name exists.
 std::optional<FileHandle> open_if_there(const std::string& path, Origin origin);
 
-std::int64_t size_of(const FileHandle& file);  // as it is now
+std::int64_t size_of(const FileHandle& file);  // now
 
 // changed_ns() of a file of Origin::found; 0 if it is missing. It is opened for that: a network
 // file system asks its server then, but may answer stat() from its cache.

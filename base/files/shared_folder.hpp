@@ -11,7 +11,7 @@ namespace mf {
 // program is not installed.
 std::optional<std::string> shared_folder();
 
-// Those that a variable names, with colons between them.
+// The folders in an environment variable, separated by colons.
 std::vector<std::string> named_folders(const char* variable);
 
 // The path of a file of the source, such as datasets/fetch/fetch.py: in the tree that this program

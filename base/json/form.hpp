@@ -351,7 +351,7 @@ class Form {
     problems.raise();
     return start;
   }
-  // The same for a caller that goes on with the values read so far.
+  // The same for a caller that uses the values read so far.
   void parse_into(JsonReader& reader, T& out, Problems& problems) const {
     try_steps(reader, out, problems);
     for (const auto& [path, message] : reader.unknown_keys()) {

@@ -17,7 +17,7 @@ Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json();
 }
 
-// Finite numbers as they are, all others as null: JSON has no NaN.
+// Null for numbers that are not finite: JSON has no NaN.
 inline Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 inline Json number_or_null(const std::optional<double>& value) {
   return value ? number_or_null(*value) : Json();

@@ -50,7 +50,7 @@ struct Link {
   bool left = false;    // it said so
 };
 
-// One transfer as it goes on: its head, then its bytes.
+// The progress of one transfer: its head, then its bytes.
 struct Progress {
   int other;
   Head head;
@@ -235,9 +235,9 @@ class LocalLinks : public RankLinks {
 
   const int rank_;
   std::vector<Link> links_;  // nothing at the own rank
-  std::vector<Head> heads_;  // as they come in
+  std::vector<Head> heads_;  // in order of arrival
   bool announced_ = false;
-  std::atomic<bool> known_ = false;  // a fault, by whatever way
+  std::atomic<bool> known_ = false;  // a fault, from any source
   std::optional<Fault> fault_;       // the first that was heard of
 };
 

@@ -194,7 +194,7 @@ class MpiLinks : public RankLinks {
                     count, piece.expected));
   }
 
-  // Without spinning for long: a rank that waits leaves its CPU to those that compute.
+  // Without spinning for long: a waiting rank leaves its CPU to computing ones.
   void wait(std::vector<MPI_Request>& requests, const std::vector<Piece>& under_way,
             double patience_s) {
     constexpr int kSpins = 200;
@@ -229,7 +229,7 @@ class MpiLinks : public RankLinks {
     }
   }
 
-  // Whom those that have not ended are with.
+  // The peers of unfinished transfers.
   static std::vector<int> others_of(const std::vector<MPI_Request>& requests,
                                     const std::vector<Piece>& under_way) {
     std::vector<int> others;
@@ -239,7 +239,7 @@ class MpiLinks : public RankLinks {
     return others;
   }
 
-  // Nothing more is to be written to memory that is about to go.
+  // MPI must not write to memory that is about to be freed.
   static void give_up(std::vector<MPI_Request>& requests) {
     for (MPI_Request& one : requests) {
       if (one == MPI_REQUEST_NULL) continue;

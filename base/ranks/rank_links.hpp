@@ -57,7 +57,7 @@ double rank_patience_s();
 // ranks wait that long for each other within an epoch.
 void end_long_wait(std::vector<int> others, double waited_s, double patience_s);
 
-// A fault as it goes from rank to rank.
+// A fault in the form sent between ranks.
 std::string to_note(const Fault& fault);
 Fault from_note(const std::string& note);
 

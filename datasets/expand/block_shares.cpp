@@ -7,7 +7,7 @@
 namespace mf::expand {
 namespace {
 
-// The group of each: the largest counts first, as many in each group but for rounding.
+// The group of each: the largest counts first, as many in each group, up to rounding.
 std::vector<std::int64_t> groups_by(const std::vector<std::int64_t>& counts, std::int64_t groups) {
   const auto n = static_cast<std::int64_t>(counts.size());
   std::vector<std::int64_t> order(counts.size());

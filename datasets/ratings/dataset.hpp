@@ -22,7 +22,7 @@ struct RatingScale {
   float step = 0;
 };
 
-// Why it is invalid, or empty: "min 5 is not below max 1". Steps are to be told apart in floats.
+// Why it is invalid, or empty: "min 5 is not below max 1". Steps must be distinct in floats.
 std::optional<std::string> why_no_scale(const RatingScale& scale);
 
 // Implicit feedback from ratings (datasets/implicit_rule.hpp): a pair rated at or above min_rating

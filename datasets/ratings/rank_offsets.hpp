@@ -15,7 +15,7 @@ namespace mf {
 AlignedVector<std::int64_t> offsets_of_all(View<const std::int64_t> own, const PartOffsets& rows,
                                            Communicator& ranks, ThreadTeam& team);
 
-// The same on rank 0; nothing on the others.
+// The same on rank 0; empty on the others.
 AlignedVector<std::int64_t> offsets_on_rank_0(View<const std::int64_t> own, const PartOffsets& rows,
                                               Communicator& ranks, ThreadTeam& team);
 

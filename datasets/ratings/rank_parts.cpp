@@ -90,7 +90,7 @@ class Gathering {
   Gathering(const PartOffsets& parts, Communicator& ranks, ThreadTeam& team)
       : parts_(parts), ranks_(ranks), team_(team) {}
 
-  // By rank; nothing of rank 0.
+  // By rank; empty for rank 0.
   std::vector<PackedRatings> packed(const Ratings& own) const {
     std::vector<PackedRatings> all(static_cast<std::size_t>(ranks_.size()));
     const auto of = [&](int rank) -> PackedRatings& { return all[static_cast<std::size_t>(rank)]; };

@@ -1,4 +1,4 @@
-// When ratings were given, for splits by time: nothing else looks at it.
+// When ratings were given, only for splits by time.
 #pragma once
 
 #include <cstdint>

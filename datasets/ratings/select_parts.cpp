@@ -176,7 +176,7 @@ class RunCopy {
   }
 
  private:
-  // Returns the row that goes on.
+  // Returns the row that continues.
   std::int32_t block(const Source& from, std::int64_t begin, std::int64_t end, std::int32_t row,
                      std::vector<PartWriter>& writers) const {
     const std::uint8_t* const labels = labels_(begin, end, scratch_);

@@ -61,7 +61,7 @@ struct RatingRuns {
 };
 // For the rows [first, end): whole rows.
 RatingRuns rating_runs(const Ratings& all, std::int64_t first, std::int64_t end);
-// The same by pieces of so many ratings of all.
+// The same by pieces of `piece` ratings.
 RatingRuns piece_runs(const Ratings& all, std::int64_t first, std::int64_t end, std::int64_t piece);
 
 struct WantedPart {

@@ -97,7 +97,7 @@ bool Roles::has(Role role) const { return std::find(of.begin(), of.end(), role) 
 
 Roles roles_of(const std::vector<std::string>& fields, const ColumnNames& names) {
   Roles roles{std::vector<Role>(fields.size(), Role::other)};
-  for (const bool asked : {true, false}) {  // a field that is asked for by name has no other role
+  for (const bool asked : {true, false}) {  // a field named for a role has no other
     for (const Words& words : usual_words()) {
       const std::string& name = names.of(words.role);
       if (asked != name.empty()) give(roles, fields, words, name);

@@ -15,7 +15,7 @@ inline constexpr std::array kRoles = {Role::user, Role::item, Role::rating, Role
 inline constexpr Names kRoleNames{std::to_array<Named<Role>>(
     {{"user", Role::user}, {"item", Role::item}, {"rating", Role::rating}, {"time", Role::time}})};
 
-// "#3" is the third column of a file without a header; nothing for any other name.
+// "#3" is the third column of a file without a header; empty for any other name.
 std::optional<std::size_t> column_place(const std::string& name);
 
 // The usual words find an empty one (datasets/README.md).

@@ -34,7 +34,7 @@ NamedColumns named_columns(IdKind kind, std::string_view first_user, std::string
 // Throws Error(usage) for formats whose ids are integers by definition.
 void refuse_names(IdKind kind, const std::string& path, const char* format);
 
-// Distinct names, numbered as they come.
+// Distinct names, numbered in order of appearance.
 class NameCounter {
  public:
   // The number of a name, which is copied: a file may change under its view. -1 if the text is not

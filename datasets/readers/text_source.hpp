@@ -23,7 +23,7 @@ struct Text {
   std::string_view view() const { return bytes.view; }
 };
 // `on_content`, if given, gets the content to hash before it is parsed: the whole file,
-// decompressed, or a zip archive as it is.
+// decompressed, or a zip archive unchanged.
 using OnContent = std::function<void(const Bytes&)>;
 Text make_text(const std::string& path, const Bytes& file, const OnContent& on_content = nullptr);
 Text open_text(const std::string& path);  // make_text of map_file

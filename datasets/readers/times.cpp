@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kMinute = 60, kHour = 3600, kDay = 86400;
 
-// A number of exactly so many digits, or up to `most`.
+// A number of `least` to `most` digits.
 bool read_digits(const char*& p, int least, int most, std::int64_t& value) {
   const char* begin = p;
   value = 0;
@@ -22,7 +22,7 @@ bool read_digits(const char*& p, int least, int most, std::int64_t& value) {
 
 bool skip(const char*& p, char mark) { return *p == mark && (++p, true); }
 
-// +02:00, +0200 or Z; nothing is UTC.
+// +02:00, +0200 or Z; none means UTC.
 bool read_zone(const char*& p, std::int64_t& seconds) {
   if (skip(p, 'Z') || (*p != '+' && *p != '-')) return true;
   const std::int64_t sign = *p++ == '+' ? -1 : 1;

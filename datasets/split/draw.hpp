@@ -75,8 +75,8 @@ std::optional<std::uint64_t> draw(const LabelsOf& labels, std::int64_t first, st
                                   const DrawnOf& drawn, const AnyKeys& keys, ThreadTeam& team,
                                   Communicator& ranks);
 
-// Labels as they are after the draw, `to` for those labelled `from` that are drawn: cheaper to
-// compute anew each time than to write a byte a rating and to load it again.
+// Labels after the draw, `to` for drawn entries labelled `from`: cheaper to compute anew each time
+// than to write a byte a rating and to load it again.
 template <class AnyKeys>
 LabelsOf drawn_labels(LabelsOf before, std::optional<std::uint64_t> last, const AnyKeys& keys,
                       std::uint8_t from, std::uint8_t to);

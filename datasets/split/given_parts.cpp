@@ -29,7 +29,7 @@ std::int64_t position_in_row(const Ratings& ratings, std::int64_t user, std::int
   return in_row < 0 ? -1 : begin + in_row;
 }
 
-// The ids of one side that all parts share: integers as they are, or rows of the names of all.
+// The ids of one side that all parts share: integers unchanged, or rows of the names of all.
 struct UnitedIds {
   IdNames names;
   std::vector<AlignedVector<std::int32_t>> of_part;  // of its rows, ascending

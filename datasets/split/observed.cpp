@@ -43,7 +43,7 @@ std::int64_t keep_observed(Split& split, const std::string& name, ThreadTeam& te
     zeros += signs.zeros;
   }
   if (zeros == 0) return 0;
-  // One after the other: each goes before the next is copied.
+  // One after the other: each is freed before the next is copied.
   for (Ratings* part : {&split.train, &split.test, &split.validation, &split.fold_in})
     *part = observed_of(*part, team);
   count_cold(split, team);

@@ -326,7 +326,7 @@ LabelsOf labels_in(const Dataset& data, const Scope& scope, const Labels& writte
   return labels.take();
 }
 
-// The earliest time of the ratings with this label, of all ranks; nothing without any.
+// The earliest time of the ratings with this label, of all ranks; empty without any.
 std::optional<std::int64_t> earliest(const Dataset& data, const Scope& scope,
                                      const LabelsOf& labels, std::uint8_t label, ThreadTeam& team) {
   constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();

@@ -56,7 +56,7 @@ struct Split {
   // Over the same users and items as train, in which their rows are empty. Without ratings if no
   // user is held out.
   Ratings fold_in;
-  // Cold: no rating in train. Counted over those that occur in test.
+  // Cold: no rating in train. Counted over users and items in test.
   std::int64_t cold_users = 0;  // users of test ratings without a train rating
   std::int64_t cold_items = 0;
   std::int64_t cold_ratings = 0;  // test ratings whose user or item is cold
@@ -75,7 +75,7 @@ Split make_split(const Dataset& data, const SplitSpec& spec, int threads,
 Split make_split_consuming(Dataset data, const SplitSpec& spec, int threads,
                            UsersColumn of_train = UsersColumn::made);
 
-// Counts anew who is cold, once parts have lost ratings.
+// Counts the cold anew after parts have lost ratings.
 void count_cold(Split& split, ThreadTeam& team);
 
 // The ratings of each part of a split, over all ranks.

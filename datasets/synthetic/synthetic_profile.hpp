@@ -46,7 +46,7 @@ struct PlantedModel {
 struct TasteLaw {
   double global = 1;                     // share drawn only by popularity; 1: no tastes
   std::array<std::int32_t, 3> niches{};  // of each partition of the items
-  std::int64_t items_a_favourite = 40;   // a favourite more for each so many of a user's items
+  std::int64_t items_a_favourite = 40;   // one more favourite for every so many of a user's items
 };
 
 // The kind of values: on the rating scale, counts from 1 on (the model is that of their logarithm),
@@ -58,7 +58,7 @@ inline constexpr Names kValuesNames{std::to_array<Named<Values>>(
 struct Profile {
   std::string name;
   Shape shape;
-  RatingScale scale{1, 1, 0};  // of ones, which have no other
+  RatingScale scale{1, 1, 0};  // of data sets of ones
   std::int64_t min_user_degree;
   TailLaw activity;
   TailLaw popularity;

@@ -36,7 +36,7 @@ struct ContentionLimits {
 };
 inline constexpr ContentionLimits kContentionLimits{};
 
-// Reasons in words; empty: it was ours; nothing: the system tells too little to say.
+// Reasons in words; an empty list: it was ours; null: the system tells too little to say.
 using Reasons = std::optional<std::vector<std::string>>;
 
 // `cpus`: how many different ones the case's threads may run on.
@@ -49,7 +49,7 @@ Reasons device_contention(const DeviceLoad& load,
 // clocks (prepare, transfer, evaluate).
 struct Contention {
   Reasons times;
-  Reasons host;  // nothing for a case of the CPU
+  Reasons host;  // null for a case of the CPU
 
   static std::optional<bool> is(const Reasons& reasons) {
     return reasons ? std::optional(!reasons->empty()) : std::nullopt;

@@ -48,8 +48,8 @@ class DeviceClock {
   // training clock.
   virtual void clear_marks(std::int64_t expected) = 0;
 
-  // Before a case uploads so many bytes: the process's upload buffers are made now, off the clocks
-  // of its answer.
+  // Before a case uploads `bytes`: the process's upload buffers are made now, off the clocks of its
+  // answer.
   virtual void expect_upload(std::int64_t) {}
   // The same of memory of the device that a case takes.
   virtual void expect_memory(std::int64_t) {}

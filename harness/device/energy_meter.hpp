@@ -10,7 +10,7 @@ namespace mf {
 
 class EnergyMeter {
  public:
-  using Read = std::function<std::optional<double>()>;  // joules so far; nothing: no answer now
+  using Read = std::function<std::optional<double>()>;  // joules so far; empty: no answer now
   using Now = std::function<double()>;                  // seconds
 
   // An empty `read`: the device has no counter. `pace`: seconds between two readings at least; 0:

@@ -84,9 +84,9 @@ struct HostLoad {
   std::vector<double> clocks_hz;  // at its end
 
   std::optional<double> wait_s() const;          // over all threads
-  std::optional<double> longest_wait_s() const;  // of one, as it is told
+  std::optional<double> longest_wait_s() const;  // of one, from the system
 
-  // For `threads` that compute all the time it is 1; nothing for a clock that stood still.
+  // For `threads` that compute all the time it is 1; empty for a clock that stood still.
   std::optional<double> cpu_share() const;
 };
 

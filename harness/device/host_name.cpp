@@ -33,7 +33,7 @@ std::string gpu_ids() {
   return all;
 }
 
-// The words of the prefix keep the hash apart from those that others make of the same id.
+// The words of the prefix keep the hash apart from others' hashes of the same id.
 std::string named(const std::string& kind, const std::string& secret) {
   return kind + "-" + sha256("mfbench " + kind + "\n" + secret).substr(0, kDigits);
 }

@@ -93,7 +93,7 @@ void Evaluator::take_draw(const FactorView& model, const Ratings& part, ThreadTe
   });
 }
 
-// Those in device memory are fetched when they are first asked for, which is after the last draw.
+// Predictions in device memory are fetched on first request, which is after the last draw.
 Evaluator::DrawMean* Evaluator::find_mean(const Ratings& part) const {
   for (DrawMean& known : means_) {
     if (known.part == part.values().data() && std::ssize(known.mean) == part.nnz()) return &known;

@@ -46,7 +46,7 @@ class Evaluator {
   explicit Evaluator(std::shared_ptr<const RatingFacts> train) : predictor_(std::move(train)) {}
   explicit Evaluator(const Ratings& train) : predictor_(train) {}  // found on one thread
 
-  // Predictions are clipped to this range; nothing: not at all.
+  // Predictions are clipped to this range; empty: no clipping.
   void set_clip(const std::optional<ClipRange>& clip) { predictor_.set_clip(clip); }
   const Predictor& predictor() const { return predictor_; }  // on the host
 

@@ -1,5 +1,5 @@
-// Factors of users whom training has not seen, from their history and the factors of the items: the
-// row that minimizes the algorithm's own loss, solved exactly in double.
+// Factors of users unknown to training, from their history and the factors of the items: the row
+// that minimizes the algorithm's own loss, solved exactly in double.
 //
 //   implicit   (Q^T Q + l I + sum w y y^T) x = sum (1 + w) y      over the observed items,
 //                                                                  w = alpha r

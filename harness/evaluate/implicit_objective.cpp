@@ -10,8 +10,8 @@ namespace mf {
 namespace {
 
 constexpr std::int64_t kChunk = 1 << 14;  // pairs and rows a partial sum covers
-// The rows of a Gram are cut into so many parts: few enough that their sums fit the memory, many
-// enough for the cores.
+// Parts of the rows of a Gram: few enough that their sums fit the memory, many enough for the
+// cores.
 constexpr std::int64_t kGramParts = 32;
 constexpr std::int64_t kGramRows = 256;  // converted to double at a time
 

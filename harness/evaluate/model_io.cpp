@@ -27,7 +27,7 @@ void expect_size(const std::string& path, std::int64_t found, std::int64_t expec
   fail(ErrorKind::data, "{}: holds {} values, expected {} by model.json", path, found, expected);
 }
 
-// Rows that training never saw are still those that it began with, which are random.
+// Rows that training never saw still have their random first values.
 void write_arrays(const std::string& folder, const FactorView& f, const Ratings& train,
                   const Predictor& predictor) {
   write_npy(folder + "/P.npy", f.p, f.n_users, f.factors, f.p_stride, predictor.known_user());

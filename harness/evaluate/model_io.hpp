@@ -77,8 +77,7 @@ struct SavedModel {
 };
 
 // Throws Error(data) naming the file that is missing or damaged: sizes that do not fit, ids or
-// names that do not ascend, offsets that fall, rows that there are not, numbers that are not
-// finite.
+// names that do not ascend, offsets that fall, rows out of range, numbers that are not finite.
 SavedModel load_model(const std::string& folder);
 
 }  // namespace mf

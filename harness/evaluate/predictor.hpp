@@ -18,7 +18,7 @@ float product_of_rows(const float* a, const float* b, std::int64_t n);
 class Predictor {
  public:
   Predictor() = default;  // knows no user and no item
-  // By whom the training part knows, and its mean; shared, not copied.
+  // By the known users and items of the training part, and its mean; shared, not copied.
   explicit Predictor(std::shared_ptr<const RatingFacts> train);
   explicit Predictor(const Ratings& train);  // whose facts it finds itself, on one thread
 

@@ -30,14 +30,14 @@ namespace mf {
 // Of the last evaluation, beside the metrics of the case.
 struct RankingNotes {
   MetricValues cold;      // over the users without a history; empty without any
-  std::int64_t tied = 0;  // users of whom all of the first kRanks items have one score
+  std::int64_t tied = 0;  // users whose first kRanks items all have one score
 };
 
 class QualityEvaluator {
  public:
-  // `split` must live as long as this; `known` says whom its training part knows. With an implicit
-  // loss the objective is computed; `ranking` asks for its metrics, all on the test part or,
-  // without the objective, all on the validation part. All histories are looked through, by `team`.
+  // `split` must live as long as this; `known`: users and items of its training part. With an
+  // implicit loss the objective is computed; `ranking` asks for its metrics, all on the test part
+  // or, without the objective, all on the validation part. `team` reads all histories.
   QualityEvaluator(const Split& split, const Predictor& known, const FoldInLoss& loss,
                    const std::optional<RankingSpec>& ranking, ThreadTeam& team);
 
@@ -52,7 +52,7 @@ class QualityEvaluator {
   // Why the ranking says little, for the user; empty if most users have scores that differ.
   std::optional<std::string> why_tied() const;
 
-  // The objective of P = Q = 0; nothing without an implicit loss.
+  // The objective of P = Q = 0; empty without an implicit loss.
   std::optional<double> zero_objective(ThreadTeam& team) const;
 
   // The header's "ranking": the users that metrics are means over, and the rules. Null if not

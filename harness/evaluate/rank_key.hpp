@@ -1,9 +1,8 @@
 // The order of a ranking as numbers: a greater key goes first. And the network that sorts them, as
 // index maths that tests run on the host.
 //
-// For items with one score the order is drawn: by a hash of a seed, the user and the item. How
-// items are numbered says nothing of them, or says too much: many data sets number popular items
-// first.
+// For items with one score the order is drawn: by a hash of a seed, the user and the item. The
+// numbers of items mean nothing, or too much: many data sets number popular items first.
 #pragma once
 
 #include <bit>
@@ -41,7 +40,7 @@ inline constexpr std::uint32_t kTieB = 0xc2b2ae35U;
 inline constexpr std::uint32_t kInverseOfA = inverse_of(kTieA);
 inline constexpr std::uint32_t kInverseOfB = inverse_of(kTieB);
 
-// The place of an item in that order: a number that no other item has.
+// The place of an item in that order: a number unique to the item.
 MF_HD constexpr std::uint32_t tie_place(std::int32_t item, TieKey key) {
   std::uint32_t x = static_cast<std::uint32_t>(item) ^ key;
   x = (x ^ (x >> 16)) * kTieA;

@@ -19,7 +19,7 @@ constexpr std::int64_t kUserChunk = 256;         // users whose histories a thre
 // Which interactions of a part count.
 struct Interactions {
   const Ratings& part;
-  bool positive;  // only those with a value above 0
+  bool positive;  // only pairs with a value above 0
 
   bool counts(std::int64_t i) const { return !positive || part.values()[i] > 0; }
   // Calls body(item) for a user's items, ascending.

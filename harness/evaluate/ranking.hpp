@@ -84,8 +84,8 @@ struct RankedItems {
   bool finite = true;              // no score was NaN or infinite
 };
 
-// A ranking metric each over the users with a history, or over those without, in a fixed order; NaN
-// without such users.
+// A ranking metric each over the users with a history, or over users without one, in a fixed order;
+// NaN without such users.
 std::vector<double> mean_ranking(View<const Hits> hits, const RankedUsers& users, bool cold,
                                  const std::vector<Metric>& metrics, ThreadTeam& team);
 

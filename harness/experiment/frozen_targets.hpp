@@ -25,6 +25,6 @@ struct FrozenTargets {
 // By the label of the data set and the split, as in headers; empty if none are frozen.
 std::optional<FrozenTargets> frozen_targets(const std::string& dataset, const Json& split);
 
-Json frozen_targets_json();  // the file, for whoever reads results
+Json frozen_targets_json();  // the file, for readers of results
 
 }  // namespace mf

@@ -163,7 +163,7 @@ inline constexpr std::array kMainMetrics{kTestRmse, kNdcg100, kObjective};
 
 // By its key, or with ndcg@100 for ndcg_100; empty if there is no such metric.
 std::optional<Metric> find_metric(std::string_view word);
-// All of the table; of ranking metrics those that every ranked case has.
+// All of the table; of ranking metrics only the ones of every ranked case.
 std::vector<Metric> usual_metrics();
 std::vector<Metric> usual_ranking();
 // The same of the validation part, or the metric itself if that has none.

@@ -8,7 +8,7 @@
 namespace mf {
 namespace {
 
-// A search judges by the validation part, whatever its metric is called.
+// A search always judges by the validation part.
 bool stands_for(Metric metric, MetricUse use) {
   return use != MetricUse::search || metric.is_ranking() || metric->part == MetricPart::validation;
 }

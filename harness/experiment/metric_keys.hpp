@@ -22,7 +22,7 @@ Json metric_schema(MetricUse use);
 // Throws Error(usage) that names `path`.
 Metric parse_metric(const std::string& word, MetricUse use, const std::string& path);
 
-// A key of a form whose value is a metric; absent, the member stays as it is.
+// A key of a form whose value is a metric; if absent, the member stays unchanged.
 template <class T, class Member>
 typename Form<T>::Read read_metric(std::string name, Member T::*member, MetricUse use) {
   return [=](JsonReader& reader, T& out) {

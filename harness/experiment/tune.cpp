@@ -187,7 +187,7 @@ double unit(std::uint64_t seed, const std::string& name, std::int64_t number) {
 // Four digits: enough for any parameter, and short enough to be copied into another spec.
 double rounded(double value) { return Json::parse(fmt::format("{:.4g}", value)).get<double>(); }
 
-// How many values there are; nothing for real numbers.
+// The number of values; empty for real numbers.
 std::optional<std::int64_t> count_values(const TuneRange& range) {
   if (!range.choices.empty()) return std::ssize(range.choices);
   if (!range.whole) return std::nullopt;

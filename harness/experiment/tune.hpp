@@ -20,7 +20,7 @@ struct TuneRange {
   double low = 0, high = 0;
   bool log = false;    // drawn on a logarithmic axis
   bool whole = false;  // an integer
-  // The parameter's own bounds: nothing lies beyond them.
+  // The parameter's own bounds.
   double least = 0, most = 0;
   std::vector<Json> choices;  // instead of the range, if any
 
@@ -30,7 +30,7 @@ struct TuneRange {
 struct TuneSpec {
   std::int64_t trials = 24;
   std::vector<TuneRange> over;
-  std::optional<double> budget_s;  // of the trials' answer times; nothing: no limit
+  std::optional<double> budget_s;  // of the trials' answer times; empty: no limit
   std::int64_t eta = 3;            // a rung keeps one trial in eta; 1: all train to the end
   std::uint64_t seed = 1;          // of the draws
   std::optional<Metric> metric;  // nothing: the main one of the case

@@ -18,7 +18,7 @@ struct Drawn {
   std::vector<std::string> lines;  // that it printed
   std::string said;                // on standard error, or why it was not started
 };
-// The same beside this process, which waits for it and goes on either way.
+// The same as a child process, for which this one waits and whose failure it survives.
 Drawn run_plots(const char* module, const std::vector<std::string>& words);
 
 // Opens it with the desktop's program for such files, if there is one; this process goes on.

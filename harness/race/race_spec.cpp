@@ -63,7 +63,7 @@ Json range(double low, double high, double factor) {
   return {two_digits(low * factor), two_digits(high * factor), "log"};
 }
 
-// A regularizer grows as the values do, and a learning rate falls as they grow.
+// A regularizer grows with the values, and a learning rate falls.
 Json searched(const Search& search, const RatingsLook& look) {
   if (look.feedback != Feedback::stars) {
     return {{"alpha", range(0.5, 100, look.mean > 0 ? 1 / look.mean : 1)},

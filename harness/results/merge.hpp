@@ -14,7 +14,7 @@ struct Merged {
 };
 
 // Copies the files of cases, byte by byte, with their models and the trials of the spec's studies,
-// into `out`, which may have results of this spec. A result goes before an unfinished file. All is
+// into `out`, which may have results of this spec. A result replaces an unfinished file. All is
 // checked before anything is written: throws Error(usage) if a folder is not a folder of results or
 // is of another spec, Error(data) if two have different results of one case, and Error(io) if a run
 // is at work in one of them.

@@ -68,7 +68,7 @@ std::vector<Scaled> scaled_of(const std::string& folder, const Spec& spec) {
   return all;
 }
 
-// "88 %"; nothing on one.
+// "88 %"; empty on one.
 std::string efficiency_cell(double on_one, double time, int count) {
   return count == 1 ? "" : fmt::format("{:.0f} %", 100 * on_one / (count * time));
 }

@@ -242,7 +242,7 @@ bool is_formula(const std::string& text) {
 
 std::string quoted(const std::string& given) {
   const std::string text = (is_formula(given) ? "'" : "") + printable(given);
-  // The empty text in quotes: nothing at all is a value that is missing.
+  // The empty text in quotes: an empty cell means a missing value.
   if (!text.empty() && text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string out = "\"";
   for (const char c : text) {

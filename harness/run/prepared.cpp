@@ -50,7 +50,7 @@ PreparedCase::PreparedCase(const Case& item, const Ratings& train, const RatingF
   if (lent.ratings) context_.ratings = lent.ratings(team_);
   algorithm_ = prepare_algorithm(item.algorithm, item.params, train, initial, context_,
                                  [this] { synchronize(); });
-  rank_loan_.slice = nullptr;  // which goes after it
+  rank_loan_.slice = nullptr;  // which is freed after it
   on_ranks_ = dynamic_cast<OnRanks*>(algorithm_.get());
   foreign_ = dynamic_cast<Foreign*>(algorithm_.get());
 }

@@ -31,7 +31,7 @@ class PreparedCase {
     std::function<cuda::DeviceRatings*(ThreadTeam&)> ratings = {};
     RankLoan ranks = {};  // no ranks: one process
     int ranks_on_these_cpus = 1;
-    ForeignLoan foreign = {};  // for those that are; the test part for those that take it
+    ForeignLoan foreign = {};  // for foreign algorithms; the test part for those that take it
   };
 
   // From the threads and the initial factors to the end of prepare. `facts` are of `train`.

@@ -42,7 +42,7 @@ struct SessionSummary {
   bool interrupted = false;
 
   std::vector<FoundStudy> studies;           // their choices; until one was interrupted
-  std::vector<std::string> studies_not_run;  // those that this machine cannot run, and why
+  std::vector<std::string> studies_not_run;  // studies that this machine cannot run, and why
   int trials_run = 0;
   int trials_finished_before = 0;
   Spec spec;  // with the studies' choices; empty before

@@ -64,7 +64,7 @@ class Sgd:
         self.fitted.fit(self.ratings)
 
     def rows(self, values, count):
-        """All of mfbench's; those without ratings, which have no numbers in the library, are zero."""
+        """All rows of mfbench; rows without ratings, which the library has no numbers for, are zero."""
         known = numpy.flatnonzero(numpy.isfinite(values).all(axis=1))
         return mfpeer.spread(known, values[known], count)
 

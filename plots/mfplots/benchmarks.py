@@ -61,7 +61,7 @@ class Benchmarks:
 
 
 def benchmark_files(paths: Iterable[str | Path]) -> list[Path]:
-    """The files among `paths`, and those in the folders among them, that hold benchmarks."""
+    """The files of benchmarks among `paths` and in the folders among them."""
     places = [path / RESULTS if path.is_dir() else path for path in map(Path, paths)]
     return [place for place in places if place.suffix == ".json" and place.exists()]
 

@@ -24,7 +24,7 @@ from mfplots.style import WIDTHS
 from mfplots.summary import CLOCK_NAMES, Question, metrics_of
 from mfplots.table import table_text
 
-PACKED = ".jsonl.xz"  # results/ml-1m.jsonl.xz stands in the place of the folder results/ml-1m
+PACKED = ".jsonl.xz"  # results/ml-1m.jsonl.xz replaces the folder results/ml-1m
 
 
 def main(arguments: Sequence[str]) -> int:

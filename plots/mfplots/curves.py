@@ -89,7 +89,7 @@ def _matrices(traces: Sequence[Trace | pd.DataFrame], names: Sequence[str]) -> t
 
 
 def wants_log(curves: Sequence[Curve], scale: str, axis: str = "x") -> bool:
-    """Whether x (or y) is to be logarithmic: as asked, or if the series end far apart."""
+    """Whether x (or y) is logarithmic: as asked, or if the series end far apart."""
     ends = [float(curve.points[axis].iloc[-1]) for curve in curves]
     return far_apart([end for end in ends if end > 0], scale)
 

@@ -77,7 +77,7 @@ def folder_in(folder: Path, name: str) -> Path:
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """Replaces whatever has that name once it is whole: nothing is written through a link."""
+    """Replaces a file of that name once the new one is whole: never writes through a link."""
     part = path.with_name(f".{path.name}.{os.getpid()}")
     part.unlink(missing_ok=True)
     try:

@@ -49,7 +49,7 @@ class LeftOut:
 
 
 def load(paths: Iterable[str | Path], damaged: list[str] | None = None) -> Results:
-    """Reads result folders, those with such folders in them, and single .jsonl files, each file once.
+    """Reads result folders, folders that contain such folders, and single .jsonl files, each file once.
 
     A folder counts the cases that its spec.json lists, also those without a file yet (status
     MISSING) and takes baseline and target from there; without a spec.json it counts all its files.

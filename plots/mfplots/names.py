@@ -13,7 +13,7 @@ from mfplots.series import PEERS, SIZE_FACET, Series, marks
 ON_AXES = {"schedule.learning_rate": "learning rate", "schedule.kind": "schedule"}
 SHORT = {SIZE_FACET: "f", "learning_rate": "lr", "cg_steps": "steps"}  # keys in figures
 OURS = "mfbench"  # the paper of algorithms without one
-# Of the field, though no paper is named for them.
+# Known in the field without a paper.
 OF_THE_FIELD = ("popular", "sgd_serial")
 ACRONYMS = ("als", "bpmf", "bpr", "lmf", "mf", "sgd", "svd")
 WORDS = {"knn": "kNN", "gibbs": "Gibbs"}

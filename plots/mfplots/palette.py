@@ -42,7 +42,7 @@ ALGORITHMS = {
     "peer:spark:als": (GREEN, "8"), "peer:spark:implicit_als": (GREEN, "*"),
     "peer:surprise:svd": (INDIGO, "p"), "peer:torch:sgd": (SKY, "*"),
 }
-# On a dark page those that would drown in it, a shade of the same hue instead.
+# Shades of the same hue for a dark page, on which these colours would drown.
 ON_DARK = {BLACK: "#F2F2F2", BLUE: "#2486CC", INDIGO: "#9A8CF0", WINE: "#D65A92", GREY: "#A6A6A6"}
 # By the name before its sizes: "cu2rec f=50" is cu2rec.
 SYSTEMS = {

@@ -6,12 +6,12 @@ import sys
 import unicodedata
 from typing import TextIO
 
-# Control characters (C0, DEL, C1), half surrogates, and those that turn the direction of text.
+# Control characters (C0, DEL, C1), half surrogates, and characters that turn the direction of text.
 TURNING = set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 def printable(text: str) -> str:
-    """Control characters escaped, but for tabs and ends of lines."""
+    """Escapes control characters, except tabs and ends of lines."""
     return "".join(_escaped(c) if c not in "\t\n" and _is_control(c) else c for c in text)
 
 

@@ -92,7 +92,7 @@ class Series:
 
     @cached_property
     def finished(self) -> pd.DataFrame:
-        """The cases that have run, to whatever end."""
+        """The cases that have run, to any end."""
         return self.cases[~self.cases["status"].isin(NOT_RUN)]
 
     @cached_property
@@ -231,7 +231,7 @@ def flatten(value: Mapping[str, Any] | None, prefix: str = "") -> Facets:
 
 @cache
 def _gpu_libraries() -> frozenset[str]:
-    """Those that have no other device, by their own word."""
+    """Libraries that run only on the GPU, by their peer.json."""
     folders = [PEERS, *filter(None, os.environ.get("MFBENCH_PEERS_PATH", "").split(":"))]
     forms = [path for folder in folders for path in Path(folder).glob("*/peer.json")]
     return frozenset(path.parent.name for path in forms

@@ -60,8 +60,8 @@ class Model:
 
     def recommend(self, user=None, k=10, *, history=None, include_seen=False):
         """The best `k` items with their scores. `user` is an id; for a list of ids, or for all users if it is None, the
-        frame also has a column `user`. `history` describes a user whom the model has not seen: items, or a dictionary of
-        their ratings."""
+        frame also has a column `user`. `history` describes a user unknown to the model: items, or a dictionary of their
+        ratings."""
         words = ["-k", k, "--json", *(["--include-seen"] if include_seen else [])]
         if history is not None:
             values = history.items() if isinstance(history, dict) else ((item, 1) for item in history)

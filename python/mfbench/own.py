@@ -44,7 +44,7 @@ def add_entries(spec, library, algorithms):
 
 
 def make(path, classes, folder):
-    """Writes FOLDER/LIBRARY, named as the file is; returns the names of its algorithms."""
+    """Writes FOLDER/LIBRARY, named after the file; returns the names of its algorithms."""
     library, source = plain(path.stem), hashlib.sha256(path.read_bytes()).hexdigest()[:12]
     names = {plain(one.__name__): one.__name__ for one in classes}
     form = {"summary": f"classes of {path.name}", "environment": "python",

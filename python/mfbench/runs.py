@@ -81,7 +81,7 @@ def read_spec(path):
 
 
 def written(spec, folder):
-    """Named as the spec is, since messages name the file."""
+    """Named after the spec, since messages name the file."""
     path = folder / f"{re.sub(r'[^A-Za-z0-9._-]', '-', str(spec['name']))[:60] or 'spec'}.json"
     try:
         path.write_text(json.dumps(spec), encoding="utf-8")

@@ -1,6 +1,6 @@
 """From a data frame, table or matrix to the program's input: a folder of NumPy arrays.
 
-Ids from 0 to 2^31 - 1 go over as they are. Others are numbered, and their names stand beside the numbers, so that the
+Ids from 0 to 2^31 - 1 stay unchanged. Others are numbered, and their names stand beside the numbers, so that the
 program knows them by name and gives them back.
 """
 
@@ -192,7 +192,7 @@ def ratings_of(column, count):
 
 
 def times_of(column):
-    """Numbers as they are, without fractions, and dates as seconds since 1970."""
+    """Numbers without fractions, and dates as seconds since 1970."""
     if not isinstance(column, pd.Series):
         column = column.to_pandas()
     refuse_missing(column, "time")
@@ -218,7 +218,7 @@ def digest(arrays, texts):
 
 
 def write(folder, arrays, texts):
-    """Under its name when it is whole, whoever else writes the same."""
+    """Gets its name when it is whole, even if another process writes the same."""
     if folder.is_dir():
         return
     fresh = folder.with_name(f".{folder.name}.{os.getpid()}")

@@ -97,7 +97,7 @@ def lint(_):
     if not (program := clang_14("clang-tidy")):
         say("clang-tidy: SKIPPED, version 14 is not here (./dev deps lint)")
         return
-    # Those that are not as in the commit before the last: all would take most of an hour.
+    # Only sources changed since the commit before the last: all would take most of an hour.
     changed = for_tidy(output_of("git", "diff", "--name-only", "--diff-filter=d", "HEAD~1", "--", "*.cpp").splitlines())
     if changed:
         tidy_files(program, changed)

@@ -13,7 +13,7 @@ USUAL = ("implicit", "libmf", "surprise")
 
 
 def known():
-    """By name, the folders that have requirements: in peers, and in those that MFBENCH_PEERS_PATH names."""
+    """By name, the folders that have requirements: in peers, and in the folders of MFBENCH_PEERS_PATH."""
     own = [folder for folder in os.environ.get("MFBENCH_PEERS_PATH", "").split(":") if folder]
     return {path.parent.name: path.parent for top in [*own, ROOT / "peers"]
             for path in sorted(pathlib.Path(top).glob("*/requirements.txt"))}
@@ -114,7 +114,7 @@ def what_is_wrong(name, folder):
 
 
 def install_peers(names=()):
-    """NAME...: those that are there, from the same requirements, are kept. All at once: they wait for a network."""
+    """NAME...: installed ones with the same requirements are kept. All at once: they wait for a network."""
     names = list(names) or list(USUAL)
     for name in names:
         if name not in known():

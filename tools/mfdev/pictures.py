@@ -51,7 +51,7 @@ def digest(entry):
 
 
 def stale(pictures):
-    """Those that were drawn from other inputs, or are not there."""
+    """The pictures that were drawn from other inputs, or are missing."""
     return [name for name, entry in pictures.items()
             if entry.get("inputs") != digest(entry) or not (IMAGES / name).is_file()]
 

@@ -29,7 +29,7 @@ from mfplots.program import lines  # noqa: E402
 
 RESULTS = (ROOT / "results/reference").resolve()
 FROM_FEW = 5  # seeds
-PACKED = ".jsonl.xz"  # a packed run, in the place of its folder
+PACKED = ".jsonl.xz"  # a packed run, in place of its folder
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Part:
 
 
 def cases_below(*places):
-    """{folder: its cases, as `mfbench summarize` has them}, but for trials below a place."""
+    """{folder: its cases, from `mfbench summarize`}, without trials below a place."""
     found = {}
     for case in lines("summarize", "--json", "--unlisted", *places):
         if case["type"] == "case" and case["algorithm"]:
@@ -98,7 +98,7 @@ def arguments(words):
     parser.add_argument("folders", nargs="+", type=pathlib.Path, help="at or below a machine's, results/reference/h200")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "results/runs/again")
     parser.add_argument("--seconds", type=float, help="of all parts; then the run is interrupted")
-    # Not whatever was built last: that may have sanitizers, or no CUDA.
+    # Not the last build: it may have sanitizers, or no CUDA.
     parser.add_argument("--mfbench", help="the program",
                         default=os.environ.get("MFBENCH") or str(ROOT / f"build/{default_preset()}/mfbench"))
     parser.add_argument("--show", action="store_true", help="only say what would run")

@@ -1,10 +1,10 @@
 """Writes the numbers of the files into the documents: ./dev renumber [PAGE...] [--show]
 
-After results were measured again. A number that tests/doc_numbers.py finds wrong is replaced by its value, with as
-many decimals as are printed, in the page and in its file of sources, and a number of contended cases gets its mark. Each is listed with how far it moved: those that
-moved by more than a tenth are marked, since the sentence around may not hold any more, and those that a second line
-computes otherwise: the text had one number for both, or two that read alike, of which the first was taken. Sentences,
-and numbers that are `given`, are left to the reader of the list.
+After results were measured again. A number that tests/doc_numbers.py finds wrong is replaced by its value, with as many
+decimals as are printed, in the page and in its file of sources, and a number of contended cases gets its mark. Each is
+listed with how far it moved: numbers that moved by more than a tenth are marked, since the sentence around may not hold
+any more, and so are numbers that a second line computes otherwise: the text had one number for both, or two that read
+alike, of which the first was taken. Sentences, and numbers that are `given`, are left to the reader of the list.
 """
 
 import argparse

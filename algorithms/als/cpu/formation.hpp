@@ -53,7 +53,7 @@ using WeightedSumKernel = void (*)(const float* rows, std::int64_t stride, std::
 
 // Solves A x = b by Cholesky; A as form() leaves it, and overwritten. `scratch` has 2 * stride
 // floats and is aligned to 64 bytes; b, too, has `stride` elements. False if A is not positive
-// definite in fp32; x is then as it was.
+// definite in fp32; x is then unchanged.
 //
 // With A = R R^T, R upper triangular, `noise` ~ N(0, I) (null: none) is added to z of R z = b; x of
 // R^T x = z is then a draw from N(A^-1 b, A^-1). `scratch` begins with z.

@@ -59,7 +59,7 @@ class RowTerms {
  public:
   virtual ~RowTerms() = default;
   // Ratings [begin, end) of the side as the kernels take them, valid while the side is and `buffer`
-  // does not change. Here: as they are.
+  // does not change. Here: unchanged.
   virtual RowRatings ratings(const Side& side, std::int64_t begin, std::int64_t end,
                              AlignedVector<float>& buffer) const;
   // Adds terms other than sums over ratings to A of a row of `count` ratings, as kernels leave it.

@@ -27,8 +27,8 @@ inline std::int64_t part_begin(std::int64_t n, std::int64_t parts, std::int64_t 
 }
 
 struct RowPlan {
-  std::vector<std::int32_t> rows;   // those with ratings, longest first
-  std::int64_t shared = 0;          // so many of them are worked on by all threads together
+  std::vector<std::int32_t> rows;   // rows with ratings, longest first
+  std::int64_t shared = 0;          // the first of them, on which all threads work together
   std::vector<std::int64_t> waves;  // cuts [0, shared): rows whose parts are held at one time
   std::vector<std::int64_t> cuts;   // cuts [shared, rows.size()): a thread's turns
   std::int64_t most_parts = 0;      // of a wave

@@ -13,11 +13,10 @@ namespace mf::als {
 
 // Rows by length, before their batches are known.
 struct RowOrder {
-  cuda::DeviceBuffer<std::int32_t>
-      rows;                         // longest first, then by index; those without ratings last
-  std::int64_t rated = 0;           // rows that have ratings
-  std::vector<std::int64_t> split;  // into how many parts the first rows are cut: those that are
-  std::int64_t parts = 0;           // of all of these
+  cuda::DeviceBuffer<std::int32_t> rows;  // longest first, then by index; rows without ratings last
+  std::int64_t rated = 0;                 // rows that have ratings
+  std::vector<std::int64_t> split;        // numbers of parts of the first rows, which are cut
+  std::int64_t parts = 0;                 // of all of these
 };
 
 // offsets: of `rows` rows, in device memory. Waits for the stream.

@@ -31,7 +31,7 @@ struct PlanRule {
   std::int64_t split_rows = 0;   // longer rows are cut; 0: never
 };
 
-// A row is cut into at most so many parts, which bounds the smallest batch.
+// The most parts of a row, which bounds the smallest batch.
 constexpr std::int64_t kMaxRowParts = 64;
 // b is cheap to cut: a part is one vector.
 constexpr std::int64_t kBiasSplit = 2048;

@@ -29,7 +29,7 @@ struct ReducePlan {
   Range of_batch(std::int64_t batch) const {
     return {begins[batch * ranks], begins[(batch + 1) * ranks]};
   }
-  // Those that `rank` solves.
+  // The rows that `rank` solves.
   Range of_rank(std::int64_t batch, int rank) const {
     return {begins[batch * ranks + rank], begins[batch * ranks + rank + 1]};
   }
@@ -56,7 +56,7 @@ std::int64_t parts_of_all(View<const std::int64_t> offsets, std::int64_t split_r
 // Bytes of one such system as it travels: A as formed, both halves in fp32, and b.
 double reduced_system_bytes(std::int32_t factors);
 
-// Room for the systems of a batch over `ranks`, as choose_capacity has it; a_bytes is of A as it is
+// Room for the systems of a batch over `ranks`, as in choose_capacity; a_bytes is of A as it is
 // stored for the solver.
 Capacity reduce_capacity(std::int64_t rows_wanted, std::int64_t parts_wanted, std::int64_t asked,
                          int ranks, std::int32_t factors, double a_bytes, double budget_bytes);

@@ -145,8 +145,8 @@ class GroupRow {
     fetch_task(side_, task, &shared_.tasks[turn % kTasks]);
   }
 
-  // The ratings of the tile after those that were copied, by warps 2 and 3. (The small work of a
-  // tile is spread, since a barrier waits for the last warp.)
+  // Warps 2 and 3 copy the ratings of the next tile. (The small work of a tile is spread, since a
+  // barrier waits for the last warp.)
   __device__ __forceinline__ void copy_entries() {
     const int k = static_cast<int>(threadIdx.x) - kDepth;
     if (warp_ / 2 == 1 && open(entries_)) {
@@ -159,7 +159,7 @@ class GroupRow {
     commit_copies();
   }
 
-  // The rows of the tile after those that were gathered: a warp has eight, a lane 16 bytes of each.
+  // Gathers the rows of the next tile: a warp has eight, a lane 16 bytes of each.
   __device__ __forceinline__ void gather() {
     if (open(rows_)) {
       gather_tile(gathered_ % kStages, shared_.entries[gathered_ % kAhead], rows_.left);
@@ -506,7 +506,7 @@ __global__ void __launch_bounds__(kGroupThreads, 1)
   auto* words = reinterpret_cast<std::uint32_t*>(memory);
   for (unsigned i = threadIdx.x; i < sizeof(shared) / 4; i += blockDim.x) words[i] = 0;
   __syncthreads();
-  // Of a warp one number, which the compiler can see.
+  // One number a warp, which the compiler can see.
   if (__shfl_sync(0xffffffffU, threadIdx.x / 128, 0) == 0) {
     GroupRow<0>(side, rule, shared).run();
   } else {

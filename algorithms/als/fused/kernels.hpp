@@ -19,7 +19,7 @@ struct NarrowRows {
 };
 
 // A rating as the kernel reads it: its nearest fp16 word (the low half of `rating`) and the rest's
-// (the high half). No RowRating: the words go to the tensor cores as they are, and are made once.
+// (the high half). No RowRating: the words go to the tensor cores unchanged, and are made once.
 // Ratings beyond fp16's range, 65504, are infinite here.
 struct FusedEntry {
   std::int32_t other;  // index on the other side

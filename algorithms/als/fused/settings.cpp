@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kLeastPart = 512;  // adding the sums of shorter parts costs more
 // With fewer ratings, applied rows save less than the launch of their kernels costs, if forming is
-// cheap: up to so many factors.
+// cheap: up to this many factors.
 constexpr std::int64_t kFewRatings = 4'000'000;
 constexpr int kMostFactorsOfFew = 128;
 
@@ -38,7 +38,7 @@ FusedSettings read_fused_settings(const Params& params) {
           params.integer("split_rows")};
 }
 
-// Of a kernel by groups of warps (group_layout.hpp), if the device has it.
+// For the kernel of warpgroups (group_layout.hpp), if the device has it.
 static bool has_group_shape(const FusedSettings& settings) {
   return settings.precision == FusedPrecision::fp16 &&
          fused_tiles(settings.common.factors) == kGroupTiles;

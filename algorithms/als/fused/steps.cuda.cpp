@@ -17,7 +17,7 @@ std::int64_t words_of(const FusedSettings& settings) {
   return settings.precision == FusedPrecision::fp16 ? 1 : 2;
 }
 
-// Of so many ratings in all.
+// For this total of ratings.
 AppliedChoice applied_choice(const FusedSettings& settings, bool group, std::int64_t ratings) {
   const Common& common = settings.common;
   return {normal_of(settings, ratings),
@@ -38,8 +38,8 @@ float largest_of_all(float own, cuda::DeviceCommunicator* devices) {
   return *std::max_element(of_rank.begin(), of_rank.end());
 }
 
-// Multiprocessor cycles a second of an H200, at 1.8 GHz. The same on all ranks, whatever their
-// devices, since the cuts may not differ.
+// Multiprocessor cycles a second of an H200, at 1.8 GHz. The same on all ranks, for any devices,
+// since the cuts must not differ.
 constexpr double kDeviceCycles = kMultiprocessors * 1.8e9;
 
 cuda::DeviceCommunicator* devices_of(cuda::DeviceRatings&) { return nullptr; }

@@ -35,7 +35,7 @@ class FusedSteps {
   // Throws Error(data) for ratings that are not finite.
   FusedSteps(const FusedSettings& settings, cuda::DeviceRatings& ratings,
              const DeviceResidual& center, const Model& initial, Context& context);
-  // Of a rank; the devices must outlive it. All ranks together.
+  // For one rank; the devices must outlive it. All ranks together.
   FusedSteps(const FusedSettings& settings, cuda::RankRatings& ratings,
              const DeviceResidual& center, const Model& initial, Context& context);
 
@@ -48,7 +48,7 @@ class FusedSteps {
   void update_x(cudaStream_t stream) { update(users_, items_, stream); }
   void update_theta(cudaStream_t stream) { update(items_, users_, stream); }
 
-  // Over ranks; nothing for one. Later work on the stream waits for the exchange.
+  // Over ranks; does nothing for one. Later work on the stream waits for the exchange.
   void join(cudaStream_t stream);
   // X and Theta in fp32 to rank 0. Waits.
   void gather(cudaStream_t stream);

@@ -38,7 +38,7 @@ class Side {
     layout_.from = {};
   }
 
-  // R += u_k v_k^T - u_held v_held^T (held kNone: nothing is subtracted), then as solve.
+  // R += u_k v_k^T - u_held v_held^T (held kNone: subtracts nothing), then as solve.
   void exchange(const Kernels& kernels, int k, int held, const Other& other, ThreadTeam& team);
   // Vector k = sums of R v / (lambda + sums of v^2); a row with neither is 0. The previous vector
   // is old() until the next one is solved.
@@ -55,7 +55,7 @@ class Side {
   void pack(AlignedVector<float>& to, ThreadTeam& team) const;
 
   const Layout& layout() const { return layout_; }
-  // Of the layout's rating `at`.
+  // Residual of the layout's rating `at`.
   float residual(std::int64_t at) const { return residual_[at]; }
 
  private:

@@ -39,7 +39,7 @@ struct Indices {
   std::int32_t at[kQuad];
 };
 
-// A quad's, as they are loaded.
+// A quad as loaded.
 template <class Index>
 struct Packed;
 

@@ -69,7 +69,7 @@ void launch_transpose(const float* from, std::int64_t from_stride, float* to,
                       std::int64_t to_stride, std::int64_t rows, std::int64_t columns,
                       cudaStream_t stream);
 
-// Others in a tile, at most, so that so many vectors of it fit shared memory.
+// The most others in a tile whose `vectors` fit into shared memory.
 std::int64_t widest_tile(int vectors);
 // Blocks that the device holds at once, and warps of each.
 struct PassGrid {

@@ -16,7 +16,7 @@ Pieces cut_pieces(View<const std::int64_t> tile_begins, std::int64_t blocks) {
       const Range quads = {std::max(share.begin, tile_begins[tile]),
                            std::min(share.end, tile_begins[tile + 1])};
       if (quads.begin < quads.end) out.pieces.push_back({quads, tile});
-      if (tile_begins[tile + 1] > share.end) break;  // the next block goes on with this tile
+      if (tile_begins[tile + 1] > share.end) break;  // the next block continues this tile
     }
   }
   out.of_block.push_back(static_cast<std::int32_t>(out.pieces.size()));

@@ -41,8 +41,8 @@ struct Pieces {
   std::vector<std::int32_t> of_block;  // blocks + 1: first piece of each block
 };
 
-// The unit of a warp's sums: the part of a segment that is in its range. Tasks are numbered as they
-// lie in the stream.
+// The unit of a warp's sums: the part of a segment that is in its range. Tasks are numbered in the
+// order of the stream.
 struct StreamTask {
   std::int32_t row;
   std::uint32_t slot;  // of its sums: those of a row are neighbours, in the order of the stream

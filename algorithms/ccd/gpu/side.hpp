@@ -23,15 +23,14 @@ struct Other {
 class DeviceSide {
  public:
   DeviceSide() = default;
-  // Of the rows of R, or its columns, which may go then; R is their values at first. `tables`:
-  // vectors that an exchange gathers from.
+  // Made of the rows of R, or its columns, which may then be freed; R starts with their values.
+  // `tables`: vectors that an exchange gathers from.
   DeviceSide(const Settings& settings, const cuda::RatingsOfRows& rows, std::int64_t n_others,
              int tables, cudaStream_t stream);
   // The factors of each row, row_stride(factors) numbers apart. Before any step.
   void start(cuda::DeviceBuffer<float> packed, cudaStream_t stream);
 
-  // R -= P Q^T, of the factors that both sides have started from. The other side's rows are those
-  // that it has packed.
+  // R -= P Q^T of the first factors of both sides. The other side's rows are its packed ones.
   void subtract(const DeviceSide& other, cudaStream_t stream);
 
   // The steps of sweep_factor, as in cpu/side.hpp.

@@ -18,7 +18,7 @@ inline unsigned blocks_for(std::int64_t count, std::int64_t of_block,
   return static_cast<unsigned>(std::min((count + of_block - 1) / of_block, most));
 }
 
-// Threads of a block for work that has need of so many lanes: whole warps, at least one.
+// Threads of a block for work on `lanes` lanes: whole warps, at least one.
 inline int whole_warps(std::int64_t lanes, int most) {
   return static_cast<int>(std::clamp<std::int64_t>(lanes / 32 * 32, 32, most));
 }

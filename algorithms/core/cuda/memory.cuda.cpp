@@ -39,8 +39,8 @@ cudaMemPool_t pool() {
   return opened;
 }
 
-// On which memory for any stream is had and given back; nothing else is ever queued there. It ends
-// with the process.
+// The stream that allocates and frees memory for any stream; it has no other work. It ends with the
+// process.
 cudaStream_t own_stream() {
   static const cudaStream_t stream = [] {
     cudaStream_t made = nullptr;

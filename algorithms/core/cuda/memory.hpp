@@ -24,7 +24,7 @@ void reset_peak_allocated_bytes();
 // wait for the driver if an earlier one did. Any stream may use it at once. Throws Error(memory)
 // with the bytes requested and free.
 void* allocate_device(std::size_t bytes);
-// Waits for the device, as cudaFree does: nothing that is queued may still use it.
+// Waits for the device, as cudaFree does: queued work may still use it.
 void free_device(void* pointer, std::size_t bytes) noexcept;
 
 // For the stream only: earlier work there may have used the memory, later work may reuse it once
@@ -32,8 +32,8 @@ void free_device(void* pointer, std::size_t bytes) noexcept;
 void* allocate_on(std::size_t bytes, cudaStream_t stream);
 void free_on(void* pointer, std::size_t bytes, cudaStream_t stream) noexcept;
 
-// The pool has `bytes` for the allocations that follow, as far as the device has them, so that the
-// driver is asked now.
+// The pool has `bytes` for later allocations, as far as the device has them, so that the driver is
+// asked now.
 void reserve(std::int64_t bytes);
 
 // Bytes that allocations can have: the driver's free bytes and the pool's unused ones.

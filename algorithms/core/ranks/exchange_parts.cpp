@@ -15,7 +15,7 @@ constexpr double kLink = 300e9;     // bytes a second that a rank receives
 // exchange_parts_test.cpp, and by this model the half-step less than 1 % longer.
 constexpr double kPart = 30e-6;
 
-// A part takes so many times the estimate of the exchange before: both are estimates, and the
+// A part takes this many times the estimate of the exchange before: both are estimates, and the
 // exchange takes room from the solver.
 constexpr double kMargin = 1.5;
 

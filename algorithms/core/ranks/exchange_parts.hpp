@@ -13,7 +13,7 @@ inline constexpr int kMostExchangeParts = 16;
 struct HalfStep {
   int ranks = 1;
   double solve_s = 0;  // of the rows of one rank, in one part
-  double bytes = 0;    // of the rows of all, as they are exchanged
+  double bytes = 0;    // of all rows, as exchanged
 };
 
 // Seconds of the half-step in these parts: they are solved one after another, and exchanged one

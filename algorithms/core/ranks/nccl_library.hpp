@@ -1,4 +1,4 @@
-// NCCL's library as it is found and loaded, when it is asked for.
+// Finds and loads NCCL's library on request.
 #pragma once
 
 #include <span>

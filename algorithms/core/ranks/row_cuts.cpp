@@ -58,8 +58,8 @@ class RowWork {
     return shards;
   }
 
-  // Cuts the rows by these shares of their work. A row goes to the part in whose share its middle
-  // lies.
+  // Cuts the rows by these shares of their work. A row goes to the part whose share contains its
+  // middle.
   RowCuts cut(RowRange all, const PartShares& shares) const {
     const double first = before(all.begin);
     const double work = before(all.end) - first;

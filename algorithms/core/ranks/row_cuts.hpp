@@ -21,7 +21,7 @@ struct RowRange {
 };
 inline RowRange rows_of(const RowCuts& cuts, int rank) { return {cuts[rank], cuts[rank + 1]}; }
 
-// The work of a row of so many ratings, in any unit.
+// The work of a row with this many ratings, in any unit.
 using RowCost = std::function<double(std::int64_t)>;
 
 // `offsets` cover all rows (rows + 1). No part costs more than its share and the longest row.

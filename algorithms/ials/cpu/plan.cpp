@@ -7,7 +7,7 @@ namespace {
 
 // For a second-level cache, for rows of factors: a band, or the pairs of a group.
 constexpr std::int64_t kCacheBytes = 512 << 10;
-// Banded are rows with at least so many pairs in a band, on average.
+// Rows are banded if they have at least this many pairs in a band, on average.
 constexpr std::int64_t kPairsInBand = 4;
 constexpr std::int64_t kGroupRows = 16;
 constexpr std::int64_t kBandedRows = 1024;
@@ -39,7 +39,7 @@ class Grouping {
     return pairs * row_bytes_ > 2 * kCacheBytes &&
            pairs * plan_.band_rows >= kPairsInBand * others_;
   }
-  // Groups of at most so many rows, and of no more pairs unless it is one row.
+  // Groups of limited rows and pairs; a single row may have more pairs.
   void cut(std::int64_t begin, std::int64_t end, std::int64_t most_pairs, std::int64_t most_rows,
            bool banded) {
     for (std::int64_t first = begin; first < end;) {

@@ -1,7 +1,7 @@
 // How CG without A goes through the rows of a side: in groups that take their steps together, so
 // that their data are still in a cache when they read them again.
 //
-//   shared   rows that are too much for one thread (als::cpu::RowPlan): all threads on their parts
+//   shared   rows too long for one thread (als::cpu::RowPlan): all threads on their parts
 //   banded   a thread's rows whose pairs do not fit its cache: all of them go through the other
 //            side's rows in bands, which do
 //   others   a few rows of a thread, whose pairs do: they stay there for all steps

@@ -11,8 +11,8 @@
 namespace mf::ials {
 
 struct SidePlan {
-  // Parts of long rows and the rows whose A is formed, as als_fused has them; then those that are
-  // solved without A, the longest first.
+  // Parts of long rows and the rows whose A is formed, as in als_fused; then rows that are solved
+  // without A, the longest first.
   cuda::DeviceBuffer<als::FusedTask> tasks;
   std::int64_t formed = 0;   // tasks of the first kind
   std::int32_t slots = 0;    // of split rows

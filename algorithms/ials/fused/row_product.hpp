@@ -21,7 +21,7 @@ class RowProduct {
 
   void run(const float* matrix, float factor, const float* from, std::int64_t count, float* to);
 
-  // Whether that one kernel takes so many rows; if not, `run` has cuBLAS pick another.
+  // Whether that one kernel takes `count` rows; if not, `run` has cuBLAS pick another.
   bool same_kernel(std::int64_t count);
 
  private:

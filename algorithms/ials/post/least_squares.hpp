@@ -25,7 +25,7 @@ struct LeastSquaresArgs {
   int cg_steps = 3;
 };
 
-// Rows without pairs stay as they are. Queued on the stream.
+// Rows without pairs stay unchanged. Queued on the stream.
 void launch_least_squares(const LeastSquaresArgs& args, const LeastSquaresVariant& variant,
                           cudaStream_t stream);
 

@@ -26,7 +26,7 @@ struct PackedForm {
 
   MF_HD std::int32_t bits() const { return item_bits + value_bits; }
   MF_HD bool has_table() const { return value_bits != kOwnValueBits; }
-  // For so many ratings from the begin of a block.
+  // For `count` ratings from the begin of a block.
   MF_HD std::int64_t words(std::int64_t count) const { return (count * bits() + 63) / 64; }
 };
 
@@ -35,8 +35,8 @@ inline std::int32_t bits_below(std::int64_t count) {
   return count <= 1 ? 0 : static_cast<int>(std::bit_width(static_cast<std::uint64_t>(count - 1)));
 }
 
-// Rating i of the words that begin with a block. The word behind its last one is touched, whatever
-// it holds; `table` if the form has one.
+// Rating i of the words that begin with a block. The word behind its last one is read, but its
+// value does not matter; `table` if the form has one.
 MF_HD RowRating unpacked(const PackedForm& form, const float* table, const std::uint64_t* words,
                          std::int64_t i) {
   const std::int64_t at = i * form.bits();

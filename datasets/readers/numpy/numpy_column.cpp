@@ -68,7 +68,7 @@ bool to_time(T value, std::int64_t& time) {
   return true;
 }
 
-// Bytes of an element of text: 28 for "U7", 7 for "S7"; nothing for other types.
+// Bytes of an element of text: 28 for "U7", 7 for "S7"; empty for other types.
 std::optional<std::int64_t> text_width(std::string_view type) {
   constexpr std::int64_t kMostCharacters = 1 << 20;
   if (type.size() < 2 || (type[0] != 'U' && type[0] != 'S')) return std::nullopt;

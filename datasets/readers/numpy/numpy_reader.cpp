@@ -91,7 +91,7 @@ RawRatings from_arrays(const std::string& path, const NumpyColumn& users, const 
   return raw;
 }
 
-// `members`: those that it has. scipy.sparse writes "data", "shape" and places.
+// `members`: the archive's. scipy.sparse writes "data", "shape" and places.
 [[noreturn]] void fail_arrays(const std::string& path, std::vector<std::string> members) {
   const bool sparse = std::find(members.begin(), members.end(), "shape.npy") != members.end() &&
                       std::find(members.begin(), members.end(), "data.npy") != members.end();

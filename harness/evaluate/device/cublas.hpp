@@ -18,7 +18,7 @@ class CublasHandle {
  public:
   CublasHandle() {
     MF_CUBLAS(cublasCreate(&handle_));
-    // Single precision is to be that: the order of a ranking must not depend on rounded factors.
+    // Full single precision: the order of a ranking must not depend on rounded factors.
     MF_CUBLAS(cublasSetMathMode(handle_, CUBLAS_DEFAULT_MATH));
   }
   ~CublasHandle() { cublasDestroy(handle_); }

@@ -65,7 +65,7 @@ __device__ inline RatingSides load_sides(const LossArgs& args, std::int32_t user
   return sides;
 }
 
-// Read once: not to be kept in the caches that hold Q.
+// Read once, so it must not displace Q from the caches.
 __device__ inline Rating load_rating(const DevicePart& part, std::int64_t i) {
   return {__ldcs(part.users + i), __ldcs(part.items + i), __ldcs(part.values + i)};
 }

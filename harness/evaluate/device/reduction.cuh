@@ -1,4 +1,4 @@
-// The "total loss" reduction of cu2rec's paper: a grid of fixed size whatever the number of errors;
+// The "total loss" reduction of cu2rec's paper: a grid of fixed size for any number of errors;
 // every thread adds the errors that lie a grid apart, a block adds its threads' sums in shared
 // memory by a tree with sequential addressing, unrolled because the block's size is a template
 // parameter, and the host adds one partial sum per block. All sums in double.
@@ -12,7 +12,7 @@
 
 namespace mf {
 
-// Threads of the grid, whatever the block: nearly all that an H200 holds at a time (132 x 2048).
+// Threads of the grid, for any block: nearly all that an H200 holds at a time (132 x 2048).
 inline constexpr int kReductionThreads = 1 << 18;
 
 template <int kBlock>

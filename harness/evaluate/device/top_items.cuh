@@ -2,10 +2,10 @@
 //
 // Each thread takes the best of every kSelectThreads-th score. The kRanks-th best of those
 // kSelectThreads scores is a bound: at least kRanks scores are not below it, so the best kRanks are
-// all among those that are not. In a second pass the keys of these are collected in shared memory
-// (about 130 of 26,744 in random order), and sorted: only they need the place of their item among
-// equal scores. If more than fit lie above the bound, the pass is done again in pieces, and the
-// worst are dropped whenever the space is nearly full.
+// all among the scores not below it. In a second pass the keys of these are collected in shared
+// memory (about 130 of 26,744 in random order), and sorted: only they need the place of their item
+// among equal scores. If more than fit lie above the bound, the pass is done again in pieces, and
+// the worst are dropped whenever the space is nearly full.
 #pragma once
 
 #include <cstdint>

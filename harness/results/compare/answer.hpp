@@ -15,15 +15,15 @@ inline constexpr double kNever = std::numeric_limits<double>::infinity();  // of
 
 struct Answer {
   double train_s = 0;              // training clock
-  std::optional<double> answer_s;  // to_training_s + training; nothing before the footer
-  std::optional<double> energy_j;  // of training; nothing on the CPU and without NVML
+  std::optional<double> answer_s;  // to_training_s + training; empty before the footer
+  std::optional<double> energy_j;  // of training; empty on the CPU and without NVML
 };
 
 // Prepare and transfer, with the share that an earlier case of the run had done: a case does not
 // win by coming second. Empty if the footer lacks them.
 std::optional<double> to_training_s(const Json& footer);
 
-// At the last trace point; nothing without a trace.
+// At the last trace point; empty without a trace.
 std::optional<Answer> answer_at_end(const ResultFile& file);
 
 // The first evaluated point that meets the target, and the answer there; empty if none does.
@@ -34,7 +34,7 @@ std::optional<Answer> answer_at(const ResultFile& file, const TargetSpec& target
 // Each evaluated point is a separate run from the start: the library cannot go on with a model.
 bool restarts(const Json& header);
 
-// By the footer; nothing in both before it.
+// By the footer; both empty before it.
 EpochTimes epoch_times_of(const ResultFile& file);
 
 // Whether the SM clock that a footer saw moved by more than 2 % of its highest value.

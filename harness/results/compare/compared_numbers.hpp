@@ -28,13 +28,13 @@ inline constexpr Names kVerdicts{
 // metric, as second less first.
 struct Side {
   int runs = 0;
-  int contended = 0;             // of them, those that shared their machine
-  int never = 0;                 // of them, those without an answer: infinitely late
+  int contended = 0;             // of them, runs that shared their machine
+  int never = 0;                 // of them, runs without an answer: infinitely late
   std::optional<double> middle;  // geometric mean of times, mean of values; medians beside `never`
 };
 struct Compared {
   Side first, second;
-  int pairs = 0;                     // that it was computed from; 0: the sides as they are
+  int pairs = 0;                     // that it was computed from; 0: unpaired
   std::optional<double> value;       // ratio or difference; empty if undefined
   std::optional<Interval> interval;  // 95 %, of this one number; ends may be infinite
   std::optional<double> p;           // of "no difference"

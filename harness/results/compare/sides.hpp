@@ -31,7 +31,7 @@ class SideFilter {
 
   // A file that does not name its algorithm is kept, too.
   bool keeps(const Json& header);
-  // After the last. Throws Error(usage) if no case fits; it names those that are there.
+  // After the last. Throws Error(usage) if no case fits; it names the existing ones.
   void check(const std::string& folder) const;
 
  private:

@@ -23,7 +23,7 @@ struct HeaderFacts {
   Work work;
   Json facts = Json::object();  // of the algorithm
   Json loss;                    // of implicit feedback, or null
-  Json ranking;                 // whom the items are ranked for, or null
+  Json ranking;                 // the users that items are ranked for, or null
   Json placement;               // of threads and memory; null if no thread was made
 };
 

@@ -61,7 +61,7 @@ struct CaseResult {
   std::map<Metric, MetricSummary> metrics;
   bool bad_data = false;                  // its data failed: malformed, missing, cut
   std::optional<std::string> files_mark;  // of its files (mark_of_files), if their data are bad
-  Contention contention;                  // with whom the case shared the machine
+  Contention contention;                  // processes that shared the machine
   std::vector<std::string> warnings;      // why its numbers say less than they seem to
   bool device_failed = false;             // nothing more can run on the device in this process
   bool ranks_failed = false;              // one of several processes has ended: so must the run

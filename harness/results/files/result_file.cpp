@@ -31,7 +31,7 @@ void ResultWriter::append(const Json& line) {
   const off_t before = ::lseek(file_.fd(), 0, SEEK_END);
   if (write_all(file_, text)) return;
   const int cause = errno;
-  // The torn line goes; if even that fails, readers stop at it.
+  // Removes the torn line; if even that fails, readers stop at it.
   if (::ftruncate(file_.fd(), before) != 0) {
   }
   fail(ErrorKind::io,
@@ -72,7 +72,7 @@ std::optional<std::string> expected_instead(const Json& line) {
   return std::nullopt;
 }
 
-// The same for its place: a header only on line 1, nothing after the footer.
+// The same for its place: a header only on line 1, no line after the footer.
 std::optional<std::string> expected_here(const Json& line, const ResultFile& before) {
   const bool header = text_at(line, {"type"}) == "header";
   if (before.footer.is_object()) return "nothing after the footer";

@@ -16,7 +16,7 @@ namespace mf {
 
 inline constexpr int kSchemaVersion = 1;
 // "found schema_version 2, ..." of a header, a spec.json or a study.json that this program does not
-// know; nothing if it does, or if no version stands there.
+// know; empty if it does, or if there is no version.
 std::optional<std::string> why_unknown_version(const Json& json);
 
 // Appends whole lines to a new file. A line that does not fit on the disk is taken back, so that

@@ -1,4 +1,4 @@
-// The results of a run, or the trials of a study, as they lie on the disk: a folder with a file a
+// The results of a run, or the trials of a study, as stored on the disk: a folder with a file a
 // case, or one packed file in its place (docs/results.md, "Packed results").
 #pragma once
 
@@ -24,7 +24,7 @@ struct StoredSpec {
   Json study;  // study.json, the same
   bool damaged_spec = false;
 
-  // The ids in `spec`, in its order; nothing without one: then all cases count.
+  // The ids in `spec`, in its order; empty without one: then all cases count.
   std::optional<std::vector<std::string>> listed() const;
 };
 
@@ -39,7 +39,7 @@ using TakeStored = std::function<void(StoredCase one, const StoredSpec& beside)>
 // results/ml-1m if that is not a folder with results. Empty without one.
 std::optional<std::string> packed_in_place_of(const std::string& path);
 
-// The folder that a packed file stands in the place of.
+// The folder that a packed file replaces.
 std::string folder_of_packed(const std::string& file);
 
 // Whether the path has the ending of a packed file.
@@ -54,8 +54,8 @@ StoredResults read_stored_results(const std::string& path);
 // packed ones in their order.
 StoredSpec visit_stored_results(const std::string& path, const TakeStored& take);
 
-// The same in the order of the spec.json, those that it does not list behind the others, by name. A
-// packed file has all of its cases in memory.
+// The same in the order of the spec.json, unlisted ones behind the others, by name. A packed file
+// has all of its cases in memory.
 StoredSpec visit_as_listed(const std::string& path, const TakeStored& take);
 
 // The lines that are packed in the file `path`, once they are unpacked.

@@ -69,8 +69,8 @@ double Ranges::resolve_device_phases(const std::string& whole) {
   return seconds;
 }
 
-// The stream is empty when a group begins, so its first event is as late as the host's call but for
-// some microseconds.
+// The stream is empty when a group begins, so its first event comes within microseconds of the
+// host's call.
 void Ranges::show_device_phases(Timeline& timeline, const std::string& whole) {
   constexpr const char* kStream = "stream of the case";
   const auto show = [&](const std::string& name, std::int64_t begin, std::int64_t end) {

@@ -43,8 +43,8 @@ class Ranges : public PhaseSink {
   void end_profile();  // if it has begun
 
   double seconds(const std::string& name) const;
-  // For those that no other range but "case" encloses: the clocks of a case, which never overlap,
-  // whatever an algorithm calls its phases.
+  // For ranges that only "case" encloses: the clocks of a case, which never overlap, under any
+  // phase names of an algorithm.
   double clock_seconds(const std::string& name) const;
   // For the phase "transfer" inside of "prepare": one inside of an epoch is training.
   double transfer_s() const { return transfer_s_; }

@@ -50,18 +50,16 @@ struct StudyState {
   bool over() const { return !next; }
   // The best trial; nothing while all have failed.
   const TrialStanding* best() const;
-  // Those that were stopped at a better score than the best one has, after more epochs; the best
-  // first.
+  // Trials stopped at a better score than the best one reached after more epochs; the best first.
   std::vector<const TrialStanding*> better_stopped(const Metric& metric) const;
 };
 
 // Rung by rung: the draws in order, then the best of each rung, the best first. For R rungs, the
-// r-th begins trials until r / R of the budget are spent. A rung keeps one in eta of those that it
-// has run, as far as they have a score. More epochs may make a model worse: a trial that was
-// stopped at a better score than the best trial at the end is trained to the end, too, the best
-// first, until all are done or the budget is spent. A trial that fails in a rung has lost, even
-// after good rungs; of the others the best of the highest rung wins, of equal ones the one drawn
-// first.
+// r-th begins trials until r / R of the budget are spent. A rung keeps one in eta of its trials, if
+// they have a score. More epochs may make a model worse: a trial that was stopped at a better score
+// than the best trial at the end is trained to the end, too, the best first, until all are done or
+// the budget is spent. A trial that fails in a rung has lost, even after good rungs; of the others
+// the best of the highest rung wins, of equal ones the one drawn first.
 StudyState state_of(const StudyPlan& plan, const TrialOutcomes& outcomes);
 
 }  // namespace mf

@@ -115,7 +115,7 @@ void CaseEvaluation::evaluate_part(const FactorView& model, const Ratings& part,
 void CaseEvaluation::evaluate(PreparedCase& prepared, CaseRanks& ranks, TracePoint& point) {
   const Foreign* const foreign = prepared.foreign();
   if (const auto reported = foreign ? foreign->reported_rmse() : std::nullopt) {
-    // A program's word for its error, which is all that there is of it.
+    // A program's own error, the only source of it.
     point.by_program = true;
     point.metrics.set(error_metric(item_), *reported);
     return;

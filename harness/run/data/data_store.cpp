@@ -24,7 +24,7 @@ constexpr const char* kUsersColumn = "users";
 constexpr const char* kPackedForm = "packed";
 constexpr const char* kTrainingFiles = "training_files";
 
-// Whoever holds the split has it as it was.
+// Other holders of the split keep it unchanged.
 std::shared_ptr<const Split> with_packed_training(const Split& split, int threads) {
   ThreadTeam team(threads);
   auto packed = std::make_shared<Split>(split);
@@ -143,7 +143,7 @@ void DataStore::make_users() {
   if (ledger_.has(kUsersColumn)) ledger_.used(kUsersColumn);
 }
 
-// For this case and for those that follow.
+// For this case and later ones.
 void DataStore::pack() {
   if (split_->train.packed() == nullptr) {
     const auto start = Clock::now();

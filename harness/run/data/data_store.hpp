@@ -20,8 +20,8 @@ class DataStore {
   // says that a later case cuts it in another way. The ledger has what was made and used.
   CaseData get(const Case& item, bool keep_whole = false);
 
-  // The share of this rank, which belongs only to the case: nothing of it stays for the next. All
-  // ranks together (harness/run/ranks/rank_load.hpp).
+  // The share of this rank, which belongs only to the case and is not kept. All ranks together
+  // (harness/run/ranks/rank_load.hpp).
   CaseData get_slice(const Case& item, Communicator& ranks, int ranks_on_these_cpus);
 
   // Has the cache file made from which the ranks read their shares, if there should be one.
@@ -61,7 +61,7 @@ class DataStore {
   std::shared_ptr<const Dataset> dataset_;  // null once it has been cut
   std::shared_ptr<const DatasetInfo> info_;
   std::shared_ptr<const Split> split_;
-  // Pairs that left it for implicit feedback; nothing before a case of that asked.
+  // Pairs that left it for implicit feedback; empty before a case of it asked.
   std::optional<std::int64_t> unobserved_;
   std::shared_ptr<const RatingFacts> facts_;
   SharedRatings on_device_;

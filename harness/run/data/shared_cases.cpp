@@ -18,7 +18,7 @@ bool has_same(const char* section, const Case& a, const Case& b) {
 // Backwards: a need of a neighbour of the same split is the case's, too.
 std::vector<DoneAgain> done_again(std::span<const Case* const> cases) {
   std::vector<DoneAgain> all(cases.size());
-  DoneAgain later;  // `trained`: by one of the later ones, whatever the case does
+  DoneAgain later;  // `trained`: by one of the later ones, even if not by this case
   for (std::size_t i = cases.size(); i-- > 0;) {
     const Case& own = *cases[i];
     if (i + 1 < cases.size()) {

@@ -32,7 +32,7 @@ struct DoneAgain {
   bool handed_over = false;  // one of the first with its split trains in another process
 };
 
-// Of each of these cases, which run in this order.
+// For each of these cases, in the order of their runs.
 std::vector<DoneAgain> done_again(std::span<const Case* const> cases);
 
 }  // namespace mf

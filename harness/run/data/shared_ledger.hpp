@@ -1,9 +1,8 @@
 // The book of a run: products of cases that outlive them, and the later cases that borrow them.
 //
-// Whoever keeps something for later cases (DataStore; ratings that stay on the device) calls made()
-// when a case makes it and used() when a case needs it, each time, even if it made it. A case's
-// footer then lists its loans (results/meaning/shared_cost.hpp); its own products are on its own
-// clocks.
+// A keeper of products (DataStore; ratings that stay on the device) calls made() when a case makes
+// it and used() when a case needs it, each time, even if it made it. A case's footer then lists its
+// loans (results/meaning/shared_cost.hpp); its own products are on its own clocks.
 #pragma once
 
 #include <map>

@@ -24,8 +24,7 @@ class CaseRanks {
   // Ranks that share the CPUs of this one.
   int on_these_cpus() const;
 
-  // A case on several devices: they begin to be connected, which goes on while all load. Throws as
-  // load() does.
+  // A case on several devices: starts to connect them, while all load. Throws as load() does.
   void connect();
   // After load(): each opens its device and looks whether it has room. Throws as load() does.
   void open(const std::function<void()>& action);
@@ -87,7 +86,7 @@ class CaseRanks {
   Json reports_;
 };
 
-// The energy of a case of several devices, by rank; nothing: its driver does not say.
+// The energy of a case of several devices, by rank; empty: its driver does not say.
 using RankJoules = std::vector<std::optional<double>>;
 
 // For every rank, on all. All ranks together.

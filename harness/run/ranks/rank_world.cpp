@@ -43,7 +43,7 @@ std::string wish_of(const Case& item) {
   ::_exit(static_cast<int>(fault.kind));
 }
 
-// Tells machines apart, also those that have the same name.
+// Tells machines apart, even with the same name.
 std::string machine_key() {
   utsname names{};
   ::uname(&names);

@@ -64,10 +64,10 @@ class RankWorld {
 
   // For the first `count` ranks, how many share the CPUs of this one.
   int ranks_on_these_cpus(int count) const;
-  // Machines are numbered as they come up.
+  // Machines are numbered in order of appearance.
   int machine_of(int rank) const { return places_.empty() ? 0 : places_[rank].machine; }
 
-  // Rank 0 to those that follow it. Throws RankFault.
+  // From rank 0 to a follower. Throws RankFault.
   void order(int to, const Order& order);
   Order await_order();
   // The others leave. Does nothing without others, or once the links are broken.

@@ -17,7 +17,7 @@ namespace mf {
 class Progress {
  public:
   virtual ~Progress() = default;
-  // Before the first case: those that have no result yet.
+  // Before the first case: the cases without a result.
   virtual void begin_run(const std::vector<const Case*>&, const RanBefore&) {}
   virtual void begin_case(const Case&, std::size_t /*index*/, std::size_t /*count*/) {}
   // For its result, known before it trains.

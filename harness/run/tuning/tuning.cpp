@@ -29,7 +29,7 @@ class StudyRun {
         context_(context),
         folder_(study_folder(context.claims.path(), study_)),
         tuned_(tuned) {
-    std::vector<const Case*> cases;  // with those that the session runs after this study
+    std::vector<const Case*> cases;  // with later cases of the session
     for (std::size_t i = number; i < spec.studies.size(); ++i) {
       cases.push_back(&spec.studies[i].base);
     }

@@ -41,7 +41,7 @@ class Row:
     baseline: str
     problem: str  # why the ratio is missing
     misses: str   # seeds that missed the target, which count as infinitely late
-    beside: Spread | None  # of the metric without which this one is not to be shown
+    beside: Spread | None  # of the metric that must be shown beside this one
     beside_ratio: Interval
 
 

@@ -18,7 +18,7 @@ from mfplots.summary import (ANSWER, LEVELS, bests, declared_rates, end_times, f
 
 Json = dict[str, Any]
 STORED = {"fp16": 2, "fp32": 4}  # bytes of a factor
-# Those that keep a user's row in registers while they go through its ratings (algorithms/sgd_tiled).
+# Algorithms that keep a user's row in registers while they go through its ratings (algorithms/sgd_tiled).
 ITEMS_ALONE = ("sgd_tiled",)
 # Algorithms whose products are on tensor cores (algorithms/als, ials, bpmf): fp16 products there are their ceiling.
 TENSOR = ("als_fused", "bpmf", "ials_fused")

@@ -61,7 +61,7 @@ def stack(clocks: Mapping[str, Any]) -> list[list[Any]]:
 
 
 def _trace(trace: Trace) -> Json:
-    """By column, those without a value left out."""
+    """By column, without empty ones."""
     known = {name: [plain(value) for value in trace[name].tolist()] for name in trace if name != "case" and trace.knows(name)}
     return {name: values for name, values in known.items() if any(v is not None for v in values)}
 

@@ -41,7 +41,7 @@ def read_claims(folder: Path) -> list[Claim]:
 
 
 def counts_of(claims: Sequence[Claim]) -> dict[str, int]:
-    """By verdict; those without a claim left out."""
+    """Counts by verdict, without empty ones."""
     counts = {kind: sum(claim.kind == kind for claim in claims) for kind in (*VERDICTS, OTHER)}
     return {kind: n for kind, n in counts.items() if n}
 

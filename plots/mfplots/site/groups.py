@@ -275,7 +275,7 @@ class Met(NamedTuple):
 
 
 def met(series: Series, target: Target | None) -> Met | None:
-    """Of the median seed among those that got there."""
+    """Of the median seed among the seeds that got there."""
     if target is None:
         return None
     found = sorted(Met(epoch, max((e for e in trace["epoch"].tolist() if e < epoch), default=0))

@@ -16,7 +16,7 @@ ALL_RUNS = (("runs.html", "Leaderboard"), ("cases.html", "Cases"), ("compare.htm
 TITLES = {**dict(NAVIGATION), **dict(ALL_RUNS), "case.html": "Case", "papers.html": "What papers claim", "compare.html": "Compare two runs",
           "tuning.html": "Trials of searches"}
 HEADINGS = {"index.html": "How long until the model is good enough?"}
-# Nothing from elsewhere, no script but the files beside the page, and nothing is sent.
+# No outside content, no script but the files beside the page, and no sending.
 POLICY = ("default-src 'none'; script-src 'self' file:; style-src 'self' file: 'unsafe-inline'; "
           "img-src 'self' file: data: blob:; connect-src 'none'; base-uri 'none'; form-action 'none'")
 BASE = ("assets/tables.js", "assets/metrics.js", "assets/report.js")

@@ -95,7 +95,7 @@ def _numbers(compared: Json | None) -> Json | None:
 
 
 def pair_data(runs: Sequence[Run], asked: Sequence[Sequence[Path]]) -> list[Json]:
-    """Those asked for, then those that share cases."""
+    """The requested pairs, then pairs that share cases."""
     pairs = {(a.name, b.name): (a, b, n) for a, b, n in [*named_pairs(runs, asked),
                                                          *shared_pairs(runs)]}
     return [{"first": a.name, "second": b.name, "shared": n, **compare(a, b)}

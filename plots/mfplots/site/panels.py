@@ -91,7 +91,7 @@ def _reach(member: Member, target: Target, clock: str) -> float | None:
 
 
 def cells(group: Group) -> list[Cell]:
-    """A cell a host: of each the number of factors with the most in it. Those with libraries first, then those with most rows."""
+    """A cell a host, with its most common number of factors. Cells with libraries first, then by rows."""
     by_bench: dict[Bench, list[Member]] = {}
     for member in group.members:
         if len(member.series.finished):
@@ -264,6 +264,6 @@ def _reached(cell: Cell, member: Member, target: Target) -> Json:
 
 
 def machines(shown: Sequence[Json]) -> list[str]:
-    """Those with most panels first."""
+    """Machines with most panels first."""
     return [name for name, _ in Counter(p["machine"] for p in shown).most_common()]
 

@@ -15,7 +15,7 @@ Json = dict[str, Any]
 
 
 def studies(runs: Sequence[Run]) -> tuple[list[Json], list[Damaged]]:
-    """Of the folders that have some; those that cannot be read are returned."""
+    """Studies of the folders; also returns the unreadable ones."""
     found, damaged = [], []
     for run in (run for run in runs if (run.path / "tune").is_dir()):
         try:

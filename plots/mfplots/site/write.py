@@ -44,8 +44,8 @@ def data(path: Path, name: str, value: Any) -> None:
 
 
 def clean(value: Any) -> Any:
-    """By the rule for a terminal: no control character, none that turns text. `raw` stays as it is,
-    since it is shown nowhere."""
+    """By the rule for a terminal: no control character, none that turns text. `raw` stays unchanged, since it is never
+    shown."""
     if isinstance(value, float):  # most values are such
         return value if math.isfinite(value) else None
     if isinstance(value, str):

@@ -26,7 +26,7 @@ constexpr double kRounding = 8;         // pairs that a formed row is rounded up
 constexpr double kWrittenRow = 30;      // of a row without pairs
 constexpr std::int64_t kLongestTried = 4096;  // more than a block holds
 
-// In the space of its pairs: a row of so many tiles, and of it a product with K.
+// In the space of pairs: cycles of a row with this many tiles, and of one product with K.
 struct DualCycles {
   double row, pair, product;
 };

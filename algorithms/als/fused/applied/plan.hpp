@@ -25,8 +25,8 @@ constexpr int kMostAppliedFactors = 512;
 // Warps of a multiprocessor that the kernel of held rows has registers for.
 inline constexpr int kAppliedWarps = 16;
 
-// A row's thread block. tiles > 0: of dual.hpp, for up to 16 `tiles` pairs. Else so many warps,
-// more of them for more pairs, so that the pairs of a warp are about as many in each.
+// A row's thread block. tiles > 0: of dual.hpp, for up to 16 `tiles` pairs. Else a number of warps
+// that grows with the pairs, so that each warp has about as many.
 struct AppliedShape {
   int tiles = 0;
   int warps = 0;
@@ -53,8 +53,8 @@ constexpr std::int64_t applied_bytes(int factors, int warps, std::int64_t pairs)
          std::int64_t{2} * warps * applied_lanes(factors) * applied_words(factors) * 32;
 }
 
-// Pairs of the longest row that a block of so many warps takes; 0: none. As many blocks as their
-// registers allow then fit in a multiprocessor.
+// Pairs of the longest row that a block of `warps` takes; 0: none. A multiprocessor then holds as
+// many blocks as their registers allow.
 std::int64_t applied_capacity(const AppliedLimits& limits, int factors, int warps);
 
 // Inputs of the choice of applied rows and their kernels.
@@ -74,7 +74,7 @@ std::int64_t applied_break_even(const AppliedChoice& choice);
 std::int64_t longest_applied(const AppliedChoice& choice, const AppliedLimits& limits);
 
 // Cycles of a multiprocessor for a row of `count` pairs, as above: rows are cut among devices by
-// them. `up_to`: rows of at most so many pairs are applied (-1: none).
+// them. `up_to`: the most pairs of an applied row (-1: none).
 double row_cycles(std::int64_t count, const AppliedChoice& choice, std::int64_t up_to);
 
 // Pairs of the longest row for each of kAppliedShape; none has fewer than the one before.
@@ -109,7 +109,7 @@ struct HasAtMost {
   MF_HD bool operator()(const FusedTask& task) const { return task.count <= pairs; }
 };
 
-// Tasks before those that are applied.
+// Tasks before the applied ones.
 MF_HD std::int64_t count_formed(const FusedTask* tasks, std::int64_t count,
                                 std::int64_t applied_up_to) {
   return first_that(tasks, 0, count, IsApplied{applied_up_to});

@@ -86,8 +86,7 @@ void DeviceCommunicator::be_connected() {
 }
 
 // NCCL connects two ranks, and loads its kernels, within the first message between them: .1 s a
-// rank, which would be the first epoch's. The message is as long as those that take all its
-// channels.
+// rank, which would be the first epoch's. The message is long enough to use all its channels.
 void DeviceCommunicator::connect() {
   constexpr std::int64_t kNumbers = std::int64_t{1} << 19;
   auto numbers = zeros<double>(kNumbers * size(), stream_);
@@ -101,7 +100,7 @@ void DeviceCommunicator::connect() {
   use_ = {};
 }
 
-// Nothing is queued any more; does not wait for the remains of a failed rank.
+// The queue is empty; does not wait for the remains of a failed rank.
 DeviceCommunicator::~DeviceCommunicator() {
   give_up();
   if (stream_ != nullptr) cudaStreamDestroy(stream_);
@@ -336,7 +335,7 @@ DeviceCommunicator::Timed DeviceCommunicator::take_timed() {
   return timed;
 }
 
-// Those that have ended, in their order.
+// Reads the ended ones, in order.
 void DeviceCommunicator::read_times() {
   while (!timed_.empty() && timed_.front().end.has_happened()) {
     use_.seconds += timed_.front().end.seconds_since(timed_.front().begin);

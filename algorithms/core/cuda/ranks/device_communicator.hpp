@@ -105,7 +105,7 @@ class DeviceCommunicator {
   }
 
   const ExchangeUse& use() const { return use_; }
-  // Exchanges ever queued, also those that connect the devices, which use() leaves out.
+  // All exchanges queued so far, including the connecting ones, which use() leaves out.
   std::int64_t queued() const { return queued_; }
   void set_use(const ExchangeUse& use) { use_ = use; }
 

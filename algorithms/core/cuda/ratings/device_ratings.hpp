@@ -1,5 +1,5 @@
-// R on the device from one upload: its rows as they are in memory, and its columns, which are made
-// there when they are asked for. Cases of a run that train on the same ratings share them.
+// R on the device from one upload: its rows as in host memory, and its columns, which are made
+// there on request. Cases of a run that train on the same ratings share them.
 #pragma once
 
 #include <cuda_runtime_api.h>

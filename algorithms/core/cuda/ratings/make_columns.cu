@@ -91,7 +91,7 @@ __global__ void first_row_kernel(const RatingsOfRows rows, std::int64_t at_once,
   first[k] = low;
 }
 
-// Integers: the same whoever adds first.
+// Integers: the same in any order of additions.
 __global__ void __launch_bounds__(kThreads)
     histogram_kernel(const RowRating* ratings, std::int64_t nnz, unsigned long long* counts) {
   for (std::int64_t i = thread_number(); i < nnz; i += thread_count()) {

@@ -30,7 +30,7 @@ PinnedRing::Upload::Upload(PinnedRing& ring, std::int64_t bytes, std::int64_t pi
 PinnedRing::Upload::~Upload() { ring_.next_ = place(pieces_) % std::max<std::int64_t>(1, slots()); }
 
 // One thread asks the device: many would take longer than they fill. It holds the slot only for
-// that, not while it waits for those that fill the piece before.
+// that, not while it waits for threads that fill the piece before.
 std::byte* PinnedRing::Upload::memory(std::int64_t piece) {
   Slot& slot = this->slot(piece);
   const std::int64_t before = piece / slots();

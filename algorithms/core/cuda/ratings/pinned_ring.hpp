@@ -1,5 +1,5 @@
 // The pinned memory of the process that uploads go through. Pinning is slow (.5 s a GB on one H200
-// host), so that it is made once, as it is needed, and kept.
+// host), so it is done once, on demand, and the memory is kept.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -21,15 +21,15 @@ class PinnedRing {
     PinnedBuffer<std::byte> memory{static_cast<std::size_t>(kPinnedPieceBytes)};
     Event copied;
     std::mutex opening;
-    // Of the upload at hand: pieces that could be filled here, that were sent from here, and parts
-    // of the last that are filled.
+    // Of the current upload: pieces opened for filling here, pieces sent from here, and filled
+    // parts of the last.
     std::atomic<std::int64_t> opened{0}, sent{0}, filled{0};
   };
 
  public:
   static PinnedRing& of_process();
 
-  // Makes the pieces that so many bytes need, kPinnedPieces at most.
+  // Makes the pieces that `bytes` need, kPinnedPieces at most.
   void reserve(std::int64_t bytes);
 
   // One upload, which has the ring for itself. Threads fill its pieces part by part while others

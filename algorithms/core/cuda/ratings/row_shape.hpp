@@ -33,8 +33,8 @@ struct RowShape {
   static constexpr int kUnits = kUnitsOfWord;
 };
 
-// A warp a row, in words of 16 bytes: go(RowShape) for a row of `words` of them. For longer rows
-// than kMostFactors have nothing is compiled.
+// A warp a row, in words of 16 bytes: go(RowShape) for a row of `words` of them. Nothing is
+// compiled for rows of more than kMostFactors.
 template <class T, std::int64_t kMostFactors, int kWords = 1, class Go>
 auto with_wide_row(std::int64_t words, Go&& go) {
   constexpr std::int64_t kMostWords = kMostFactors * static_cast<std::int64_t>(sizeof(T)) / 16;

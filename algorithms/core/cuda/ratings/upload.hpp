@@ -1,4 +1,4 @@
-// Arrays from the host to the device, as they are or rearranged on the way (padded rows, packed
+// Arrays from the host to the device, unchanged or rearranged on the way (padded rows, packed
 // pairs): threads fill pieces of pinned memory while others are being copied.
 #pragma once
 
@@ -62,7 +62,7 @@ class Uploader {
     });
   }
 
-  // Rows in pieces, one after another. Those that lie in the memory of `own` go as they were packed
+  // Rows in pieces, one after another. Pieces in the memory of `own` go in their packed form
   // (Ratings::packed); all others are packed on the way.
   DeviceBuffer<RowRating> row_ratings(const RowPieces& rows, const Ratings& own) {
     DeviceBuffer<RowRating> to(rows.count());
