@@ -1,4 +1,4 @@
-// A named range of the calling thread, for who listens: a profiler (NVTX) and the timeline.
+// A named range of the calling thread, for its listeners: a profiler (NVTX) and the timeline.
 #pragma once
 
 #include "base/nvtx.hpp"

@@ -14,8 +14,8 @@ namespace mf {
 // For this thread, until its end. Scopes may lie in one another: the inner one counts.
 class WaitScope {
  public:
-  // Asked again and again while something is waited for, with words for it: "the process 17, which
-  // holds x", and for how long by now; throws to end the wait.
+  // Called repeatedly during a wait, with its description ("the process 17, which holds x") and the
+  // seconds so far; throws to end the wait.
   using Check = std::function<void(const std::string& what, double waited_s)>;
   explicit WaitScope(Check check);
   ~WaitScope();

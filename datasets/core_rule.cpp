@@ -1,5 +1,6 @@
-// A round counts the ratings that each user has left, by rows; who has too few takes theirs from
-// the counts of the items. So no column is needed, and a rating is taken out of a count only once.
+// A round counts the ratings that each user has left, by rows, and subtracts those of users with
+// too few from the counts of the items. So no column is needed, and a rating is subtracted only
+// once.
 #include "datasets/core_rule.hpp"
 
 #include <algorithm>

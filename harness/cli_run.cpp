@@ -174,7 +174,7 @@ int tell_session(const SessionSummary& summary, const RunOptions& options, Progr
 int run_spec_apart(const Spec& spec, const RunOptions& options, ProgressMode mode) {
   install_interrupt_handler();
   const auto [summary, ended_by] = run_apart(spec, options);
-  // Who ended it so has said why.
+  // The code that ended it has said why.
   if (ended_by && !summary.interrupted) return *ended_by;
   const int code = tell_session(summary, options, mode);
   return ended_by.value_or(code);

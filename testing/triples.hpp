@@ -88,7 +88,7 @@ inline std::vector<Triple> triples(const Ratings& ratings) {
   return all;
 }
 
-// Begins of rows of these lengths, and the end of the last.
+// Starts of rows of these lengths, and the end of the last.
 inline std::vector<std::int64_t> offsets_of(const std::vector<std::int64_t>& lengths) {
   std::vector<std::int64_t> offsets(lengths.size() + 1, 0);
   std::partial_sum(lengths.begin(), lengths.end(), offsets.begin() + 1);

@@ -1,5 +1,5 @@
 // All users are recommended the same:
-//   score(u, i) = users who were observed with i / all users
+//   score(u, i) = users observed with i / all users
 // as a plain model of one factor, p_u = 1. Values say only whether a pair was observed: those above
 // 0 were.
 #include <algorithm>

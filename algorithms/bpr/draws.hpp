@@ -38,8 +38,8 @@ struct Triple {
 };
 inline constexpr std::int32_t kNone = -1;
 
-// Popular items refused one after another before the draw is made uniformly: of a user who has
-// nearly all that others have.
+// Popular items refused one after another before the draw is made uniformly: for a user with nearly
+// all popular items.
 inline constexpr int kMostRefused = 64;
 
 // [0, count), 53 bits.

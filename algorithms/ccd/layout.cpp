@@ -101,7 +101,7 @@ Layout make_layout(const SideRows& from, const LayoutRule& rule, ThreadTeam& tea
     layout.segments[s] += layout.segments[s - 1];
   }
   if (layout.segments.back() > kMostUnits) refuse_units(layout.segments.back(), rule.unit);
-  // count_slots reads lengths, cut_tasks the begins of segments.
+  // count_slots reads lengths, cut_tasks the starts of segments.
   cut_tasks(layout);
   return layout;
 }

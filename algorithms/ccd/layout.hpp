@@ -51,7 +51,7 @@ struct Layout {
   SideRows from;  // borrowed: only fill needs it
   std::int64_t tiles = 0;
   std::int64_t tile_width = 0;           // others of a tile; the last one may have fewer
-  AlignedVector<std::int64_t> segments;  // tiles x rows + 1: begin of each, in units
+  AlignedVector<std::int64_t> segments;  // tiles x rows + 1: start of each, in units
   AlignedVector<Task> tasks;             // tile by tile, in a tile by row
   std::vector<std::int64_t> tile_tasks;  // tiles + 1: first task of each tile
   AlignedVector<std::uint32_t> slots;    // rows + 1: first slot of each row

@@ -12,7 +12,7 @@ namespace mf::cu2rec {
 enum class ItemRule {
   atomic,        // every gradient is added
   last_writer,   // early bird loses the gradient: every user writes the whole row, the last stays
-  first_writer,  // early bird gets the gradient: who finds the item unclaimed claims it and writes
+  first_writer,  // early bird gets the gradient: the first to claim the item writes
 };
 inline constexpr Names kItemRules{
     std::to_array<Named<ItemRule>>({{"sgd_atomic", ItemRule::atomic},

@@ -16,7 +16,7 @@ struct DeviceGrid {
   cuda::DeviceBuffer<std::int32_t> users;  // nnz, block by block
   cuda::DeviceBuffer<std::int32_t> items;
   cuda::DeviceBuffer<float> values;
-  cuda::DeviceBuffer<std::int64_t> offsets;  // bands x columns + 1: begin of each block
+  cuda::DeviceBuffer<std::int64_t> offsets;  // bands x columns + 1: start of each block
 };
 
 // Bands and columns of about equal numbers of ratings. A user is in one band, an item in one
@@ -28,7 +28,7 @@ DeviceGrid make_device_grid(cuda::DeviceRatings& ratings, std::int64_t bands, st
 struct DeviceBlocks {
   cuda::DeviceBuffer<std::int32_t> users, items;  // nnz, block by block
   cuda::DeviceBuffer<float> values;
-  std::vector<std::int64_t> offsets;  // begins of blocks, and the end of the last
+  std::vector<std::int64_t> offsets;  // starts of blocks, and the end of the last
 };
 
 // Block b has the items [cuts[b], cuts[b + 1]), which are all. Row x is user first_user + x. Waits.

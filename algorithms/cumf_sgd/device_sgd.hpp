@@ -23,7 +23,7 @@ class DeviceSgd : public Algorithm {
   Work work_per_epoch() const override { return work_; }
 
  protected:
-  // The begin of every prepare.
+  // The start of every prepare.
   void start(const Ratings& train, const Model& initial, const Context& context) {
     check_initial(ModelKind::plain, settings_.factors, train, initial);
     seed_ = context.seed;

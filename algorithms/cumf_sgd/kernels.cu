@@ -78,7 +78,7 @@ __device__ void update(const Arrays& a, const Step& step, const Rating& rating, 
   q_row.rewrite(a.q, rating.item, member, words, q, rounder);
 }
 
-// The begin of run `slot` of the pass.
+// The start of run `slot` of the pass.
 __device__ std::int64_t run_begin(const RunOrder& order, std::int64_t slot, std::int64_t nnz) {
   if (order.replacement) return draw(order.seed, order.epoch, slot, nnz - order.run_length + 1);
   return order.permutation(slot) * order.run_length;

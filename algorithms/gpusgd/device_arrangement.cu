@@ -1,4 +1,4 @@
-// A sort by block (and group) of ratings as they lie, or in a random order; begins of blocks are
+// A sort by block (and group) of ratings as they lie, or in a random order; starts of blocks are
 // searched for; a group begins if the key of a rating differs from the one before.
 #include "algorithms/gpusgd/device_arrangement.hpp"
 

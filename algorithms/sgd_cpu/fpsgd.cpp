@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t kGridSalt = 0x67726964ULL;
 constexpr std::uint64_t kScheduleSalt = 0x626c6f636b73ULL;
 
-// The begin of each `count` stripes, and the end.
+// The start of each `count` stripes, and the end.
 RowCuts every(const std::vector<std::int64_t>& starts, std::int64_t count) {
   RowCuts cuts;
   for (std::int64_t at = 0; at < std::ssize(starts); at += count) cuts.push_back(starts[at]);

@@ -22,7 +22,7 @@ class FileCopy {
   void read(std::size_t begin, std::size_t size);
   // The same of a part of bytes().
   void read(std::span<const std::byte> part);
-  // That part into other memory.
+  // Reads a part into other memory.
   void read_to(std::byte* to, std::span<const std::byte> part) const;
   const std::shared_ptr<const void>& owner() const { return owner_; }
 

@@ -31,7 +31,7 @@ class FilePlace {
   // Whether it is still this file.
   bool holds(const FileHandle& file) const;
   void remove() const;       // a file; of a link, only the link
-  bool remove_tree() const;  // also a folder with all that is in it; false: errno says why
+  bool remove_tree() const;  // also a folder with its contents; false: errno says why
   // Renames it to another name in the folder, replacing a file of that name. Throws Error(io).
   void move_to(const std::string& name) const;
   // Makes changes of names survive a power cut; succeeds even if the file system cannot.

@@ -60,7 +60,7 @@ struct FormInfo {
   bool keyed_required = false;
 };
 
-// The keys of an object for one word: a kind, or the key that is there.
+// The keys of an object for one word: a kind, or the key present.
 struct NamedForm {
   std::string word;
   FormInfo info;
@@ -130,7 +130,7 @@ class Form {
         {name, std::move(help), {{"type", "string"}}, nullptr},
         [=](JsonReader& reader, T& out) { out.*member = reader.string(name, out.*member); });
   }
-  // Text that is there and not empty.
+  // A text that must not be empty.
   Form name(std::string name, std::string T::*member, std::string help) && {
     return std::move(*this)
         .field({name, std::move(help), {{"type", "string"}, {"minLength", 1}}, nullptr},
@@ -311,7 +311,7 @@ class Form {
     return std::move(*this).step(std::move(choose), StepKind::chooses);
   }
 
-  // Forms of which the key that is there decides.
+  // Forms chosen by the key present.
   Form one_of_keys(std::vector<std::pair<std::string, Form>> forms, bool required,
                    const std::string& message) && {
     for (const auto& [key, form] : forms) info_.keyed.push_back({key, form.info()});

@@ -70,7 +70,7 @@ class Communicator {
   // From the others only to rank 0, and from it to one of them.
   void send(int to, std::span<const std::byte> bytes);
   void receive(int from, std::span<std::byte> bytes);
-  // Waits as long as it takes: a rank that has nothing to do until rank 0 says so.
+  // Waits as long as it takes: for a rank that is idle until rank 0's next order.
   void await(int from, std::span<std::byte> bytes);
   void send_text(int to, const std::string& text);
   std::string receive_text(int from);

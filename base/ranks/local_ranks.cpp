@@ -263,7 +263,7 @@ class ProcessWatch {
         seen_(seen) {
     try {
       thread_ = std::thread([this] { watch(); });
-    } catch (const std::system_error&) {  // then rank 0 finds out when it looks
+    } catch (const std::system_error&) {  // then rank 0 finds it when it looks
     }
   }
   ~ProcessWatch() {
@@ -307,7 +307,7 @@ class ProcessWatch {
     return failed ? said().value_or(*failed) : failed;
   }
 
-  // As waitpid() says it. The process stays for rank 0 to ask about.
+  // As from waitpid(). The process stays waitable for rank 0.
   std::optional<int> ended(int other) const {
     siginfo_t info{};
     const auto process = static_cast<id_t>(processes_[static_cast<std::size_t>(other)]);
@@ -316,7 +316,7 @@ class ProcessWatch {
     return info.si_code == CLD_EXITED ? info.si_status << 8 : info.si_status;
   }
 
-  // The first word of a fault that is there to be read. It stays there.
+  // The first pending note of a fault, which is only peeked at.
   std::optional<Fault> said() const {
     for (const int fd : notes_) {
       std::array<char, kLongestNote> text;
@@ -367,7 +367,7 @@ class LeadingLinks : public LocalLinks {
 
  protected:
   std::string how_it_ended(int other) override {
-    const auto start = Clock::now();  // its sockets are closed just before it can be asked
+    const auto start = Clock::now();  // its sockets close just before its status is known
     while (!reap(other) && seconds_since(start) < 1) ::usleep(1000);
     if (!ended_[other]) return "its process does not answer";
     return how_ended(*ended_[other]);
@@ -383,7 +383,7 @@ class LeadingLinks : public LocalLinks {
   }
 
   std::vector<pid_t> processes_;           // by rank; [0] is not used
-  std::vector<std::optional<int>> ended_;  // as waitpid() says it
+  std::vector<std::optional<int>> ended_;  // as from waitpid()
   double patience_ = kGoodbyeSeconds;
   std::unique_ptr<ProcessWatch> watch_;
 };

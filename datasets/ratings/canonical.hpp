@@ -14,8 +14,8 @@ namespace mf {
 // Throws Error(data) that begins with `name` and gives the position and the finding.
 void check_heads(const Ratings& ratings, ThreadTeam& team, const std::string& name);
 // The first wrong one of the ratings [begin, end), or `end`: users match their rows, items of a row
-// ascend and are within n, values are finite. The heads must be right. Nothing before `begin` is
-// looked at, which another thread may be reading: ascends() is for that.
+// ascend and are within n, values are finite. The heads must be right. Reads nothing before
+// `begin`, which another thread may be checking: ascends() is for that.
 std::int64_t first_wrong(const Ratings& ratings, std::int64_t begin, std::int64_t end);
 // Whether rating `at` begins a row, or its item comes after the one before it.
 bool ascends(const Ratings& ratings, std::int64_t at);

@@ -60,7 +60,7 @@ Ratings ratings_from(Columns3 columns, AlignedVector<std::int64_t> offsets, cons
 constexpr std::int64_t kPartsChunk = 1024 * kPackedBlock;  // ratings that a thread takes at a time
 constexpr std::int64_t kRankRows = 4096;                   // likewise
 
-// To the begin of so many.
+// To the start of so many.
 template <class T>
 AlignedVector<T> copy_of(View<const T> from, std::int64_t size, ThreadTeam& team) {
   AlignedVector<T> to(size);

@@ -24,7 +24,7 @@ struct RatingSlice {
   // The ratings of the own rows, by user and item.
   View<const std::int32_t> own_items;
   View<const float> own_values;
-  Ratings among;               // which has them
+  Ratings among;               // matrix that holds them
   std::int64_t first_own = 0;  // there
   View<const std::int32_t> own_users() const {
     return among.users().part(first_own, first_own + own_items.size());

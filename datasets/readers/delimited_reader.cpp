@@ -124,7 +124,7 @@ class Delimited : public LineFormat {
     return number_name(names, begin, p, what);
   }
 
-  // `field` is the begin of the field that ends at p; `id`: it is of a user or an item.
+  // `field` is the start of the field that ends at p; `id`: it is of a user or an item.
   [[gnu::always_inline]] void separator(const char*& p, const char* field, bool id) const {
     if (!Separator::read(p)) [[unlikely]]
       fail_separated(p, field, id);

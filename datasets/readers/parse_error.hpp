@@ -13,7 +13,7 @@
 namespace mf {
 
 struct LineError {
-  const char* at = nullptr;  // begin of the offending field
+  const char* at = nullptr;  // start of the offending field
   std::string found;         // "'abc'", "the end of the line"
   std::string expected;      // "an item id (...)"
   std::string advice;        // the remedy, or empty

@@ -89,7 +89,7 @@ PartSizes sizes_of(const Split& split);
 struct SplitSlice {
   Split split;      // the rows of other ranks are empty; the cold are counted over all ranks
   PartSizes sizes;  // over all ranks
-  PartOffsets test_parts, validation_parts;  // begin of each rank's part among all
+  PartOffsets test_parts, validation_parts;  // start of each rank's part among all
   RatingSlice train;                         // views into split.train
   RatingFacts facts;                         // of the training part of all ranks
 };

@@ -9,7 +9,7 @@ namespace mf {
 // its GPUs. Machines that were copied with their id, and have no GPU, have one name.
 std::string host_name();
 
-// "process-5be10a77c4d2": a hash of the host, its boot, and the id and begin of the process.
+// "process-5be10a77c4d2": a hash of the host, its boot, and the id and start of the process.
 std::string process_name();
 
 }  // namespace mf

@@ -36,7 +36,7 @@ inline constexpr std::int64_t kErrorBlock = 1 << 14;
 // A part of the ratings that the ranks of a case evaluate together: each its blocks.
 struct SharedPart {
   const Ratings& own;        // of the blocks of this rank
-  const PartOffsets& parts;  // begins of each rank's ratings before they were made whole blocks
+  const PartOffsets& parts;  // starts of each rank's ratings before they were made whole blocks
   Communicator& ranks;
 };
 

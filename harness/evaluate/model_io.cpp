@@ -81,7 +81,7 @@ void save_model(const std::string& folder, const FactorView& factors, const Rati
 
 namespace {
 
-// Nothing in the folder of a case that does not clip, as in older folders.
+// Empty for a case that does not clip, as in older folders.
 std::optional<ClipRange> read_clip(JsonReader& reader) {
   const Json* json = reader.find("clip");
   if (json == nullptr) return std::nullopt;

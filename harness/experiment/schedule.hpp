@@ -24,7 +24,7 @@ struct ScheduleSpec {
   double decay = 0.2;            // plateau: factor at a plateau; exponential: factor each epoch
   int patience = 2;              // plateau: evaluations without improvement
   double min_delta = 0;          // plateau: smaller improvements do not count
-  // Nothing until the case is known. Several papers watch the test part: that is asked for by name,
+  // Empty until the case is known. Several papers watch the test part: that is asked for by name,
   // and marked.
   std::optional<Metric> monitor;
 

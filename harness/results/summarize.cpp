@@ -120,7 +120,7 @@ class ListedIds {
   std::size_t count() const { return ids_ ? ids_->size() : 0; }
   bool has(const std::string& id) const { return known_.count(id) > 0; }
 
-  // Those between the last that was asked for and this one, or the end: they have no file.
+  // The cases between the last requested one and this one, or the end: they have no file.
   std::vector<std::string> absent_before(const std::optional<std::string>& id) {
     if (!ids_) return {};
     const auto begin = ids_->begin() + at_;
@@ -137,7 +137,7 @@ class ListedIds {
   std::ptrdiff_t at_ = 0;
 };
 
-// Nothing but, perhaps, a line without its end: the case has just begun.
+// At most one line without its end: the case has just begun.
 bool has_not_begun(const ResultFile& file) { return file.header.is_null() && !file.damage; }
 
 class ResultReading {
@@ -230,8 +230,8 @@ class ResultReading {
 
 using FlatRow = std::map<std::string, Json>;
 
-// Whether a spreadsheet would run it as a formula: with a quote before it, it is a text. Plain
-// numbers begin like formulas, and are kept.
+// Whether a spreadsheet would run it as a formula: a quote in front makes it a text. Plain numbers
+// begin like formulas, and are kept.
 bool is_formula(const std::string& text) {
   constexpr std::string_view kBegins = "=+-@\t\r";
   if (text.empty() || kBegins.find(text.front()) == kBegins.npos) return false;

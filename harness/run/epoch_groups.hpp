@@ -22,7 +22,7 @@ std::int64_t group_by_time(const EpochGroup& last);
 std::int64_t epochs_to_multiple(std::int64_t first, std::int64_t every);
 
 // Epochs from `first` on that run as one group, after `last`: it passes no evaluation, change of
-// the rate, last epoch, or begin of the profile. 1 on the CPU and for a sampler, whose draws are
+// the rate, last epoch, or start of the profile. 1 on the CPU and for a sampler, whose draws are
 // evaluated one by one; all epochs that cost as much again.
 std::int64_t group_size(const Case& item, const Schedule& schedule, const EpochGroup& last,
                         std::int64_t first, const std::optional<ProfileWindow>& profile);

@@ -39,7 +39,7 @@ struct RunOptions {
   bool rerun = false;              // also cases that are finished
   bool retry = false;              // also cases that failed: error, oom, timeout
   // When the run began, by the clock of its file system: cases that any process ended later are not
-  // run again. 0: at the begin of the session.
+  // run again. 0: at the start of the session.
   std::int64_t began_ns = 0;
   Shard shard;               // of the cases
   bool trials_only = false;  // the trials of the spec's studies, and no case

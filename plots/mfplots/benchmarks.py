@@ -80,7 +80,7 @@ def load_benchmarks(files: Sequence[Path]) -> Benchmarks:
 
 
 def select(benchmarks: Benchmarks, wanted: Mapping[str, Any]) -> list[Benchmark]:
-    """Those whose keys have the wanted values; every key has to occur somewhere."""
+    """The benchmarks whose keys have the wanted values; every key must occur somewhere."""
     known = {key for item in benchmarks.items for key in item.keys}
     for key in wanted:
         if key not in known:

@@ -49,7 +49,7 @@ class Row:
     median_time: float     # to target, the others counting as infinitely late
     median_answer: float   # the same on prepare + transfer + training
     end_time: Spread       # to the last evaluated point, of completed cases
-    end_answer: float      # the median, who did not complete never answering
+    end_answer: float      # the median, incomplete cases never answering
     first_epoch: Spread    # of completed cases
     steady_epoch: Spread
     median_energy: float   # joules of training to the target, or to the end if there is none
@@ -87,7 +87,7 @@ def to_the_end(series: Series, numbers: Sequence[float]) -> list[float]:
 
 
 def end_times(series: Series, clock: str) -> list[float]:
-    """To the last evaluated point of each finished case; NaN for who did not complete."""
+    """To the last evaluated point of each finished case; NaN for incomplete cases."""
     return to_the_end(series, last(series, clock))
 
 
@@ -237,8 +237,8 @@ def times_to_target(series: Series, target: Target | None, clock: str) -> list[f
 
 
 def throughputs(series: Series, clock: str) -> list[float]:
-    """Updates per second of each finished case, at its last evaluated epoch; NaN for who did not
-    complete. Empty if each point is a run with its setup: that gives no rate of epochs."""
+    """Updates per second of each finished case, at its last evaluated epoch; NaN for incomplete cases. Empty if each
+    point is a run with its setup: that gives no rate of epochs."""
     if series.restarts:
         return []
     return metrics.rates(last(series, "updates"), end_times(series, clock))

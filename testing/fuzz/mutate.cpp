@@ -8,7 +8,7 @@ extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, st
 namespace mf::fuzz {
 namespace {
 
-// The begin of an array's elements; 0 if it is not an array, or is to be changed as a whole.
+// The start of an array's elements; 0 if it is not an array, or is to be changed as a whole.
 std::size_t elements_of(std::string_view part, std::minstd_rand& random) {
   if (!part.starts_with("\x93NUMPY") || random() % 4 == 0) return 0;
   const std::size_t end = part.find('\n');

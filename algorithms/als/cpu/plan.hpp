@@ -17,7 +17,7 @@ namespace mf::als::cpu {
 constexpr std::int64_t kPartRatings = 8192;
 constexpr std::int64_t kMaxParts = 256;
 
-// Parts of a row of n ratings, and the begin of part p.
+// Parts of a row of n ratings, and the start of part p.
 inline std::int64_t part_count(std::int64_t n) {
   const std::int64_t parts = (n + kPartRatings - 1) / kPartRatings;
   return parts < kMaxParts ? parts : kMaxParts;

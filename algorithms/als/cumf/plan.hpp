@@ -49,7 +49,7 @@ MF_HD constexpr Range part_range(std::int64_t count, std::int64_t parts, std::in
   return {count * i / parts, count * (i + 1) / parts};
 }
 
-// Begins of batches among the rows that have ratings, the longest first, and the end of the last.
+// Starts of batches among the rows that have ratings, the longest first, and the end of the last.
 // `split`: numbers of parts of the first rows, which are cut. Fails (std::logic_error) if the rule
 // cannot be kept.
 std::vector<std::int64_t> cut_batches(View<const std::int64_t> split, std::int64_t rows,

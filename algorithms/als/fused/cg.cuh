@@ -326,7 +326,7 @@ class WideMatrix {
     float y[kPairs];
 #pragma unroll
     for (int k = 0; k < kPairs; ++k) y[k] = sum_over_quads(by_row[k], lane);
-    __syncwarp();  // the columns are there
+    __syncwarp();  // the columns have arrived
     for_rows<Shape, Role>([&](auto row) {
       constexpr int kOrdinal = Shape::kMap.ordinal[row];
       float* to = shared.parts[buffer][Role] + row * 16 + g + t % 2 * 8;

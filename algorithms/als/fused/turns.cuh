@@ -26,7 +26,7 @@ __device__ __forceinline__ void fetch_task(const FusedSide& side, std::int64_t t
   copy_16(shared_address(reinterpret_cast<int4*>(to) + 1), from + 1);
 }
 
-// That there is one, of a task that has come.
+// Whether a fetched task exists.
 __device__ __forceinline__ bool is_task(const FusedTask& task) { return task.row >= 0; }
 
 }  // namespace mf::als

@@ -17,7 +17,7 @@ struct DeviceLayout {
   std::int64_t rows = 0;
   std::int64_t tiles = 0;
   std::int64_t tile_width = 0;
-  cuda::DeviceBuffer<std::int64_t> segments;  // tiles x rows + 1: begin of each, in quads
+  cuda::DeviceBuffer<std::int64_t> segments;  // tiles x rows + 1: start of each, in quads
   std::vector<std::int64_t> tile_begins;      // tiles + 1: the first quad of each
 
   std::int64_t quads() const { return tile_begins.back(); }

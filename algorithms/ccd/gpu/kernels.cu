@@ -257,7 +257,7 @@ class Walk {
     if (lane_ == 0) write(open_, all);
   }
 
-  // Tasks that begin and end in the word: each lane sums from the begin of its task; the last one
+  // Tasks that begin and end in the word: each lane sums from the start of its task; the last one
   // of a task has it all.
   __device__ __forceinline__ void add_within(Sums sums, int last) const {
     const int start = 31 - __clz(static_cast<int>(now_.heads & upto()));

@@ -112,7 +112,7 @@ void free_on(void* pointer, std::size_t bytes, cudaStream_t stream) noexcept {
 
 void* allocate_device(std::size_t bytes) {
   void* pointer = allocate_on(bytes, own_stream());
-  // Memory that another stream gave back is had when that stream has come so far.
+  // Memory freed on another stream is available once that stream gets there.
   MF_CUDA(cudaStreamSynchronize(own_stream()));
   return pointer;
 }
@@ -130,7 +130,7 @@ void reserve(std::int64_t bytes) {
     MF_CUDA(cudaFreeAsync(pointer, own_stream()));
     MF_CUDA(cudaStreamSynchronize(own_stream()));  // from here on any stream can have it
   } else {
-    cudaGetLastError();  // who needs it will say so
+    cudaGetLastError();  // later requests fail if they need it
   }
 }
 

@@ -37,7 +37,7 @@ RowCuts cut_rows(View<const std::int64_t> offsets, double row_cost, int ranks);
 
 // Rows over ranks if each rank solves its own in parts, and all exchange one part after another.
 struct RowShards {
-  std::vector<RowCuts> parts;  // [rank]: begins of its parts, and the end of the last
+  std::vector<RowCuts> parts;  // [rank]: starts of its parts, and the end of the last
 
   int ranks() const { return static_cast<int>(parts.size()); }
   int parts_of_rank() const { return static_cast<int>(parts.front().size()) - 1; }

@@ -27,7 +27,7 @@ MF_HD std::int64_t parts_of_row(std::int64_t count, std::int64_t longest) {
   return count <= longest ? 1 : (count + longest - 1) / longest;
 }
 
-// The begin of part `part` of `parts`, counted from the row's first rating; part == parts: its end.
+// The start of part `part` of `parts`, counted from the row's first rating; part == parts: its end.
 MF_HD std::int64_t part_begin(std::int64_t count, std::int64_t part, std::int64_t parts) {
   return count * part / parts;
 }

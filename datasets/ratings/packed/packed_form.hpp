@@ -26,7 +26,7 @@ struct PackedForm {
 
   MF_HD std::int32_t bits() const { return item_bits + value_bits; }
   MF_HD bool has_table() const { return value_bits != kOwnValueBits; }
-  // For `count` ratings from the begin of a block.
+  // For `count` ratings from the start of a block.
   MF_HD std::int64_t words(std::int64_t count) const { return (count * bits() + 63) / 64; }
 };
 

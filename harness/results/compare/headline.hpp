@@ -20,8 +20,8 @@ struct ValueAt {
 struct Headline {
   Metric metric;
   ValueAt at;
-  // By whose best value the epoch was chosen. Nothing: no validation part was evaluated, and the
-  // epoch is the last that was.
+  // The metric whose best value chose the epoch. Empty: no validation part was evaluated, and the
+  // epoch is the last evaluated one.
   std::optional<Metric> chosen_by;
 };
 

@@ -27,7 +27,7 @@ struct CaseData {
   // For several ranks that hold slices: each one's share of the training part; split->train has the
   // own rows. This rank evaluates the other parts of `split`. Else null.
   std::shared_ptr<const RatingSlice> slice;
-  PartOffsets test_parts, validation_parts;  // of slices: begins of each rank's
+  PartOffsets test_parts, validation_parts;  // of slices: starts of each rank's
   RankData ranks;
   // Parts of the time on the load clock; empty if an earlier case had the same.
   LoadSeconds load_parts;

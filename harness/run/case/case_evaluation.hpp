@@ -55,7 +55,7 @@ class CaseEvaluation {
   // For the last evaluation: its facts in the footer, and its weaknesses.
   void report(CaseMeasures& measures) const;
   std::vector<std::string> warnings() const;
-  // That nothing will be told apart, as is known before training.
+  // Warns before training if the metrics cannot distinguish models.
   std::vector<std::string> warnings_before() const;
 
  private:

@@ -30,7 +30,7 @@ class RunTime {
   void epoch(std::int64_t epoch, double train_s);
 
   double spent_s() const { return before_.seconds + now_() - start_; }
-  // Nothing before the first epoch of the first case.
+  // Empty before the first epoch of the first case.
   std::optional<double> left_s() const;
   // For all cases, with the part of the one that runs.
   double share() const;

@@ -22,7 +22,7 @@
 namespace mf::als {
 namespace {
 
-constexpr int kInFlight = 5;  // words that a thread asks for before it uses the first
+constexpr int kInFlight = 5;  // words that a thread requests before it uses the first
 constexpr unsigned kFullWarp = 0xffffffffU;
 constexpr int kMostWarps = 32;
 

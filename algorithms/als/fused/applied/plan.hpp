@@ -115,7 +115,7 @@ MF_HD std::int64_t count_formed(const FusedTask* tasks, std::int64_t count,
   return first_that(tasks, 0, count, IsApplied{applied_up_to});
 }
 
-// The first applied task that a shape takes, and its pairs. The band ends at the begin of the shape
+// The first applied task that a shape takes, and its pairs. The band ends at the start of the shape
 // before.
 struct AppliedBand {
   std::int64_t first = 0;

@@ -46,8 +46,8 @@ class DeviceRatings {
   std::int64_t nnz() const { return nnz_; }
 
   RatingsOfRows rows() const;
-  // Made by the first call, by a stable sort: equal to make_csc. 8 bytes a rating and an item are
-  // kept, at most 24 more for each of kSortAtOnce ratings are needed meanwhile.
+  // Made by the first call, by a stable sort: equal to make_csc. Keeps 8 bytes a rating and an
+  // item; needs at most 24 more for each of kSortAtOnce ratings while sorting.
   RatingsOfRows columns(cudaStream_t stream);
 
   // How many ratings each item has: n_items numbers. Made by the first call.

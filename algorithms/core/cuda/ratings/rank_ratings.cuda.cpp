@@ -17,7 +17,7 @@ std::int64_t bytes_of(std::int64_t count) {
   return count * static_cast<std::int64_t>(sizeof(T));
 }
 
-// Begins of each rank's columns among the sorted ratings of each rank.
+// Starts of each rank's columns among the sorted ratings of each rank.
 class Begins {
  public:
   Begins(const AlignedVector<std::int64_t>& own_offsets, const RowShards& items,

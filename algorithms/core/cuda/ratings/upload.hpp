@@ -137,7 +137,7 @@ class Uploader {
                       });
   }
 
-  // The begin of a piece among the packed ratings; -1: it is not one of them.
+  // The start of a piece among the packed ratings; -1: it is not one of them.
   static std::int64_t place_in_packed(const Ratings& own, const RowPieces::Piece& piece) {
     const auto all = own.items();
     const std::less<> before;
