@@ -115,8 +115,8 @@ struct InitSpec {
   std::uint64_t seed = 1;
 };
 
-// The level of the ratings before training: their mean mu and standard deviation d. A mean alone is
-// a level, too.
+// The level of the ratings before training: their mean mu and standard deviation d. A mean without
+// a deviation is a level, too.
 struct RatingLevel {
   RatingLevel(double mean_of_all, double deviation_of_all = 0)
       : mean(mean_of_all), deviation(deviation_of_all) {}

@@ -48,7 +48,7 @@ class Fpsgd : public Algorithm, public OnRanks {
   Work work_;
   ThreadTeam* team_ = nullptr;
   BlockGrid grid_;
-  std::deque<RingPart> parts_;  // one per rank; alone, one with all blocks
+  std::deque<RingPart> parts_;  // one per rank; a single rank has all blocks
   Ring ring_;
   RowStore rows_;     // in the order of the grid
   RowStore ordered_;  // in the order of the users and items, for factors()

@@ -1,8 +1,8 @@
 // Exactly uniform random orders of arrays larger than the cache (Rao 1961, Sandelius 1962): every
 // element draws a bucket, elements are scattered into the buckets, and each bucket, which fits the
-// cache, is put into random order alone (Fisher-Yates). Given the buckets' sizes every arrangement
-// is equally likely, and the random numbers belong to places, not to threads: the order depends
-// only on (count, seed, stream).
+// cache, is shuffled separately (Fisher-Yates). Given the buckets' sizes every arrangement is
+// equally likely, and the random numbers belong to places, not to threads: the order depends only
+// on (count, seed, stream).
 #pragma once
 
 #include <algorithm>

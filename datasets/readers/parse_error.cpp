@@ -23,7 +23,7 @@ const char* field_end(const char* p) {
 
 std::string field_at(const char* p) {
   if (*p == '\n' || (*p == '\r' && p[1] == '\n')) return "the end of the line";
-  // A separator in the wrong place is shown alone.
+  // A separator in the wrong place is shown as one character.
   return in_quotes({p, ends_field(*p) ? p + 1 : field_end(p)});
 }
 

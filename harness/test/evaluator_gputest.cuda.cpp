@@ -1,4 +1,4 @@
-// The device's evaluator against the host's, for both methods, and the reduction alone.
+// The device's evaluator against the host's, for both methods, and its reduction step.
 #include <cmath>
 #include <limits>
 #include <memory>

@@ -70,8 +70,8 @@ def load(paths: Iterable[str | Path], damaged: list[str] | None = None) -> Resul
 
 def load_folders(paths: Iterable[str | Path],
                  lines: bool = False) -> tuple[dict[str, Results], list[LeftOut]]:
-    """The same for each folder alone, and the files left out. With `lines`, the cases have the text of their files in a
-    column of that name."""
+    """The same for each folder separately, and the files left out. With `lines`, the cases have the text of their files
+    in a column of that name."""
     cases, left_out = _summaries(paths, *(["--lines"] if lines else []))
     folders: dict[str, list[Json]] = {}
     for case in cases:

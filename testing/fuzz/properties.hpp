@@ -11,7 +11,7 @@ namespace mf::fuzz {
 void check_raw(const RawRatings& raw);
 
 // The canonical form, checked, with the mean of duplicate pairs. Empty if an id is so large that
-// the index alone takes seconds under a sanitizer.
+// the index itself takes seconds under a sanitizer.
 std::optional<Ratings> make_canonical(const RawRatings& raw);
 
 bool same_names(const IdNames& one, const IdNames& other);

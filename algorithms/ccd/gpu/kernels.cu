@@ -7,8 +7,8 @@
 // In a turn it takes a word of 32 quads, a quad a lane, 8 or 16 bytes of indices and 16 of R, while
 // the next turn's are on their way. A rating of a pass costs 6 bytes read from device memory (8
 // with wide indices) and 4 written if R changes, 2 or 3 gathered words, and 8 FLOPs. While no task
-// begins, each lane sums alone; when one does, the lanes are added, in a fixed order, as are the
-// tasks of a row (finish_kernel): nothing depends on which warp is first.
+// begins, each lane keeps its own sum; when one does, the lanes are added, in a fixed order, as are
+// the tasks of a row (finish_kernel): nothing depends on which warp is first.
 #include "algorithms/ccd/gpu/kernels.hpp"
 
 #include <cuda_runtime.h>

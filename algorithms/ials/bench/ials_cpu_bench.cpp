@@ -1,4 +1,4 @@
-// ials_cpu, each part alone and all together; some counters are per thread and say so.
+// ials_cpu, each part separately and all together; some counters are per thread and say so.
 //
 //   dense/<isa>/<f>/<threads>       G v of 64 rows: GFLOP/s of a matrix product in tiles
 //   pairs/<isa>/<f>/<threads>       sums over the pairs of a row, its 256 rows of factors in a

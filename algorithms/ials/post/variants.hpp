@@ -9,7 +9,7 @@ namespace mf::ials {
 enum class Dot {
   atomic,   // over the block: a thread a factor, added in shared memory one by one
   shuffle,  // over the block: a thread a factor, warps by shuffles, then their sums
-  warp,     // over a warp, which takes the pair alone (ours)
+  warp,     // over a warp, which takes the whole pair (ours)
 };
 
 // How thread t reads the Gram matrix for its element of G v.

@@ -15,7 +15,7 @@ struct EpochGroup {
 };
 
 struct EpochTimes {
-  std::optional<double> first_s;   // empty if the first epoch was not timed alone
+  std::optional<double> first_s;   // empty if the first epoch was not timed separately
   std::optional<double> steady_s;  // median over the epochs of all groups but the first
 };
 
