@@ -3,7 +3,7 @@
     python3 -m mfbench.own my_als.py FOLDER     # then MFBENCH_PEERS_PATH=FOLDER mfbench list
 
 The class gives the names, the parameters and their defaults. It is imported here, in the process that names its file,
-since only its caller, not a spec, may start a program. peers/common/mfown.py runs it, and documents the form of such a class.
+since only a caller, not a spec, may start programs. peers/common/mfown.py runs it and documents such a class.
 """
 
 import hashlib
