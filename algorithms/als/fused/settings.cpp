@@ -38,12 +38,6 @@ FusedSettings read_fused_settings(const Params& params) {
           params.integer("split_rows")};
 }
 
-// For the kernel of warpgroups (group_layout.hpp), if the device has it.
-static bool has_group_shape(const FusedSettings& settings) {
-  return settings.precision == FusedPrecision::fp16 &&
-         fused_tiles(settings.common.factors) == kGroupTiles;
-}
-
 std::int64_t longest_part(int factors, std::int64_t split_rows) {
   return factors > kMostFormedFactors ? std::numeric_limits<std::int32_t>::max() : split_rows;
 }
