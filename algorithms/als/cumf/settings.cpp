@@ -54,8 +54,9 @@ MemoryUse als_memory(const Params& params) {
   const AlsSettings settings = read_als_settings(params);
   const bool reduces = settings.exchange == Exchange::reduce;
   const int factors = settings.common.factors;
-  const auto a = static_cast<double>(reduces ? devices_of(params) * a_bytes(AStorage::fp32, factors)
-                                             : a_bytes(settings.a_storage, factors));
+  const double a =
+      reduces ? 1.2 * devices_of(params) * static_cast<double>(a_bytes(AStorage::fp32, factors))
+              : static_cast<double>(a_bytes(settings.a_storage, factors));
   MemoryUse use{.device = {.preparing = 32, .rating = 16, .number = 4, .row = 60}};
   if (settings.batch_rows > 0) {
     use.device.fixed = static_cast<double>(settings.batch_rows) * a;

@@ -178,7 +178,10 @@ Plan make_plan(const Spec& spec, const PlanOptions& options) {
   for (const Case& item : spec.cases) all.push_back(&item);
   const auto again = options.share ? done_again(all) : std::vector<DoneAgain>(all.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
-    plan.cases.push_back(plan_case(case_to_plan(spec, *all[i]), again[i], options.measure,
+    DoneAgain here = again[i];
+    // Or an earlier case has left its ratings there.
+    here.trained |= i > 0 && again[i - 1].trained && trains_on_one_device(*all[i]);
+    plan.cases.push_back(plan_case(case_to_plan(spec, *all[i]), here, options.measure,
                                    plan.available, free, probes));
     PlannedCase& planned = plan.cases.back();
     const auto problem = unreadable.find(all[i]->data.label());

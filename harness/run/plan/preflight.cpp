@@ -25,6 +25,7 @@ constexpr double kRatingBytes = 12, kTimeBytes = 16, kRowBytes = 20;
 constexpr double kPackedBytes = 3;  // of a training rating on its way to a device
 // Of the program; with CUDA's context, its libraries and the memory for uploads.
 constexpr double kProgramBytes = 25e6, kCudaBytes = 390e6;
+constexpr double kRanksBytes = 300e6;  // of NCCL and its buffers
 // Of what is free on a device: the rest is for libraries, and for what is not counted.
 constexpr double kShare = 0.9;
 
@@ -78,7 +79,9 @@ double training_bytes(const Case& item, const CaseSizes& sizes) {
 }
 
 double ratings_bytes(const CaseSizes& sizes) {
-  const auto all = static_cast<double>(sizes.train.nnz + sizes.others) / sizes.slices;
+  const auto others = static_cast<double>(sizes.others);
+  const double all = (static_cast<double>(sizes.train.nnz) + others) / sizes.slices +
+                     (sizes.slices > 1 ? others : 0);  // that rank 0 gathers
   return kRatingBytes * all + kRowBytes * sizes.train.rows();
 }
 
@@ -101,7 +104,8 @@ std::optional<CaseSizes> expected_sizes(const Case& item) {
   CaseSizes sizes{{shape->n_users, shape->n_items, train}, shape->nnz - train};
   const bool cached = is_cached(item);
   sizes.from_files = !cached && item.data.like.empty() && item.data.expand.empty();
-  if (cached && why_whole(item, false).empty()) sizes.slices = ranks_of(item.params);
+  if ((cached || is_cacheable(item.data)) && why_whole(item, false).empty())
+    sizes.slices = ranks_of(item.params);
   return sizes;
 }
 
@@ -115,7 +119,8 @@ double host_bytes(const Case& item, const CaseSizes& sizes) {
   const auto all = static_cast<double>(sizes.train.nnz + sizes.others) / sizes.slices;
   double loading = sizes.from_files || item.data.has_rules() ? kRatingBytes * all : 0;
   if (item.data.times) loading += (sizes.from_files ? 3 : 1) * kTimeBytes * all;
-  return (needs_device(item) ? kCudaBytes : kProgramBytes) +
+  const double ranked = needs_device(item) && ranks_of(item.params) > 1 ? kRanksBytes : 0;
+  return (needs_device(item) ? kCudaBytes : kProgramBytes) + ranked +
          ratings_bytes(sizes) * (sizes.kept ? 2 : 1) +
          std::max(loading, training_bytes(item, sizes));
 }
