@@ -271,8 +271,8 @@ def test_refusals_carry_what_the_program_says(place, frame):
 
 
 def test_warnings_are_warnings(place, frame):
-    with pytest.warns(UserWarning, match=r"^warned.json: .*als_cpu has no learning rate"):
-        run({"name": "warned", "algorithms": [{"name": "als_cpu", "schedule": {"learning_rate": 0.1}}]}, frame)
+    with pytest.warns(UserWarning, match=r"^warned.json: .*stand there twice; each runs once"):
+        run({"name": "warned", "algorithms": ["als_cpu", "als_cpu"]}, frame)
 
 
 def test_a_file_with_comments_is_a_spec(place, frame):
