@@ -57,8 +57,7 @@ MemoryUse als_memory(const Params& params) {
   const double a =
       reduces ? 1.2 * devices_of(params) * static_cast<double>(a_bytes(AStorage::fp32, factors))
               : static_cast<double>(a_bytes(settings.a_storage, factors));
-  MemoryUse use{.host = {.number = reduces ? 4.0 : 0.0},  // rank 0 has all factors there, too
-                .device = {.preparing = 32, .rating = 16, .number = 4, .row = 60}};
+  MemoryUse use{.device = {.preparing = 32, .rating = 16, .number = 4, .row = 60}};
   if (settings.batch_rows > 0) {
     use.device.fixed = static_cast<double>(settings.batch_rows) * a;
   } else {
