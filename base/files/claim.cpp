@@ -52,7 +52,7 @@ std::string token_of(const Json& json) {
   const std::string token = text_at(json, {"token"}).value_or("");
   const bool plain =
       std::ranges::all_of(token, [](unsigned char c) { return std::isalnum(c) != 0; });
-  return plain && token.size() <= kTokenDigits ? token : "";
+  return plain && !token.empty() && token.size() <= kTokenDigits ? token : "none";
 }
 
 // Names of files may have any bytes, keys may not.

@@ -91,7 +91,7 @@ TEST(FailingCase, IsAResultAndTheRunGoesOn) {
     const char* status;
     const char* reason;
   } expected[] = {
-      {"exception", "error", "a bug \uFFFD in it"}, {"number", "error", "no std::exception"},
+      {"exception", "error", "a bug \uFFFD in it"}, {"number", "error", "an unknown exception"},
       {"bad_alloc", "oom", "fewer `factors`"},      {"io", "error", "scratch.bin: cannot be read"},
       {"thread", "oom", "temporarily unavailable"}, {"length", "error", "_M_default_append"}};
   for (const std::string where : {"epoch", "prepare", "constructor"}) {
