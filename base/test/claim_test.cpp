@@ -144,7 +144,7 @@ TEST(Claim, OfAStrangerLeadsNowhere) {
   stranger.host = "n\x1b[31m";
   write_claim(place.file("a"), stranger, "/../out");
   const auto holder = place.claims.holder("a");
-  EXPECT_EQ(holder->token, "");
+  EXPECT_EQ(holder->token, "none");
   EXPECT_EQ(holder->process.to_text().find('\x1b'), std::string::npos);
   EXPECT_TRUE(place.claims.take("a", kNone));
 }
