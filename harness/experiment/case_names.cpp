@@ -110,8 +110,7 @@ std::string word_of(const Setting& setting, const Settings& all) {
   std::replace(key.begin(), key.end(), '.', '_');
   const Json& value = setting.value;
   if (!value.is_number()) return key + "_" + slug(setting_text(value));
-  const std::string number =  // 250 for 250.0
-      value.is_number_float() ? fmt::format("{}", value.get<double>()) : value.dump();
+  const std::string number = setting_text(value);
   const bool apart = number[0] == '-' || std::isdigit(static_cast<unsigned char>(key.back())) != 0;
   return key + (apart ? "_" : "") + number;
 }
@@ -164,6 +163,7 @@ std::string slug(const std::string& text) {
 std::string leaf(const std::string& key) { return key.substr(key.rfind('.') + 1); }
 
 std::string setting_text(const Json& value) {
+  if (value.is_number_float()) return fmt::format("{}", value.get<double>());  // 250 for 250.0
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 

@@ -25,7 +25,7 @@ constexpr double kRatingBytes = 12, kTimeBytes = 16, kRowBytes = 20;
 constexpr double kPackedBytes = 3;  // of a training rating on its way to a device
 // Of the program; with CUDA's context, its libraries and the memory for uploads.
 constexpr double kProgramBytes = 25e6, kCudaBytes = 390e6;
-constexpr double kRanksBytes = 330e6;  // of NCCL and its buffers
+constexpr double kRanksBytes = 420e6;  // of NCCL and its buffers
 // Of what is free on a device: the rest is for libraries, and for what is not counted.
 constexpr double kShare = 0.9;
 
