@@ -27,14 +27,14 @@ inline bool has_own_process() { return std::getenv(kOwnProcess) != nullptr; }
 
 // ctest knows a skipped test by the word in brackets. A process that becomes a rank does not ask
 // for devices before it forks.
-struct RequireDevice : testing::Environment {
+struct RequireDevice : ::testing::Environment {
   void SetUp() override {
     if (has_own_process() || *why_no_device() == 0) return;
     GTEST_SKIP() << "[  SKIPPED ] no CUDA device: " << why_no_device();
   }
 };
-inline testing::Environment* const kRequireDevice =
-    testing::AddGlobalTestEnvironment(new RequireDevice);
+inline ::testing::Environment* const kRequireDevice =
+    ::testing::AddGlobalTestEnvironment(new RequireDevice);
 
 // Every number finite, and none further from the host's than `tolerance`. Host: a vector of floats
 // or doubles.
