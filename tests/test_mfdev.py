@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from mfdev import quickstart, shell, soak
+from mfdev import quickstart, shell
 from mfdev.__main__ import COMMANDS, PASS_ON, USAGE, call, main
 from mfdev.shell import Failure
 
@@ -53,7 +53,6 @@ def test_words_name_files_of_the_folder_that_it_is_called_in(tmp_path, command):
     (["peers", "bogus"], "peers: there is no library 'bogus'; known: "),
     (["docs", "--x"], "docs: unknown argument '--x'; known: --out DIR, --check, --update"),
     (["docs", "--out", "a", "b"], "docs: unknown argument 'b'"),
-    (["remeasure", "x", "--mfbench", "none"], "remeasure: there is no none (./dev build, or set MFBENCH)"),
 ])
 def test_a_word_that_there_is_not_is_named(words, said, capsys):
     assert main(words) == 1
@@ -97,17 +96,3 @@ def test_the_program_is_called_in_the_folder_of_its_user(mfbench, tmp_path):
     assert done.returncode == 0 and "s.json: valid, 1 case" in done.stdout, done.stderr
     assert dev("report", "no-such-folder", MFBENCH=mfbench.program).returncode == 1
     assert dev("mfbench", "run", "no.json", MFBENCH=mfbench.program).returncode == 2
-
-
-# ---- the rest ------------------------------------------------------------------------------------
-
-def test_a_short_soak(mfbench, tmp_path, capsys):
-    soak.soak_in(tmp_path, mfbench.program, 40, 2)
-    said = capsys.readouterr().out
-    assert "== 40 cases: " in said and "== killed 2 times" in said and "== two runs on one folder ran " in said
-
-
-@pytest.mark.parametrize("words", [["many"], ["8"], ["100", "0"]])
-def test_a_soak_says_what_it_cannot_count(words):
-    with pytest.raises(Failure, match="expected 40 or more cases and 1 or more kills"):
-        soak.soak(words)

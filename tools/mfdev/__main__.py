@@ -22,17 +22,10 @@ USAGE = """\
                         fuzz readers of untrusted files, each target for SECONDS (default 20; all
                         targets), with libFuzzer and sanitizers; the corpus stays in .cache/fuzz
                         (testing/fuzz/README.md)
-./dev soak [CASES [KILLS]]
-                        2,000 small cases in one run, in one that is killed 40 times, and in two runs on
-                        one folder: what they take, and that all have the same results
 ./dev bench [ARGS]      build and run the micro-benchmarks (ARGS go to Google Benchmark)
 ./dev mfbench ARGS      run the program that was built last, in the current folder
 ./dev plot ARGS, ./dev report ARGS
                         run mfbench plot or mfbench report in the current folder
-./dev remeasure DIR... [--show] [--seconds N] [--out DIR]
-                        measure the results at or below each DIR again, by the spec of each folder's
-                        name (--show: only say which, and how long they took; --seconds: stop then; the
-                        same command goes on)
 ./dev renumber [PAGE...] [--show]
                         write the numbers of the results into the documents and list those that moved
 ./dev pack DIR... [--unpack]
@@ -75,9 +68,9 @@ MFBENCH (the program with which figures and the report read results, in place of
 ANY = 1000
 COMMANDS = {
     "quickstart": ("quickstart.quickstart", 1), "test": ("test.test", 1), "gpu-test": ("test.gpu_test", 0),
-    "build": ("build.build", 1), "mfbench": ("build.mfbench", ANY), "fuzz": ("fuzz.fuzz", ANY), "soak": ("soak.soak", 2),
+    "build": ("build.build", 1), "mfbench": ("build.mfbench", ANY), "fuzz": ("fuzz.fuzz", ANY),
     "bench": ("build.bench", ANY), "plot": ("build.plot", ANY),
-    "report": ("build.report", ANY), "remeasure": ("remeasure.remeasure", ANY),
+    "report": ("build.report", ANY),
     "pack": ("pack.pack", ANY), "renumber": ("renumber.renumber", ANY), "docs": ("docs.docs", 2), "pictures": ("pictures.pictures", ANY),
     "reproduce": ("reproduce.reproduce", ANY),
     "peers": ("peers.install_peers", ANY), "deps": ("deps.deps_command", ANY), "lint": ("lint.lint", 0),
