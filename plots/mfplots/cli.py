@@ -13,7 +13,6 @@ from mfplots import figures, metrics, program
 from mfplots.benchmarks import Benchmarks, benchmark_files, load_benchmarks
 from mfplots.errors import NotDrawable, PlotError, hint
 from mfplots.files import folder_in
-from mfplots.latex import latex_text
 from mfplots.load import Results, load
 from mfplots.metrics import Target
 from mfplots.printable import say
@@ -54,9 +53,7 @@ def _parser(table: bool) -> argparse.ArgumentParser:
                         help="algorithm or label that is the baseline of speed-ups (default: the spec's)")
     parser.add_argument("--clock", choices=tuple(CLOCK_NAMES),
                         help="clock of times and speed-ups (default: train_s)")
-    if table:
-        parser.add_argument("--latex", action="store_true", help="print a LaTeX tabular (booktabs)")
-    else:
+    if not table:
         parser.add_argument("--out", type=Path, metavar="DIR",
                             help="folder of the figures (default: figures/ in the first RESULTS)")
         _add_figure_options(parser)
@@ -88,8 +85,7 @@ def _figures(options: argparse.Namespace) -> int:
 
 def _table(options: argparse.Namespace) -> int:
     view = make_view(load(options.results))
-    question = _question(options, view)
-    say(latex_text(view, question) if options.latex else table_text(view, question))
+    say(table_text(view, _question(options, view)))
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Published numbers on a page; differences by seed; tables as LaTeX."""
+"""Published numbers on a page; differences by seed."""
 
 import re
 
@@ -6,8 +6,6 @@ import pytest
 from synthetic import Made, draw, published, write
 
 from mfplots import figures
-from mfplots.cli import main
-from mfplots.latex import tabular
 from mfplots.load import load
 from mfplots.recipes import Recipe
 from mfplots.series import make_view
@@ -62,19 +60,3 @@ def test_differences_by_seed_by_hand(tmp_path):
     assert table["seed"].tolist() == [1, 2, 3] and set(table["series"]) == {"hogwild"}
     assert table["final_test_rmse_less"].tolist() == pytest.approx([0.001] * 3)
     assert "+0.0010, n = 3, against sgd_serial" in text
-
-
-def test_latex_escapes_and_has_a_cell_a_column():
-    lines = tabular(["a_b", "c"], [["1 % & 2", "{3}×"]])
-    assert lines[2] == r"a\_b & c \\" and lines[4] == r"1 \% \& 2 & \{3\}$\times$ \\"
-    assert lines[0] == r"\begin{tabular}{ll}"
-
-
-def test_the_table_as_latex(tmp_path, capsys):
-    folder = write(tmp_path / "run", [Made(), Made("hogwild")])
-    assert main(["table", str(folder), "--latex"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    rows = [line for line in lines if line.endswith(r"\\")]
-    assert len(rows) == 3 and len({row.replace(r"\&", "").count("&") for row in rows}) == 1
-    assert any(r"sgd\_serial" in row for row in rows[1:])
-    assert any(line.startswith("% mfbench") for line in lines)
