@@ -21,7 +21,7 @@ from mfplots.recipes import read_recipes
 from mfplots.series import make_view
 from mfplots.site import assets, cli, figures, pages, write
 from mfplots.site.board import board, case_rows, failures, with_ceilings
-from mfplots.site.case_page import case_data, experiment_files, repeat_lines
+from mfplots.site.case_page import case_data, repeat_lines
 from mfplots.site.ceilings import Ceilings, read_ceilings
 from mfplots.site.exhibits import OTHER, claims_of, read_claims, verdict_kind
 from mfplots.site.gather import case_key, gather
@@ -44,10 +44,10 @@ def two_runs(folder: Path) -> Path:
     return folder
 
 
-def shown_case(folder: Path, experiments: dict[str, str] | None = None) -> dict:
+def shown_case(folder: Path) -> dict:
     """The page of the only case."""
     (run,), _ = gather([folder])
-    return case_data(run.view.cases.iloc[0], split(run.results.trace)[0], "k", run.name, experiments or {})
+    return case_data(run.view.cases.iloc[0], split(run.results.trace)[0], "k", run.name)
 
 
 # ---- what is read ---------------------------------------------------------------------------------
@@ -284,7 +284,7 @@ def test_a_case_has_its_clocks_its_file_and_a_command(tmp_path):
     case = Made(hardware="cuda")
     folder = write_cases(tmp_path / "run", [case])
     path = folder / f"{case.case_id}.jsonl"
-    shown = shown_case(tmp_path, {"made-up": "experiments/cumf_als/fig6.cpu.json"})
+    shown = shown_case(tmp_path)
     assert list(map(json.loads, shown["raw"].splitlines())) == lines(case)
     clocks = dict(map(tuple, shown["clocks"]))
     assert clocks["prepare_s"] == 0.2 and clocks["rest_s"] > 0
@@ -292,37 +292,14 @@ def test_a_case_has_its_clocks_its_file_and_a_command(tmp_path):
     frame = load([folder]).trace
     assert shown["trace"]["answer_s"] == list(frame["answer_s"])
     assert shown["repeat"][0].startswith("git checkout 0123456789abcdef ")
-    assert shown["repeat"][-1] == "./dev reproduce cumf_als/fig6"
+    assert shown["repeat"][-1].startswith("# as its file says: ")
     sections = {section["title"]: dict(map(tuple, section["rows"])) for section in shown["sections"]}
     assert sections["Parameters"] == {"factors": "50"}
     assert sections["Provenance"]["case_hash"] == case.hash
 
 
 def test_a_revision_that_is_none_is_no_command():
-    lines = repeat_lines(header(Made(), environment={"git_sha": "$(rm -rf ~)", "command_line": "x"}), {})
-    assert not any("git checkout" in line for line in lines)
-    assert lines[-1] == "# as its file says: x"
-
-
-def test_a_command_has_the_options_and_the_library_of_then():
-    environment = {"git_sha": "0123456789", "command_line":
-                   "mfbench run experiments/whole-run.json --out /tmp/x --no-share --quiet --profile 3"}
-    known = {"made-up": "experiments/whole-run.json"}
-    head = header(Made("peer:libmf:sgd"), environment=environment)
-    assert repeat_lines(head, known)[-2:] == [
-        "./dev peers libmf", "build/cpu/mfbench run experiments/whole-run.json --no-share --profile 3"]
-    gpu = header(Made("peer:implicit:als", {"device": "cuda"}), environment=environment)
-    assert "./dev build cuda" in repeat_lines(gpu, known)
-    assert "./dev build cpu" in repeat_lines(header(Made(hardware="$(x)"), environment=environment), known)
-    assert "./dev peers programs" in repeat_lines(header(Made("peer:cumf_als:als"), environment=environment), known)
-    head = header(Made(), environment={**environment, "command_line": "mfbench run 'x"})
-    assert repeat_lines(head, {"made-up": "experiments/a/b.json"})[-1] == "./dev reproduce a/b"
-
-
-def test_every_spec_of_the_repository_has_a_file():
-    found = experiment_files(ROOT)
-    assert found["quickstart"] == "experiments/quickstart.json"
-    assert all((ROOT / file).is_file() for file in found.values())
+    assert repeat_lines({"git_sha": "$(rm -rf ~)", "command_line": "x"}) == ["# as its file says: x"]
 
 
 def test_failures_are_cases_shared_machines_and_damaged_files(tmp_path):

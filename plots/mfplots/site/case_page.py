@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from mfplots import metrics
-from mfplots.command_line import options_of
 from mfplots.palette import of_algorithm, on_dark
-from mfplots.series import canonical, hardware
+from mfplots.series import canonical
 from mfplots.site.groups import plain
 from mfplots.traces import Trace
 
@@ -25,15 +23,14 @@ SECTIONS = (("Parameters", ("algorithm.params",)),
             ("Data", ("dataset",)), ("Work an epoch, as declared", ("work_per_epoch",)),
             ("What the algorithm found out", ("facts",)), (PROVENANCE, ("environment",)))
 STACK = ("start_s", "load_s", "prepare_s", "transfer_s", "train_s", "evaluate_s", "save_s", "rest_s")
-PEERS = Path(__file__).resolve().parents[3] / "peers"
 _REVISION = re.compile(r"[0-9a-f]{7,40}")
 
 
 OF_A_CASE = ("case_id", "file", "lines", "status", "stop_reason")  # columns read beside its file's lines
 
 
-def case_data(case: Mapping[str, Any], trace: Trace, key: str, run: str, experiments: Mapping[str, str]) -> Json:
-    """`case`: with the lines of its file; `experiments`: the file of each spec's name."""
+def case_data(case: Mapping[str, Any], trace: Trace, key: str, run: str) -> Json:
+    """`case`: with the lines of its file."""
     lines = case["lines"].splitlines()
     header, last = json.loads(lines[0]), json.loads(lines[-1])
     footer = last if last["type"] == "footer" else {}
@@ -51,7 +48,7 @@ def case_data(case: Mapping[str, Any], trace: Trace, key: str, run: str, experim
             "shared": _shared(footer.get("shared")),
             "wall": plain(clocks.get("wall_s")), "phases": _phases(footer.get("phases")),
             "sections": _sections(header, footer),
-            "repeat": repeat_lines(header, experiments),
+            "repeat": repeat_lines(header["environment"]),
             "raw": case["lines"]}
 
 
@@ -117,56 +114,9 @@ def flat(value: Any, prefix: str = "") -> list[list[str]]:
     return [[prefix, value if isinstance(value, str) else canonical(value)]]
 
 
-def repeat_lines(header: Json, experiments: Mapping[str, str]) -> list[str]:
-    """Commands for a shell; text of the file stands unchanged, for a reader to judge."""
-    environment = header["environment"]
-    revision, spec = str(environment.get("git_sha")), str(header.get("spec_name"))
-    file = experiments.get(spec)
-    lines = []
-    if _REVISION.fullmatch(revision):
-        lines.append(f"git checkout {revision}" +
-                     ("   # the tree had changes that were not committed"
-                      if environment.get("git_dirty") else ""))
-        if file:
-            lines.append(f"ls {file} || git checkout @{{-1}} -- {file}   # where it came after that")
-    algorithm = header["algorithm"]
-    trained_on = hardware({**algorithm, "algorithm": algorithm["name"], "params": algorithm.get("params")})
-    preset = "cuda" if trained_on == "cuda" else "cpu"
-    lines.append(f"./dev build {preset}")
-    library = str(header["algorithm"]["name"]).split(":")
-    if library[0] == "peer" and len(library) == 3:
-        lines.append(f"./dev peers {_environment_of(library[1])}")
-    if file is None:
-        lines.append(f"# as its file says: {environment.get('command_line')}")
-        return lines
-    options = [shlex.quote(word) for word in _options(environment)]
-    if file.count("/") == 2:
-        exhibit = file[len("experiments/"):-len(".json")]
-        folder, name = exhibit.split("/")
-        lines.append(" ".join([f"./dev reproduce {folder}/{name.split('.')[0]}", *(["--"] if options else []), *options]))
-    else:
-        lines.append(" ".join([f"build/{preset}/mfbench run {file}", *options]))
-    return lines
-
-
-def _environment_of(library: str) -> str:
-    """Programs that are named by their path share one."""
-    return library if (PEERS / library / "requirements.txt").exists() else "programs"
-
-
-def _options(environment: Json) -> tuple[str, ...]:
-    """None of a line that no shell would take."""
-    try:
-        return options_of(str(environment.get("command_line")))
-    except ValueError:
-        return ()
-
-
-def experiment_files(root: Path) -> dict[str, str]:
-    """Of each spec of the repository by its name; a name that two have is of neither."""
-    found: dict[str, str | None] = {}
-    for path in sorted((root / "experiments").rglob("*.json")):
-        match = re.search(r'^\s*"name": "([^"]+)"', path.read_text(encoding="utf-8"), re.M)
-        name = match[1] if match else path.stem
-        found[name] = None if name in found else path.relative_to(root).as_posix()
-    return {name: file for name, file in found.items() if file}
+def repeat_lines(environment: Json) -> list[str]:
+    """The revision, if it is one, and the recorded command; a reader judges that text."""
+    revision = str(environment.get("git_sha"))
+    changed = "   # the tree had changes that were not committed" if environment.get("git_dirty") else ""
+    checkout = [f"git checkout {revision}{changed}"] if _REVISION.fullmatch(revision) else []
+    return [*checkout, f"# as its file says: {environment.get('command_line')}"]

@@ -15,7 +15,7 @@ from mfplots.printable import counted, say
 from mfplots.site import figures, pages, panels, write
 from mfplots.site.assets import find_libraries
 from mfplots.site.board import board, case_rows, failures, with_ceilings
-from mfplots.site.case_page import OF_A_CASE, case_data, experiment_files
+from mfplots.site.case_page import OF_A_CASE, case_data
 from mfplots.site.ceilings import read_ceilings
 from mfplots.site.exhibits import Claim, counts_of, read_claims
 from mfplots.site.figures import Picture, exhibit_of
@@ -95,7 +95,7 @@ def make_site(options: argparse.Namespace) -> None:
 
 def _cases(out: Path, runs: Sequence[Run]) -> list[Damaged]:
     """A file for each case that has begun; returns the cases that cannot be shown."""
-    experiments, damaged = experiment_files(ROOT), []
+    damaged = []
     for run in runs:
         none = empty(run.results.trace)
         traces = split(run.results.trace)
@@ -104,7 +104,7 @@ def _cases(out: Path, runs: Sequence[Run]) -> list[Damaged]:
             key = case_key(run.name, case["case_id"])
             trace = traces.get(index, none)
             try:
-                shown = case_data(case, trace, key, run.name, experiments)
+                shown = case_data(case, trace, key, run.name)
             except (AttributeError, LookupError, OSError, PlotError, TypeError, ValueError) as error:
                 damaged.append(Damaged(run.name, f"{case['case_id']}: {error!r}"))
                 continue
