@@ -70,8 +70,6 @@ def _add_figure_options(parser: argparse.ArgumentParser) -> None:
                         help="a column's 3.3 in, a page's 7 in, a slide's 10 in (default: %(default)s)")
     parser.add_argument("--versus", action="append", default=[], metavar="DIR",
                         help="the same spec run elsewhere, for speedup-trace; may be repeated")
-    parser.add_argument("--unfinished", action="store_true",
-                        help="also draw cases without a footer")
 
 
 def _figures(options: argparse.Namespace) -> int:
@@ -155,8 +153,7 @@ def _recipes(options: argparse.Namespace, sources: Sources) -> list[tuple[Recipe
     if not found:
         found = [(recipe, False) for recipe in _defaults(options, view)]
     asked = _question(options, view)
-    changes = {"target": asked.target, "baseline": options.baseline, "clock": options.clock,
-               "unfinished": options.unfinished or None}
+    changes = {"target": asked.target, "baseline": options.baseline, "clock": options.clock}
     changes = {key: value for key, value in changes.items() if value is not None}
     if asked.metric:
         found = [(_shown_by(recipe, asked.metric), named) for recipe, named in found]

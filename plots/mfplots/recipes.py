@@ -19,7 +19,7 @@ PEAKS = ("bytes_per_s", "flops_per_s")
 TYPES: dict[str, type] = {
     **dict.fromkeys(("figure", "name", "title", "baseline", "csv", "x", "y", "panel_by", "metric", "stack_by"), str),
     **dict.fromkeys(("filter", "peaks", "dataset", "cumulative"), dict),
-    **dict.fromkeys(("unfinished", "optional", "relative"), bool)}
+    **dict.fromkeys(("optional", "relative"), bool)}
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,6 @@ class Recipe:
     part: str = "test"              # user-groups: test or train
     target: Target | None = None    # {"metric", "value"}
     baseline: str | None = None
-    unfinished: bool = False        # draw cases without a footer too
     optional: bool = False          # left out, with the reason, if the results do not allow it
     peaks: Mapping[str, float] = field(default_factory=dict)  # benchmark-bars: of its device
     published: Published | None = None

@@ -85,12 +85,10 @@ def test_failures_stay_visible(rich, tmp_path):
 
 
 @unlaid
-def test_unfinished_cases_are_drawn_only_when_asked(tmp_path):
+def test_unfinished_cases_are_not_drawn(tmp_path):
     cases = [Made(), Made("hogwild", status=None)]
     draw_svg(tmp_path / "run", cases, tmp_path / "a", "--figure", "rmse-time")
-    draw_svg(tmp_path / "run", cases, tmp_path / "b", "--figure", "rmse-time", "--unfinished")
-    shown = [set(pd.read_csv(tmp_path / d / "rmse-time.csv")["series"]) for d in "ab"]
-    assert shown == [{"sgd_serial"}, {"sgd_serial", "hogwild"}]
+    assert set(pd.read_csv(tmp_path / "a" / "rmse-time.csv")["series"]) == {"sgd_serial"}
     assert "hogwild (1 unfinished), not drawn" in svg_text(tmp_path / "a" / "rmse-time.svg")
 
 

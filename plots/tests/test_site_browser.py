@@ -567,7 +567,7 @@ def test_tables_sort_by_numbers_with_the_keyboard(browser):
     assert browser.column("cases", "Training")[0] == duration(keys[-1]).strip(), "not those without a number"
 
 
-def test_the_skip_link_is_first_and_the_theme_is_kept(browser):
+def test_the_skip_link_is_first_and_the_theme_follows_the_system(browser):
     from selenium.webdriver.common.by import By
     from selenium.webdriver.common.keys import Keys
 
@@ -576,13 +576,10 @@ def test_the_skip_link_is_first_and_the_theme_is_kept(browser):
     browser.driver.find_element(By.TAG_NAME, "body").send_keys(Keys.TAB)
     assert browser.js("return document.activeElement.className") == "skip"
     dark = "return document.documentElement.classList.contains('dark')"
-    browser.driver.find_element(By.ID, "theme").click()
-    assert browser.js(dark)
-    browser.open("failures.html")
-    assert browser.js(dark)
-    browser.driver.find_element(By.ID, "theme").click()
-    browser.js("localStorage.removeItem('mfbench-theme')")
-    assert not browser.js(dark)
+    browser.look(1600, True)
+    browser.wait(dark)
+    browser.look(1600, False)
+    browser.wait(dark.replace("return ", "return !"))
 
 
 def skip(browser) -> None:
@@ -639,14 +636,6 @@ def test_a_case_gives_its_file_back(browser, site):
              "mf.by('download-jsonl').click();")
     browser.js(catch)
     assert lines_in(browser.wait("return window.got[0]")) == lines_in(path.read_text())
-    browser.js("mf.by('download-csv').click()")
-    table = browser.wait("return window.got[1]").split("\r\n")
-    points = [json.loads(line) for line in path.read_text().splitlines()[1:-1]]
-    names = table[0].split(",")
-    assert len(table) == len(points) + 2 and "answer_s" in names
-    for line, point in zip(table[1:], points):
-        values = dict(zip(names, line.split(",")))
-        assert float(values["train_s"]) == point["train_s"] and float(values["test_rmse"]) == point["test_rmse"]
     clocks = browser.js("return mf.by('clocks').data.map((b) => [b.name, b.x[0]])")
     assert ["prepare", 0.2] in clocks and ["load", 0.1] in clocks
     heads = browser.js("return [...document.querySelectorAll('#case h2')].map((h) => h.innerText)")

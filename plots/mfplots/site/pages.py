@@ -48,8 +48,7 @@ def page(file: str, body: str, scripts: Sequence[str], made: str, files: Collect
 <body>
 <a class="skip" href="#main">Skip to the content</a>
 <header><a class="name" href="index.html">mfbench</a>
-<nav aria-label="Pages">{_links(NAVIGATION, _menu(file), files)}</nav>
-<button type="button" id="theme" aria-live="polite">Theme</button></header>
+<nav aria-label="Pages">{_links(NAVIGATION, _menu(file), files)}</nav></header>
 <main id="main" tabindex="-1">{inner}
 <h1>{escape(HEADINGS.get(file, title))}</h1>
 <noscript><p class="note">Tables and figures of this page are made by scripts, which are off here.

@@ -33,9 +33,8 @@
         "contended †"), ` ${shown.contended.join("; ")}`)] : []),
       ...(shown.restarts ? [mf.el("p", {}, mf.el("span", { class: "tag status-other" },
         "single runs ‡"), " Each point is a run from the start, with the time of its own.")] : []),
-      mf.el("p", { class: "buttons" }, download("jsonl", "Result file (JSONL)", () => shown
-        .raw),
-        download("csv", "Trace (CSV)", () => csv(shown.trace)),
+      mf.el("p", { class: "buttons" }, mf.el("button", { type: "button", id: "download-jsonl",
+        onclick: () => mf.download(shown.file, shown.raw) }, "Result file (JSONL)"),
         mf.el("a", { href: `cases.html#${new URLSearchParams({ run: shown.run })}` },
           `All of ${shown.run}`)),
       part("Curve", mf.el("label", { class: "note" }, mf.el("input", { type: "checkbox", id: "logx",
@@ -77,20 +76,6 @@
   ]);
   const phaseTable = () => grid(["phase", "host", "by the device's events", "count"], shown.phases
     .map(([name, s, device, count]) => [name, mf.duration(s), mf.duration(device), count]));
-
-  function csv(trace) {
-    const cell = (value) => (value === null ? "" : String(value));
-    return [Object.keys(trace).join(","), ...rowsOf(trace).map((row) => row.map(cell).join(","))]
-      .join("\r\n") + "\r\n";
-  }
-
-  function download(kind, text, content) {
-    return mf.el("button", {
-      type: "button",
-      id: `download-${kind}`,
-      onclick: () => mf.download(shown.file.replace(/\.jsonl$/, `.${kind}`), content())
-    }, text);
-  }
 
   function draw() {
     if (!shown) return;

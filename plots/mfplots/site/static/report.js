@@ -291,27 +291,10 @@ const MARKERS = {
 // ---- the theme ------------------------------------------------------------------------------------
 
 mf.redraw = () => {};
-mf.startTheme = () => {
-  const button = mf.by("theme");
-  const say = () => { button.textContent = mf.isDark() ? "Light theme" : "Dark theme"; };
-  const turn = (dark) => {
-    document.documentElement.classList.toggle("dark", dark);
-    say();
-    mf.redraw();
-  };
-  button.addEventListener("click", () => {
-    const dark = !mf.isDark();
-    try { localStorage.setItem("mfbench-theme", dark ? "dark" : "light"); } catch (
-    error) { /* without */ }
-    turn(dark);
-  });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (event) => {
-    let chosen = null;
-    try { chosen = localStorage.getItem("mfbench-theme"); } catch (error) { /* without */ }
-    if (!chosen) turn(event.matches);
-  });
-  say();
-};
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (event) => {
+  document.documentElement.classList.toggle("dark", event.matches);
+  mf.redraw();
+});
 // The address of a page holds its view: the link goes to the content without it.
 mf.startSkip = () => document.querySelector(".skip").addEventListener("click", (event) => {
   event.preventDefault();
@@ -320,5 +303,4 @@ mf.startSkip = () => document.querySelector(".skip").addEventListener("click", (
 });
 mf.ready = () => { document.documentElement.dataset.ready = String(Math.round(performance
 .now())); };
-document.addEventListener("DOMContentLoaded", mf.startTheme);
 document.addEventListener("DOMContentLoaded", mf.startSkip);
