@@ -92,7 +92,7 @@ Json data_json() {
 Json peers_json() {
   Json list = Json::array();
   for (const auto& library : peer_libraries()) {
-    const auto why = why_not_installed(library);
+    const auto why = peer::why_no_adapter(library.folder, library.environment);
     const auto packages = peer::installed_packages(library.environment);
     list.push_back({{"name", library.name},
                     {"installed", !why.has_value()},

@@ -28,8 +28,7 @@ void read_declared_range(JsonReader& reader, ParamSpec& spec) {
   }
 }
 
-}  // namespace
-
+// A list of strings, not empty.
 std::vector<std::string> read_words(const Json& list, const std::string& where) {
   const auto is_word = [](const Json& one) { return one.is_string(); };
   if (!list.is_array() || list.empty() || !std::all_of(list.begin(), list.end(), is_word)) {
@@ -37,6 +36,8 @@ std::vector<std::string> read_words(const Json& list, const std::string& where) 
   }
   return list.get<std::vector<std::string>>();
 }
+
+}  // namespace
 
 ParamSpec read_declared_param(const std::string& name, JsonReader& reader) {
   ParamSpec spec;

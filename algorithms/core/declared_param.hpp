@@ -9,10 +9,8 @@
 
 namespace mf {
 
-// A list of strings, not empty. These functions throw an Error that names the place.
-std::vector<std::string> read_words(const Json& list, const std::string& where);
-
-// `type`, `default`, and `min` and `max` or `choices`; `unit`, `help`, `silent`.
+// `type`, `default`, and `min` and `max` or `choices`; `unit`, `help`, `silent`. These functions
+// throw an Error that names the place.
 ParamSpec read_declared_param(const std::string& name, JsonReader& reader);
 
 // One of them has this name and type.

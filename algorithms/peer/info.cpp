@@ -140,13 +140,6 @@ std::vector<PeerLibrary> read_libraries() {
        same->name, same->folder, std::next(same)->folder);
 }
 
-// As package indices compare names: "Scikit_Surprise" is "scikit-surprise".
-std::string package_name(std::string_view line) {
-  std::string name(line.substr(0, line.find_first_of("= @<>")));
-  for (char& c : name) c = c == '_' || c == '.' ? '-' : static_cast<char>(std::tolower(c));
-  return name;
-}
-
 ProcessNeed process_need(const PeerAlgorithm& algorithm, const Params& params,
                          const ProblemShape& shape) {
   ProcessNeed need;
@@ -170,7 +163,7 @@ ProcessNeed process_need(const PeerAlgorithm& algorithm, const Params& params,
 }
 
 std::optional<std::string> why_unsupported(const PeerLibrary& library, const Params& params) {
-  if (const auto why = why_not_installed(library)) return why;
+  if (auto why = peer::why_no_adapter(library.folder, library.environment)) return why;
   try {
     if (library.is_program) peer::find_program(params.text("program"));
   } catch (const Error& error) {
@@ -215,9 +208,6 @@ PeerLibrary read_peer_library(const std::string& folder) {
   library.environment =
       reader.string("environment", library.is_program ? "programs" : library.name);
   check_name(library.environment, reader.path("environment"));
-  if (const Json* packages = reader.find("packages")) {
-    library.packages = read_words(*packages, reader.path("packages"));
-  }
   reader.choice("hardware", "cpu", {"cpu", "cuda", "cpu or cuda"});  // the figures ask for it
   std::vector<ParamSpec> first, last = limits();
   if (library.is_program) {
@@ -241,20 +231,6 @@ PeerLibrary read_peer_library(const std::string& folder) {
 const std::vector<PeerLibrary>& peer_libraries() {
   static const std::vector<PeerLibrary> libraries = read_libraries();
   return libraries;
-}
-
-std::optional<std::string> why_not_installed(const PeerLibrary& library) {
-  if (auto why = peer::why_no_adapter(library.folder, library.environment)) return why;
-  std::vector<std::string> found;
-  for (const auto& line : peer::installed_packages(library.environment)) {
-    found.push_back(package_name(line));
-  }
-  for (const auto& package : library.packages) {
-    if (found.empty() || std::count(found.begin(), found.end(), package) > 0) continue;
-    return fmt::format("{} lacks the package {}: ./dev peers {} installs it", library.environment,
-                       package, library.environment);
-  }
-  return std::nullopt;
 }
 
 }  // namespace mf

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,10 +24,9 @@ struct PeerAlgorithm {
 };
 
 struct PeerLibrary {
-  std::string name;                   // "implicit": its folder's
-  std::string folder;                 // has adapter.py
-  std::string environment;            // whose Python runs the adapter: ./dev peers NAME
-  std::vector<std::string> packages;  // that the environment must have
+  std::string name;         // "implicit": its folder's
+  std::string folder;       // has adapter.py
+  std::string environment;  // whose Python runs the adapter: ./dev peers NAME
   // A program of one's own, which the parameter `program` names, instead of a Python package.
   bool is_program = false;
   std::vector<PeerAlgorithm> algorithms;
@@ -44,8 +42,5 @@ const std::vector<PeerLibrary>& peer_libraries();
 
 // One of them, by its peer.json. Throws an Error that names the file and the place in it.
 PeerLibrary read_peer_library(const std::string& folder);
-
-// Why a library cannot run here, and what to do about it; or nothing.
-std::optional<std::string> why_not_installed(const PeerLibrary& library);
 
 }  // namespace mf
