@@ -133,25 +133,13 @@ void print_histogram(std::ostream& out, const Json& bars, std::int64_t nnz) {
   }
 }
 
-std::string dropped_text(const Json& rule) {
-  return fmt::format("dropped: {} ratings, {} users, {} items",
-                     number_text(rule.at("ratings_dropped")), number_text(rule.at("users_dropped")),
-                     number_text(rule.at("items_dropped")));
-}
-
-void print_rules(std::ostream& out, const Json& stats) {
-  if (stats.contains("implicit")) {
-    const Json& rule = stats.at("implicit");
-    fmt::print(out, "{:<18} ratings from {}, value {}; {}\n", "implicit",
-               rule.at("min_rating").get<double>(), rule.at("value").get<std::string>(),
-               dropped_text(rule));
-  }
-  if (stats.contains("core")) {
-    const Json& rule = stats.at("core");
-    fmt::print(out, "{:<18} users with {} ratings or more, items with {}; rounds {}; {}\n", "core",
-               number_text(rule.at("users")), number_text(rule.at("items")),
-               number_text(rule.at("rounds")), dropped_text(rule));
-  }
+void print_rule(std::ostream& out, const Json& stats) {
+  if (!stats.contains("implicit")) return;
+  const Json& rule = stats.at("implicit");
+  fmt::print(out, "{:<18} ratings from {}, value {}; dropped: {} ratings, {} users, {} items\n",
+             "implicit", rule.at("min_rating").get<double>(), rule.at("value").get<std::string>(),
+             number_text(rule.at("ratings_dropped")), number_text(rule.at("users_dropped")),
+             number_text(rule.at("items_dropped")));
 }
 
 // Advice for values that do not look like ratings of a scale.
@@ -193,7 +181,7 @@ void print_stats(std::ostream& out, const Json& stats, const std::optional<Ratin
                number_text(parts.at("train")), number_text(parts.at("test")),
                number_text(parts.at("validation")));
   }
-  print_rules(out, stats);
+  print_rule(out, stats);
   fmt::print(out, "{:<18} {}\n", "scale", scale ? scale_text(scale) : "not declared");
   fmt::print(out, "{:<18} {} (policy: {})\n", "duplicate pairs",
              number_text(stats.at("duplicate_pairs")),

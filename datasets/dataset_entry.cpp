@@ -383,42 +383,6 @@ Form<ImplicitRule> implicit_form() {
               "value of an observed pair: 1, or its rating (which may be a count)");
 }
 
-// ---- cores ----
-
-constexpr std::int64_t kMostOfCore = 1'000'000;
-
-const Form<CoreRule>& core_form() {
-  static const auto form =
-      Form<CoreRule>()
-          .integer("users", &CoreRule::users, 1, kMostOfCore, "ratings that every user has or more")
-          .integer("items", &CoreRule::items, 1, kMostOfCore, "ratings that every item has or more")
-          .then([](JsonReader& reader, CoreRule& rule) {
-            if (rule.users > 1 || rule.items > 1) return;
-            fail(ErrorKind::usage,
-                 "{}: found nothing above 1, which drops nothing; expected {{\"users\": 5, "
-                 "\"items\": 5}}, one of them, or 5 for both",
-                 reader.where());
-          });
-  return form;
-}
-
-// One number is that of both.
-void read_core(JsonReader& reader, DatasetEntry& entry) {
-  const Json* json = reader.find("core");
-  if (json == nullptr) return;
-  if (json->is_object()) {
-    entry.core = core_form().parse(*json, reader.path("core"));
-    return;
-  }
-  const std::int64_t both = reader.integer("core", 2, 2, kMostOfCore);
-  entry.core = CoreRule{both, both};
-}
-
-FieldInfo core_info() {
-  return {"core", "only users and items with so many ratings or more, counted among what is left",
-          range_schema<std::int64_t>("integer", 2, kMostOfCore), core_form().shared_info()};
-}
-
 EntryForm make_entry_form(Kinds names) {
   EntryForm expand = expand_form(names);
   return EntryForm()
@@ -432,7 +396,6 @@ EntryForm make_entry_form(Kinds names) {
                    "with \"test\"")
       .object("implicit", &DatasetEntry::implicit, implicit_form(),
               "implicit feedback: makes observed pairs of ratings")
-      .field(core_info(), read_core)
       .field(label_info(), read_label)
       .then([](JsonReader&, DatasetEntry& entry) {
         entry.times = entry.split.spec(0).needs_times();

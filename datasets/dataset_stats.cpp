@@ -108,7 +108,6 @@ Json dataset_stats(const Dataset& data, int threads) {
       {"ratings_per_item", summary(key_offsets(ratings.items(), ratings.n_items(), team))}};
   if (!data.info.scale) json["values_look_like"] = kFeedbackNames.of(feedback_of(values));
   if (data.info.implicit) json["implicit"] = data.info.implicit->to_json();
-  if (data.info.core) json["core"] = data.info.core->to_json();
   if (values.empty()) return json;
   const Json bars = histogram(values);
   json[bars.is_null() ? "quantiles" : "histogram"] = bars.is_null() ? quantiles(values) : bars;

@@ -13,7 +13,6 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "datasets/cache.hpp"
-#include "datasets/core_rule.hpp"
 #include "datasets/expand/expand.hpp"
 #include "datasets/fetch/catalog.hpp"
 #include "datasets/from_files.hpp"
@@ -370,7 +369,7 @@ std::optional<std::string> mark_of_files(const DatasetRequest& request) {
 }
 
 std::optional<std::uint64_t> known_content(const DatasetRequest& request) {
-  if (request.path.empty() || request.has_rules()) return std::nullopt;
+  if (request.path.empty() || request.implicit) return std::nullopt;
   const auto path = fresh_cache(request);
   return path ? std::optional(read_cache_head(*path).info.content_hash) : std::nullopt;
 }
@@ -428,26 +427,17 @@ Dataset load_unnamed(const DatasetRequest& request, int threads) {
       threads, request.times);
 }
 
-// Records its seconds; frees the data before the rule.
-template <class Apply>
-void apply_rule(Dataset& data, const Apply& apply) {
-  const auto start = Clock::now();
-  Dataset kept = apply(data);
-  kept.load = data.load;
-  kept.load.matrix += seconds_since(start);
-  data = std::move(kept);
-}
-
 }  // namespace
 
 Dataset load_dataset(const DatasetRequest& request, int threads) {
   Dataset data = load_unnamed(request, threads);
   data.info.name = request.label();
-  if (request.implicit)
-    apply_rule(data, [&](auto& all) { return observed(all, *request.implicit, threads); });
-  if (request.core)
-    apply_rule(data, [&](auto& all) { return core_of(all, *request.core, threads); });
-  return data;
+  if (!request.implicit) return data;
+  const auto start = Clock::now();
+  Dataset kept = observed(data, *request.implicit, threads);
+  kept.load = data.load;
+  kept.load.matrix += seconds_since(start);
+  return kept;
 }
 
 namespace {
@@ -497,7 +487,7 @@ CacheSlice read_or_rebuild(const DatasetRequest& request, const std::string& pat
 }  // namespace
 
 Dataset load_to_cut(const DatasetRequest& request, int threads) {
-  const auto path = request.has_rules() ? std::nullopt : fresh_cache(request);
+  const auto path = request.implicit ? std::nullopt : fresh_cache(request);
   if (!path) return load_dataset(request, threads);
   Dataset data;
   try {
@@ -514,7 +504,7 @@ DatasetSlice load_dataset_slice(const DatasetRequest& request, Communicator& ran
                                 ReadColumns columns) {
   std::optional<std::string> path;
   ranks.agree([&] {
-    if (!request.has_rules()) path = fresh_cache(request);  // they look at all ratings
+    if (!request.implicit) path = fresh_cache(request);  // the rule looks at all ratings
   });
   DatasetSlice loaded;
   if (ranks.all_min(path ? 1 : 0) == 1) {

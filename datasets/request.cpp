@@ -93,23 +93,13 @@ std::string implicit_suffix(const DatasetRequest& request) {
   return fmt::format(" implicit >={}{}", request.implicit->min_rating, binary ? "" : " rating");
 }
 
-std::string core_suffix(const DatasetRequest& request) {
-  if (!request.core) return "";
-  const auto [users, items] = *request.core;
-  return users == items ? fmt::format(" core {}", users) : fmt::format(" core {}x{}", users, items);
-}
-
-std::string rules_suffix(const DatasetRequest& request) {
-  return implicit_suffix(request) + core_suffix(request);
-}
-
 }  // namespace
 
 std::string DatasetRequest::label() const {
-  return own_label.empty() ? ratings_label(*this) + rules_suffix(*this) : own_label;
+  return own_label.empty() ? ratings_label(*this) + implicit_suffix(*this) : own_label;
 }
 
-std::string DatasetRequest::identity() const { return cache_name() + rules_suffix(*this); }
+std::string DatasetRequest::identity() const { return cache_name() + implicit_suffix(*this); }
 
 std::string DatasetRequest::cache_name() const {
   if (!like.empty()) {

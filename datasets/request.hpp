@@ -15,7 +15,7 @@ namespace mf {
 //   {"like": "netflix", "scale": 0.1, "seed": 1}                            a look-alike
 //   {"expand": "ml-1m", "users": 80, "items": 5, "seed": 1}                 a real set enlarged
 //   {"path": "my.csv", "format": "csv"} or {"train": a, "test": b, ...}     files of one's own
-// and beside each, where wanted, "implicit": {"min_rating": 4} and "core": 5.
+// and beside each, if wanted, "implicit": {"min_rating": 4}.
 struct DatasetRequest {
   std::string own_label;  // the key "label": decides nothing but the name
   std::string name;       // catalog
@@ -32,11 +32,7 @@ struct DatasetRequest {
   std::string duplicates = "error";
   std::optional<RatingScale> scale;
   bool times = false;  // of the ratings: its split asks for them
-  // Rules, in the order in which they are applied.
   std::optional<ImplicitRule> implicit;  // what of these ratings counts as observed
-  std::optional<CoreRule> core;          // how many of them each user and item must have
-
-  bool has_rules() const { return implicit || core; }
 
   // The one name of the data set in results, tables and messages; case ids have it with other
   // characters than letters, digits, '.' and '_' as '-':
@@ -46,10 +42,10 @@ struct DatasetRequest {
   //   "ratings.csv"                      a file, without its folder
   //   "mine/train.txt"                   given parts: the train file with the last of its folders
   // with "+last", "+sum" and the like if the policy for duplicates is not the usual one, and
-  // "implicit >=4" or "implicit >=4 rating", "core 5" or "core 5x3" behind a blank if there is such
-  // a rule. The key "label" replaces it.
+  // "implicit >=4" or "implicit >=4 rating" behind a blank if there is such a rule. The key "label"
+  // replaces it.
   std::string label() const;
-  // Tells any two requests apart that differ in more than the rules, fit for a file name: rules are
+  // Tells any two requests apart that differ in more than the rule, fit for a file name: the rule is
   // applied to what is in the cache.
   std::string cache_name() const;
   std::string identity() const;  // tells any two requests apart

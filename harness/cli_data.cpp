@@ -49,7 +49,6 @@ struct DataOptions {
   std::string format = "auto", ids = "auto";
   std::optional<double> min_rating;
   std::string value = "binary";
-  std::vector<std::int64_t> core;
   DataImportOptions own;
   std::vector<float> scale;
   std::vector<std::string> columns;
@@ -69,9 +68,6 @@ DatasetRequest request_of(const DataOptions& options) {
   if (options.min_rating) {
     object["implicit"] = {{"min_rating", *options.min_rating}, {"value", options.value}};
   }
-  if (options.core.size() == 1) object["core"] = options.core.front();
-  if (options.core.size() == 2)
-    object["core"] = {{"users", options.core[0]}, {"items", options.core[1]}};
   JsonReader reader(object, word);
   reader.inherited("name", word);
   DatasetRequest request = parse_dataset_request(reader);
@@ -99,10 +95,6 @@ void add_stats(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
                                   "as implicit feedback: observed pairs are ratings from here on");
   stats->add_option("--value", o->value, "binary | rating: the value of an observed pair")
       ->needs(least);
-  stats
-      ->add_option("--core", o->core,
-                   "USERS ITEMS: only users and items with so many ratings; one number for both")
-      ->expected(1, 2);
   stats->add_flag("--json", o->json, "as JSON");
   stats->callback([o] { data_stats(std::cout, {request_of(*o), o->json, hardware_threads()}); });
 }

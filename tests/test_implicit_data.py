@@ -58,35 +58,3 @@ def test_a_rule_that_leaves_nothing_is_an_error_with_the_highest_rating(mfbench,
     done = mfbench("data", "stats", "./r.csv", "--min-rating", "5.5", cwd=tmp_path, code=3)
     assert "min_rating 5.5 leaves no rating: found 5 as the highest" in done.stderr
     mfbench("data", "stats", "./r.csv", "--value", "rating", cwd=tmp_path, code=2)
-
-
-def core_of(pairs, users, items):
-    """One pair at a time, until none must go."""
-    pairs = set(pairs)
-    while True:
-        of_user, of_item = ([pair[side] for pair in pairs] for side in (0, 1))
-        gone = next((p for p in sorted(pairs) if of_user.count(p[0]) < users or of_item.count(p[1]) < items), None)
-        if gone is None:
-            return pairs
-        pairs.remove(gone)
-
-
-def test_the_header_and_data_stats_say_what_the_core_left(mfbench, tmp_path):
-    ratings = write_ratings(tmp_path)
-    likes = {pair for pair, r in ratings.items() if r >= 4}
-    kept = core_of(likes, 4, 5)
-    assert 0 < len(kept) < len(likes)
-    spec = {**SPEC, "datasets": [{**SPEC["datasets"][0], "core": {"users": 4, "items": 5}}]}
-    mfbench("run", "spec.json", cwd=tmp_path, code=0, spec=spec)
-    header = header_of(tmp_path)
-    assert header["name"] == "r.csv implicit >=4 rating core 4x5"
-    core = header["core"]
-    assert core.pop("rounds") >= 1
-    assert core == {"users": 4, "items": 5, "ratings_dropped": len(likes) - len(kept),
-                    "users_dropped": len({u for u, _ in likes}) - len({u for u, _ in kept}),
-                    "items_dropped": len({i for _, i in likes}) - len({i for _, i in kept})}
-    assert sum(header["nnz_" + part] for part in ("train", "test", "validation", "fold_in")) == len(kept)
-    done = mfbench("data", "stats", "./r.csv", "--min-rating", "4", "--core", "4", "5", "--json", cwd=tmp_path, code=0)
-    assert json.loads(done.stdout)["nnz"] == len(kept)
-    text = mfbench("data", "stats", "./r.csv", "--core", "5", cwd=tmp_path, code=0).stdout
-    assert "users with 5 ratings or more, items with 5; rounds" in text

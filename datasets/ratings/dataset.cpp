@@ -50,39 +50,12 @@ const Form<RatingScale>& rating_scale_form() {
   return form;
 }
 
-namespace {
-
-void add_to(Json& json, const Dropped& dropped) {
-  json["ratings_dropped"] = dropped.ratings;
-  json["users_dropped"] = dropped.users;
-  json["items_dropped"] = dropped.items;
-}
-
-}  // namespace
-
 Json ImplicitInfo::to_json() const {
-  Json json = {{"min_rating", rule.min_rating}, {"value", kImplicitValueNames.of(rule.value)}};
-  add_to(json, dropped);
-  return json;
-}
-
-Json CoreInfo::to_json() const {
-  Json json = {{"users", rule.users}, {"items", rule.items}, {"rounds", rounds}};
-  add_to(json, dropped);
-  return json;
-}
-
-Dropped DatasetInfo::dropped() const {
-  Dropped all;
-  const auto add = [&](const auto& rule) {
-    if (!rule) return;
-    all.ratings += rule->dropped.ratings;
-    all.users += rule->dropped.users;
-    all.items += rule->dropped.items;
-  };
-  add(implicit);
-  add(core);
-  return all;
+  return {{"min_rating", rule.min_rating},
+          {"value", kImplicitValueNames.of(rule.value)},
+          {"ratings_dropped", ratings_dropped},
+          {"users_dropped", users_dropped},
+          {"items_dropped", items_dropped}};
 }
 
 }  // namespace mf

@@ -36,29 +36,10 @@ struct ImplicitRule {
   ImplicitValue value = ImplicitValue::binary;
 };
 
-// Counts of a rule's dropped ratings, and of the users and items left without one.
-struct Dropped {
-  std::int64_t ratings = 0, users = 0, items = 0;
-};
-
-// The rule a data set was made by, and its dropped counts.
+// The rule a data set was made by, and its dropped ratings with the users and items left without.
 struct ImplicitInfo {
   ImplicitRule rule;
-  Dropped dropped;
-
-  Json to_json() const;
-};
-
-// The core of a data set (datasets/core_rule.hpp): its largest part in which every user has `users`
-// ratings or more and every item `items`.
-struct CoreRule {
-  std::int64_t users = 1, items = 1;
-};
-
-struct CoreInfo {
-  CoreRule rule;
-  std::int64_t rounds = 0;  // that dropped something
-  Dropped dropped;
+  std::int64_t ratings_dropped = 0, users_dropped = 0, items_dropped = 0;
 
   Json to_json() const;
 };
@@ -74,11 +55,8 @@ struct DatasetInfo {
   std::optional<RatingScale> scale;  // if declared
   std::int64_t duplicate_pairs = 0;
   std::string duplicate_policy = "error";
-  std::uint64_t content_hash = 0;        // of the ratings
+  std::uint64_t content_hash = 0;    // of the ratings
   std::optional<ImplicitInfo> implicit;  // if they were made by a rule
-  std::optional<CoreInfo> core;          // of which they are the core
-
-  Dropped dropped() const;  // by both rules
 };
 
 // How the time of loading was spent. `cache`: reading and checking a cache file, or writing one

@@ -216,10 +216,10 @@ Labels given_labels(const Dataset& data, View<const std::uint8_t> given, const S
   return {own.begin(), own.end()};
 }
 
-// Rules drop ratings, and leave the others their places in time.
+// The rule of implicit feedback drops ratings, and leaves the others their places in time.
 TimeKeys latest_first(const Dataset& data) {
-  const Dropped dropped = data.info.dropped();
-  return TimeKeys(data.times.all, data.ratings.nnz() + dropped.ratings);
+  const auto& rule = data.info.implicit;
+  return TimeKeys(data.times.all, data.ratings.nnz() + (rule ? rule->ratings_dropped : 0));
 }
 
 // One a rating of the scope, for the kinds that cut rows.

@@ -78,9 +78,9 @@ TEST(ImplicitRule, KeepsWhatTheDefinitionKeeps) {
         ASSERT_TRUE(got.info.implicit.has_value());
         const ImplicitInfo& info = *got.info.implicit;
         EXPECT_EQ(info.rule.min_rating, least);
-        EXPECT_EQ(info.dropped.ratings, data.ratings.nnz() - std::ssize(want));
-        EXPECT_EQ(info.dropped.users, data.ratings.n_users() - got.ratings.n_users());
-        EXPECT_EQ(info.dropped.items, data.ratings.n_items() - got.ratings.n_items());
+        EXPECT_EQ(info.ratings_dropped, data.ratings.nnz() - std::ssize(want));
+        EXPECT_EQ(info.users_dropped, data.ratings.n_users() - got.ratings.n_users());
+        EXPECT_EQ(info.items_dropped, data.ratings.n_items() - got.ratings.n_items());
         EXPECT_EQ(got.info.content_hash, content_hash(got.ratings, 1));
         EXPECT_EQ(got.info.source_hash, "abc");
         EXPECT_EQ(got.info.scale.has_value(), value == ImplicitValue::rating);
@@ -174,8 +174,8 @@ TEST_F(ImplicitEntry, IsAppliedToWhatWasLoaded) {
   const Table want{{{1, 10}, {1, kTrain}}, {{1, 12}, {1, kTest}}, {{3, 12}, {1, kTrain}}};
   EXPECT_EQ(table_of(four), want);
   EXPECT_EQ(four.info.name, all.info.name + " implicit >=4");
-  EXPECT_EQ(four.info.implicit->dropped.users, 1);
-  EXPECT_EQ(four.info.implicit->dropped.items, 1);
+  EXPECT_EQ(four.info.implicit->users_dropped, 1);
+  EXPECT_EQ(four.info.implicit->items_dropped, 1);
   EXPECT_EQ(load("").ratings.nnz(), 6);  // and the cache holds them all
 }
 

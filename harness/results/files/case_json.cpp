@@ -43,7 +43,6 @@ Json dataset_json(const CaseData& data, const Case& item) {
   if (split.test_from) json["test_from"] = *split.test_from;
   if (split.validation_from) json["validation_from"] = *split.validation_from;
   if (info.implicit) json["implicit"] = info.implicit->to_json();
-  if (info.core) json["core"] = info.core->to_json();
   return json;
 }
 

@@ -117,7 +117,7 @@ bool is_cached(const Case& item) {
 
 double host_bytes(const Case& item, const CaseSizes& sizes) {
   const auto all = static_cast<double>(sizes.train.nnz + sizes.others) / sizes.slices;
-  double loading = sizes.from_files || item.data.has_rules() ? kRatingBytes * all : 0;
+  double loading = sizes.from_files || item.data.implicit ? kRatingBytes * all : 0;
   if (item.data.times) loading += (sizes.from_files ? 3 : 1) * kTimeBytes * all;
   const double ranked = needs_device(item) && ranks_of(item.params) > 1 ? kRanksBytes : 0;
   return (needs_device(item) ? kCudaBytes : kProgramBytes) + ranked +
@@ -194,7 +194,7 @@ std::optional<std::string> why_not_in_memory(double least, const MemoryBound& av
 }
 
 void refuse_to_load(const Case& item) {
-  if (item.data.has_rules()) return;  // what they leave is not known
+  if (item.data.implicit) return;  // what the rule leaves is not known
   const auto sizes = expected_sizes(item);
   if (!sizes) return;
   if (const auto why = why_not_in_memory(ratings_bytes(*sizes), memory_limit().available))

@@ -73,7 +73,6 @@ std::future<double> pack_meanwhile(Ratings& train, bool pack, int threads) {
 std::string why_whole(const Case& item, bool saves_model) {
   if (is_implicit(item)) return "implicit feedback is evaluated on all that each user has";
   if (item.data.implicit) return "the rule of implicit feedback is applied to all ratings";
-  if (item.data.core) return "the core is found among all ratings";
   if (item.evaluate.rank.value_or(false))
     return "ranking metrics look at all that each user has rated";
   if (item.evaluate.user_groups > 0)

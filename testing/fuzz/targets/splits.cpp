@@ -4,7 +4,6 @@
 
 #include "base/error.hpp"
 #include "base/json/json.hpp"
-#include "datasets/core_rule.hpp"
 #include "datasets/dataset_entry.hpp"
 #include "datasets/implicit_rule.hpp"
 #include "datasets/readers/reader_formats.hpp"
@@ -72,7 +71,6 @@ void split(std::string_view input) {
     const Dataset observed_data = observed(data, {3, ImplicitValue::rating}, 1);
     check_ratings(observed_data.ratings);
   });
-  accepts([&] { check_ratings(core_of(data, {2, 2}, 1).ratings); });
 }
 
 void given(std::string_view input) {
