@@ -201,13 +201,6 @@ void print_stats(std::ostream& out, const Json& stats, const std::optional<Ratin
     fmt::print(out, "values\n");
     print_histogram(out, stats.at("histogram"), stats.at("nnz"));
   }
-  if (stats.contains("quantiles")) {
-    fmt::print(out, "values (more than 100 distinct ones)\n");
-    for (const Json& quantile : stats.at("quantiles")) {
-      fmt::print(out, "{:>9.0f} % at or below {}\n", 100 * quantile.at("share").get<double>(),
-                 quantile.at("value").get<float>());
-    }
-  }
 }
 
 // ---- import ----
@@ -265,11 +258,11 @@ Source import_source(const DataImportOptions& options) {
 
 }  // namespace
 
-void data_list(std::ostream& out, const DataListOptions& options) {
+void data_list(std::ostream& out, bool json) {
   std::vector<Json> rows;
   for (const auto& entry : catalog()) rows.push_back(catalog_row(entry));
   for (Json& row : imported_rows()) rows.push_back(std::move(row));
-  if (options.json) {
+  if (json) {
     out << json_text(Json(rows), 2) << '\n';
   } else {
     print_list(out, rows);

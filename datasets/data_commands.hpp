@@ -12,10 +12,7 @@
 namespace mf {
 
 // Catalog and imported sets: size, scale, licence, and whether the data is at hand.
-struct DataListOptions {
-  bool json = false;
-};
-void data_list(std::ostream& out, const DataListOptions& options);
+void data_list(std::ostream& out, bool json);
 
 // Prints statistics of the ratings. Loads the set through the cache.
 struct DataStatsOptions {

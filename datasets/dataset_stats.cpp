@@ -1,7 +1,6 @@
 // The numbers of `mfbench data stats`.
 
 #include <algorithm>
-#include <cmath>
 #include <span>
 #include <utility>
 #include <vector>
@@ -35,19 +34,6 @@ Json histogram(View<const float> values) {
   Json bars = Json::array();
   for (const auto& [value, count] : counts) bars.push_back({{"value", value}, {"count", count}});
   return bars;
-}
-
-// For each share, the smallest value with at least so much of all at or below it.
-Json quantiles(View<const float> values) {
-  std::vector<float> sorted(values.begin(), values.end());
-  std::sort(sorted.begin(), sorted.end());
-  Json out = Json::array();
-  for (const double share : {0.0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0}) {
-    const double rank = std::ceil(share * static_cast<double>(sorted.size()));
-    const auto at = static_cast<std::size_t>(std::max(rank, 1.0)) - 1;
-    out.push_back({{"share", share}, {"value", sorted[at]}});
-  }
-  return out;
 }
 
 // For the entries of rows or columns.
@@ -109,8 +95,7 @@ Json dataset_stats(const Dataset& data, int threads) {
   if (!data.info.scale) json["values_look_like"] = kFeedbackNames.of(feedback_of(values));
   if (data.info.implicit) json["implicit"] = data.info.implicit->to_json();
   if (values.empty()) return json;
-  const Json bars = histogram(values);
-  json[bars.is_null() ? "quantiles" : "histogram"] = bars.is_null() ? quantiles(values) : bars;
+  if (const Json bars = histogram(values); !bars.is_null()) json["histogram"] = bars;
   return json;
 }
 

@@ -79,7 +79,7 @@ DatasetRequest request_of(const DataOptions& options) {
 void add_list(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
   auto* list = data.add_subcommand("list", "list real data sets, imported ones and look-alikes");
   list->add_flag("--json", o->json, "as JSON");
-  list->callback([o] { data_list(std::cout, {o->json}); });
+  list->callback([o] { data_list(std::cout, o->json); });
 }
 
 void add_stats(CLI::App& data, const std::shared_ptr<DataOptions>& o) {

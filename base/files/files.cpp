@@ -94,11 +94,4 @@ std::int64_t changed_ns(const FileHandle& file) {
   return std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec;
 }
 
-void move_file(const std::string& from, const std::string& to) {
-  std::error_code error;
-  fs::rename(from, to, error);
-  if (error)
-    fail(ErrorKind::io, "{}: cannot be renamed to {}: {}", from, to, cause_of(error.value()));
-}
-
 }  // namespace mf

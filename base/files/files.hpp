@@ -47,7 +47,4 @@ void make_parent_folder(const std::string& file);
 // When the file was changed last, in nanoseconds by the clock of its file system.
 std::int64_t changed_ns(const FileHandle& file);
 
-// Renames a file, replacing a file of that name. Throws Error(io) naming both and the cause.
-void move_file(const std::string& from, const std::string& to);
-
 }  // namespace mf

@@ -733,7 +733,7 @@ TEST_F(Commands, List) {
   write_file(data_ / "ml-10m/ratings.dat.gz", "");
   write_file(cache_ / "damaged.mfc", "x");
   std::ostringstream json;
-  data_list(json, {.json = true});
+  data_list(json, true);
   std::map<std::string, std::string> states;
   const Json rows = Json::parse(json.str());
   for (const Json& row : rows) states[row.at("name")] = row.at("state");
@@ -743,7 +743,7 @@ TEST_F(Commands, List) {
   EXPECT_EQ(states["ml-20m"], "fetch");
   EXPECT_EQ(states["netflix"], "on request");
   std::ostringstream text;
-  data_list(text, {});
+  data_list(text, false);
   EXPECT_HAS(text.str(), "100,480,507");
   EXPECT_HAS(text.str(), "0.5 to 5 step 0.5");
 }
@@ -769,16 +769,10 @@ TEST_F(Commands, StatsAgainstHandCounts) {
   EXPECT_HAS(text.str(), "not declared");
 }
 
-TEST_F(Commands, StatsOfManyValuesAreQuantiles) {
+TEST_F(Commands, StatsOfManyValuesHaveNoHistogram) {
   std::string csv = "user,item,rating\n";
   for (int i = 1; i <= 200; ++i) csv += "1," + std::to_string(i) + "," + std::to_string(i) + "\n";
-  const Json stats = stats_of(csv);
-  EXPECT_FALSE(stats.contains("histogram"));
-  const std::vector<float> expected = {1, 2, 10, 50, 100, 150, 190, 198, 200};
-  ASSERT_EQ(stats.at("quantiles").size(), expected.size());
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    EXPECT_EQ(stats.at("quantiles")[i].at("value"), expected[i]);
-  }
+  EXPECT_FALSE(stats_of(csv).contains("histogram"));
 }
 
 TEST_F(Commands, StatsNameALookAlike) {
