@@ -7,15 +7,13 @@
 namespace mf::baseline {
 namespace {
 
-MF_CLONES void add(float x, const float* row, std::int64_t n, float* sums) {
-  for (std::int64_t i = 0; i < n; ++i) sums[i] += x * row[i];
+MF_CLONES void add(const float* row, std::int64_t n, float* sums) {
+  for (std::int64_t i = 0; i < n; ++i) sums[i] += row[i];
 }
 
 }  // namespace
 
-void add_scaled(float x, const float* row, View<float> sums) {
-  add(x, row, sums.size(), sums.data());
-}
+void add_to(View<float> sums, const float* row) { add(row, sums.size(), sums.data()); }
 
 Work ease_work(const Ratings& train) {
   const auto nnz = static_cast<double>(train.nnz());

@@ -22,7 +22,7 @@ constexpr auto kLower = CUBLAS_FILL_MODE_LOWER;  // of columns, which are our ro
 
 class Ease : public ItemWeights {
  public:
-  explicit Ease(const Params& params) : ItemWeights(params), reg_(params.number("reg")) {}
+  explicit Ease(const Params& params) : reg_(params.number("reg")) {}
   ~Ease() override {
     cusolverDnDestroy(solver_);
     cublasDestroy(blas_);
@@ -54,7 +54,7 @@ class Ease : public ItemWeights {
       const PhaseScope phase(context.phases, "gram");
       const auto reg = static_cast<float>(reg_);
       MF_CUDA(cudaMemsetAsync(b_.data(), 0, b_.bytes(), stream_));
-      launch_gram(ratings_->rows(), weights(), n_, b_.data(), stream_);
+      launch_gram(ratings_->rows(), n_, b_.data(), stream_);
       MF_LIBRARY(cublasSaxpy(blas_, n_, &reg, ones_.data(), 1, b_.data(), n_ + 1));
     }
     {
@@ -116,8 +116,8 @@ class Ease : public ItemWeights {
                               cudaMemcpyDeviceToDevice, stream_));
   }
 
-  void add_row(std::int64_t j, float x, View<float> scores) const override {
-    if (trained_) add_scaled(x, host_b_.data() + j * n_, scores);
+  void add_row(std::int64_t j, View<float> scores) const override {
+    if (trained_) add_to(scores, host_b_.data() + j * n_);
   }
 
   double reg_;

@@ -1,7 +1,7 @@
 // H. Steck, "Embarrassingly Shallow Autoencoders for Sparse Data", WWW 2019: the B with the least
 //   |X - X B|^2 + reg |B|^2,   diag(B) = 0
 // is, with P = (X^T X + reg I)^-1 (equation 8),
-//   B_ji = -P_ji / P_ii,       and score(u, i) = sum over the history of u of x_uj B_ji
+//   B_ji = -P_ji / P_ii,       and score(u, i) = sum over the history of u of B_ji
 #pragma once
 
 #include "algorithms/core/algorithm.hpp"
@@ -12,8 +12,8 @@ namespace mf::baseline {
 // For one epoch; README.md derives it.
 Work ease_work(const Ratings& train);
 
-// sums += x row
-void add_scaled(float x, const float* row, View<float> sums);
+// sums += row
+void add_to(View<float> sums, const float* row);
 
 // Columns of P that ease solves for at once.
 inline constexpr std::int32_t kPanel = 2048;

@@ -12,11 +12,11 @@ namespace {
 
 class EaseCpu : public ItemWeights {
  public:
-  explicit EaseCpu(const Params& params) : ItemWeights(params), reg_(params.number("reg")) {}
+  explicit EaseCpu(const Params& params) : reg_(params.number("reg")) {}
 
   void prepare(const Ratings& train, const Model& initial, Context& context) override {
     ItemWeights::prepare(train, initial, context);
-    products_ = ItemProducts(train, weights(), context.team->size());
+    products_ = ItemProducts(train, context.team->size());
     b_ = BlockMatrix(train.n_items());
   }
 
@@ -43,8 +43,8 @@ class EaseCpu : public ItemWeights {
   Work work_per_epoch() const override { return ease_work(train()); }
 
  private:
-  void add_row(std::int64_t j, float x, View<float> scores) const override {
-    if (trained_) add_scaled(x, b_.row(j), scores);
+  void add_row(std::int64_t j, View<float> scores) const override {
+    if (trained_) add_to(scores, b_.row(j));
   }
 
   // The lower triangle. An element is summed by one thread in the order of the users.
@@ -52,7 +52,7 @@ class EaseCpu : public ItemWeights {
     b_.clear_row(j);
     if (j >= train().n_items()) return;
     float* row = b_.row(j);
-    products_.for_products(j, j + 1, [row](std::int32_t i, float product) { row[i] += product; });
+    products_.for_products(j, j + 1, [row](std::int32_t i) { row[i] += 1; });
     row[j] += static_cast<float>(reg_);
   }
 

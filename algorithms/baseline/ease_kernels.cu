@@ -9,15 +9,14 @@ constexpr int kTile = 32;
 
 // A thread block a user, a warp an item i of the user, lanes over the items from i on. G products
 // of two pairs of a user are G / 2 atomic additions, of which the L2 does the popular ones.
-__global__ void gram(cuda::RatingsOfRows users, Weights weights, std::int64_t n, float* sums) {
+__global__ void gram(cuda::RatingsOfRows users, std::int64_t n, float* sums) {
   const RowRating* row = users.ratings + users.offsets[blockIdx.x];
   const std::int64_t count = users.offsets[blockIdx.x + 1] - users.offsets[blockIdx.x];
   for (std::int64_t a = threadIdx.x / 32; a < count; a += kThreads / 32) {
-    const float x = weight_of(row[a].value, weights);
     float* of_item = sums + row[a].other * n;
-    if (x == 0) continue;
+    if (!(row[a].value > 0)) continue;
     for (std::int64_t b = a + threadIdx.x % 32; b < count; b += 32) {
-      atomicAdd(of_item + row[b].other, x * weight_of(row[b].value, weights));
+      atomicAdd(of_item + row[b].other, row[b].value > 0 ? 1.0F : 0.0F);
     }
   }
 }
@@ -46,9 +45,9 @@ __global__ void weights_of(float* p, const float* diagonal, std::int64_t n) {
 
 }  // namespace
 
-void launch_gram(const cuda::RatingsOfRows& users, Weights weights, std::int64_t n_items,
-                 float* sums, cudaStream_t stream) {
-  gram<<<static_cast<unsigned>(users.rows), kThreads, 0, stream>>>(users, weights, n_items, sums);
+void launch_gram(const cuda::RatingsOfRows& users, std::int64_t n_items, float* sums,
+                 cudaStream_t stream) {
+  gram<<<static_cast<unsigned>(users.rows), kThreads, 0, stream>>>(users, n_items, sums);
   MF_CUDA_LAUNCHED("ease gram");
 }
 

@@ -5,14 +5,13 @@
 
 #include <cstdint>
 
-#include "algorithms/baseline/weights.hpp"
 #include "algorithms/core/cuda/ratings/device_ratings.hpp"
 
 namespace mf::baseline {
 
 // sums += X^T X, by the rows of X. Queued.
-void launch_gram(const cuda::RatingsOfRows& users, Weights weights, std::int64_t n_items,
-                 float* sums, cudaStream_t stream);
+void launch_gram(const cuda::RatingsOfRows& users, std::int64_t n_items, float* sums,
+                 cudaStream_t stream);
 
 // All of B, row after row, in place of P whose diagonal is given. Queued.
 void launch_weights(float* p, const float* diagonal, std::int64_t n, cudaStream_t stream);

@@ -1,5 +1,4 @@
 // The baselines: names, parameters and memory.
-#include "algorithms/baseline/weights.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/core/sgd/sgd_params.hpp"
 #include "algorithms/core/threads_param.hpp"
@@ -48,11 +47,6 @@ AlgorithmInfo bias_info() {
   return info;
 }
 
-ParamSpec weights_param() {
-  return ParamSpec::choice("weights", Weights::binary, kWeights,
-                           "what an observed pair counts: 1, or its value");
-}
-
 AlgorithmInfo history_info(const std::string& name) {
   AlgorithmInfo info = shared_info(name, Method::closed_form);
   info.by_history = true;
@@ -68,7 +62,7 @@ AlgorithmInfo item_knn_info() {
   info.params = {
       ParamSpec::integer("k", 100, 1, 1'000'000, "similar items that are kept of each item"),
       ParamSpec::number("shrinkage", 10, 0, 1e9, "beside the norms in the denominator of a cosine"),
-      weights_param(), threads_param()};
+      ParamSpec::constant("weights", "binary"), threads_param()};
   info.memory = [](const Params& params) {
     const auto kept = static_cast<double>(params.integer("k"));
     return MemoryUse{.host = {.rating = 12, .row = 8 * kept + 12.0 * threads_of(params)}};
@@ -80,7 +74,7 @@ AlgorithmInfo ease_shared_info(const std::string& name) {
   AlgorithmInfo info = history_info(name);
   info.paper = "H. Steck, \"Embarrassingly Shallow Autoencoders for Sparse Data\", WWW 2019 (EASE)";
   info.params = {ParamSpec::number("reg", 500, 1e-6, 1e12, "lambda on the diagonal of X^T X"),
-                 weights_param()};
+                 ParamSpec::constant("weights", "binary")};
   return info;
 }
 
@@ -96,7 +90,7 @@ AlgorithmInfo ease_info() {
   AlgorithmInfo info = ease_shared_info("ease");
   info.summary = "implicit feedback: each item from all others by least squares, on a GPU";
   info.hardware = Hardware::cuda;
-  info.deterministic = false;  // sums that are not whole numbers are in any order
+  info.deterministic = false;
   // B, which the host has, too, to score by.
   info.memory = [](const Params&) {
     return MemoryUse{.host = {.item_pair = 4},

@@ -27,11 +27,11 @@ bool is_nearer(const Neighbour& a, const Neighbour& b) {
 class ItemKnn : public ItemWeights {
  public:
   explicit ItemKnn(const Params& params)
-      : ItemWeights(params), k_(params.integer("k")), shrinkage_(params.number("shrinkage")) {}
+      : k_(params.integer("k")), shrinkage_(params.number("shrinkage")) {}
 
   void prepare(const Ratings& train, const Model& initial, Context& context) override {
     ItemWeights::prepare(train, initial, context);
-    products_ = ItemProducts(train, weights(), context.team->size());
+    products_ = ItemProducts(train, context.team->size());
     k_ = std::min<std::int64_t>(k_, train.n_items());
     nearest_.resize(k_ * train.n_items());
     counts_.assign(train.n_items(), 0);
@@ -60,9 +60,9 @@ class ItemKnn : public ItemWeights {
   }
 
  private:
-  void add_row(std::int64_t j, float x, View<float> scores) const override {
+  void add_row(std::int64_t j, View<float> scores) const override {
     const Neighbour* row = nearest_.data() + j * k_;
-    for (std::int64_t n = 0; n < counts_[j]; ++n) scores[row[n].item] += x * row[n].similarity;
+    for (std::int64_t n = 0; n < counts_[j]; ++n) scores[row[n].item] += row[n].similarity;
   }
 
   // Rows [begin, end) of W. A product is summed by one thread in the order of the users.
@@ -71,9 +71,9 @@ class ItemKnn : public ItemWeights {
     std::vector<Neighbour> found;
     for (auto j = begin; j < end; ++j) {
       found.clear();
-      products_.for_products(j, train().n_items(), [&](std::int32_t i, float product) {
+      products_.for_products(j, train().n_items(), [&](std::int32_t i) {
         if (sums[i] == 0) found.push_back({i, 0});
-        sums[i] += product;
+        sums[i] += 1;
       });
       for (Neighbour& one : found) {
         const auto product = static_cast<double>(sums[one.item]);

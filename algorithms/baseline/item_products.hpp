@@ -1,11 +1,9 @@
-// X, with x_ui above 0 if user u was observed with item i, by user and by item; products of its
-// columns are elements of X^T X.
+// X, with x_ui 1 if user u was observed with item i, by user and by item; products of its columns
+// are elements of X^T X.
 #pragma once
 
 #include <cstdint>
 
-#include "algorithms/baseline/weights.hpp"
-#include "base/aligned.hpp"
 #include "datasets/ratings/ratings.hpp"
 
 namespace mf::baseline {
@@ -16,21 +14,21 @@ double count_products(const Ratings& train);
 class ItemProducts {
  public:
   ItemProducts() = default;
-  ItemProducts(const Ratings& train, Weights weights, int threads);
+  ItemProducts(const Ratings& train, int threads)
+      : train_(&train), by_item_(make_csc(train, threads)) {}
 
-  // Calls add(i, x_uj x_ui) for the items i < end of each user u of item j, users ascending, and of
-  // a user the items ascending. Products of 0 are left out.
+  // Calls add(i) for the items i < end of each user of item j, users ascending, and of a user the
+  // items ascending.
   template <class Add>
   void for_products(std::int64_t j, std::int64_t end, const Add& add) const {
     const auto offsets = train_->user_offsets();
     const auto items = train_->items();
+    const auto values = train_->values();
     for (auto k = by_item_.item_offsets[j]; k < by_item_.item_offsets[j + 1]; ++k) {
-      const float x = by_item_.values[k];
       const std::int64_t u = by_item_.users[k];
-      if (x == 0) continue;
+      if (!(by_item_.values[k] > 0)) continue;
       for (auto m = offsets[u]; m < offsets[u + 1] && items[m] < end; ++m) {
-        const float product = x * by_user_[m];
-        if (product != 0) add(items[m], product);
+        if (values[m] > 0) add(items[m]);
       }
     }
   }
@@ -39,8 +37,7 @@ class ItemProducts {
 
  private:
   const Ratings* train_ = nullptr;
-  AlignedVector<float> by_user_;  // x of each rating of train
-  Csc by_item_;                   // its values are x
+  Csc by_item_;
 };
 
 }  // namespace mf::baseline

@@ -1,10 +1,9 @@
 // Models with weights W between items:
-//   score(u, i) = sum over the items j of the history of u of x_uj W_ji
+//   score(u, i) = sum over the items j of the history of u of W_ji
 #pragma once
 
 #include <algorithm>
 
-#include "algorithms/baseline/weights.hpp"
 #include "algorithms/core/algorithm.hpp"
 #include "algorithms/core/history_scores.hpp"
 
@@ -12,8 +11,6 @@ namespace mf::baseline {
 
 class ItemWeights : public Algorithm, public HistoryScores {
  public:
-  explicit ItemWeights(const Params& params) : weights_(params.choice("weights", kWeights)) {}
-
   void prepare(const Ratings& train, const Model&, Context&) override { train_ = &train; }
 
   FactorView factors() override {
@@ -26,20 +23,16 @@ class ItemWeights : public Algorithm, public HistoryScores {
 
   void score(View<const RowRating> history, View<float> scores) const override {
     std::fill(scores.begin(), scores.end(), 0.0F);
-    for (const RowRating& pair : history) {
-      add_row(pair.other, weight_of(pair.value, weights_), scores);
-    }
+    for (const RowRating& pair : history) add_row(pair.other, scores);
   }
 
  protected:
-  // Adds x times row j of W, which is 0 before the first epoch.
-  virtual void add_row(std::int64_t j, float x, View<float> scores) const = 0;
+  // Adds row j of W, which is 0 before the first epoch.
+  virtual void add_row(std::int64_t j, View<float> scores) const = 0;
 
   const Ratings& train() const { return *train_; }
-  Weights weights() const { return weights_; }
 
  private:
-  Weights weights_;
   const Ratings* train_ = nullptr;
 };
 

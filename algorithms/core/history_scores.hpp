@@ -1,6 +1,6 @@
 // Models without factors of users: a user's scores come from their observed items.
 //
-//   score(u, i) = sum over the history of u of x_uj W_ji
+//   score(u, i) = sum over the history of u of W_ji
 #pragma once
 
 #include "base/view.hpp"

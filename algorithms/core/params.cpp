@@ -44,15 +44,11 @@ ParamSpec ParamSpec::text(std::string name, std::string help) {
   return {std::move(name), Type::text, std::string(), 0, 0, {}, "", std::move(help)};
 }
 
-ParamSpec ParamSpec::constant(std::string name, std::int64_t value) {
-  ParamSpec spec = integer(std::move(name), value, 0, std::int64_t{1} << 31, "");
-  spec.fixed = true;
-  return spec;
-}
-
-ParamSpec ParamSpec::constant(std::string name, std::string value) {
-  ParamSpec spec = text(std::move(name), "");
-  spec.fallback = std::move(value);
+ParamSpec ParamSpec::constant(std::string name, ParamValue value) {
+  constexpr Type kTypes[] = {Type::boolean, Type::integer, Type::number, Type::text};
+  constexpr double kMost = 1LL << 31;
+  ParamSpec spec{
+      std::move(name), kTypes[value.index()], std::move(value), -kMost, kMost, {}, "", ""};
   spec.fixed = true;
   return spec;
 }

@@ -44,8 +44,7 @@ struct ParamSpec {
   static constexpr std::size_t kLongestText = 4096;
   static ParamSpec text(std::string name, std::string help);
   // Of the type of its value.
-  static ParamSpec constant(std::string name, std::int64_t value);
-  static ParamSpec constant(std::string name, std::string value);
+  static ParamSpec constant(std::string name, ParamValue value);
   // The same, with a silent default.
   ParamSpec silent() && {
     silent_default = true;

@@ -28,11 +28,11 @@ inline Ratings some_pairs() {
   return ratings_of(90, 230, list);
 }
 
-inline Matrix dense(const Ratings& train, bool binary) {
+inline Matrix dense(const Ratings& train) {
   Matrix x = Matrix::Zero(train.n_users(), train.n_items());
   for (std::int64_t k = 0; k < train.nnz(); ++k) {
     const Rating r = train[k];
-    x(r.user, r.item) = binary ? (r.value > 0 ? 1 : 0) : r.value;
+    x(r.user, r.item) = r.value > 0 ? 1 : 0;
   }
   return x;
 }

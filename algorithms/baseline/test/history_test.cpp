@@ -29,17 +29,13 @@ Matrix reference_knn(const Matrix& x, std::int64_t k, double shrinkage) {
 
 TEST(ItemKnn, KeepsTheNearestOfEachItem) {
   const Ratings train = some_pairs();
-  for (const bool binary : {true, false}) {
-    for (const int k : {1, 7, 10'000}) {
-      Trainer knn("item_knn",
-                  {{"k", k}, {"shrinkage", 3}, {"weights", binary ? "binary" : "values"}}, train,
-                  no_start, 2);
-      EXPECT_EQ(weights_of(*knn.algorithm), Matrix::Zero(230, 230));
-      knn.run(1);
-      EXPECT_EQ(knn.updates, train.nnz());
-      const Matrix expected = reference_knn(dense(train, binary), k, 3);
-      EXPECT_LT(distance(weights_of(*knn.algorithm), expected), 1e-6) << binary << " " << k;
-    }
+  for (const int k : {1, 7, 10'000}) {
+    Trainer knn("item_knn", {{"k", k}, {"shrinkage", 3}}, train, no_start, 2);
+    EXPECT_EQ(weights_of(*knn.algorithm), Matrix::Zero(230, 230));
+    knn.run(1);
+    EXPECT_EQ(knn.updates, train.nnz());
+    const Matrix expected = reference_knn(dense(train), k, 3);
+    EXPECT_LT(distance(weights_of(*knn.algorithm), expected), 1e-6) << k;
   }
 }
 
@@ -55,33 +51,27 @@ TEST(ItemKnn, OfEqualOnesTheFirstIsKept) {
 
 TEST(EaseCpu, IsTheClosedFormOfThePaper) {
   const Ratings train = some_pairs();
-  for (const bool binary : {true, false}) {
-    Trainer ease("ease_cpu", {{"reg", 20}, {"weights", binary ? "binary" : "values"}}, train,
-                 no_start, 2);
-    EXPECT_EQ(weights_of(*ease.algorithm), Matrix::Zero(230, 230));
-    ease.run(1);
-    EXPECT_EQ(ease.updates, train.nnz());
-    const Matrix expected = reference_ease(dense(train, binary), 20);
-    EXPECT_LT(distance(weights_of(*ease.algorithm), expected), 1e-5) << binary;
-  }
+  Trainer ease("ease_cpu", {{"reg", 20}}, train, no_start, 2);
+  EXPECT_EQ(weights_of(*ease.algorithm), Matrix::Zero(230, 230));
+  ease.run(1);
+  EXPECT_EQ(ease.updates, train.nnz());
+  EXPECT_LT(distance(weights_of(*ease.algorithm), reference_ease(dense(train), 20)), 1e-5);
 }
 
 class ByHistory : public testing::TestWithParam<const char*> {};
 
-TEST_P(ByHistory, AHistoryIsTheSumOfItsItemsByWhatTheyWeigh) {
+TEST_P(ByHistory, AHistoryIsTheSumOfItsItems) {
   const Ratings train = some_pairs();
   const std::vector<RowRating> history = {{0, 3}, {4, 1}, {200, 2}};
-  for (const bool binary : {true, false}) {
-    Trainer trainer(GetParam(), {{"weights", binary ? "binary" : "values"}}, train, no_start);
-    trainer.run(1);
-    const Matrix w = weights_of(*trainer.algorithm);
-    AlignedVector<float> found(train.n_items());
-    trainer.algorithm->factors().scores->score(View<const RowRating>(history), found);
-    for (std::int32_t i = 0; i < train.n_items(); ++i) {
-      double sum = 0;
-      for (const RowRating& one : history) sum += (binary ? 1 : one.value) * w(one.other, i);
-      EXPECT_NEAR(found[i], sum, 1e-5) << i;
-    }
+  Trainer trainer(GetParam(), Json::object(), train, no_start);
+  trainer.run(1);
+  const Matrix w = weights_of(*trainer.algorithm);
+  AlignedVector<float> found(train.n_items());
+  trainer.algorithm->factors().scores->score(View<const RowRating>(history), found);
+  for (std::int32_t i = 0; i < train.n_items(); ++i) {
+    double sum = 0;
+    for (const RowRating& one : history) sum += w(one.other, i);
+    EXPECT_NEAR(found[i], sum, 1e-5) << i;
   }
 }
 
