@@ -11,11 +11,11 @@ namespace mf::gpusgd {
 
 template <class Real>
 void BlockSgd<Real>::prepare(const Ratings& train, const Model& initial, Context& context) {
-  check_initial(settings_.model, settings_.factors, train, initial);
+  check_initial(ModelKind::plain, settings_.factors, train, initial);
   stream_ = context.stream;
   const auto ratings = cuda::ratings_on_device(train, context);
   work_ = epoch_work(settings_, rated_shape(train, context));
-  DeviceArrangement made = arrange_on_device(settings_, *ratings, context.seed, stream_);
+  DeviceArrangement made = arrange_on_device(settings_, *ratings, stream_);
   facts_ =
       facts_of(settings_, made.cut, made.counts, {train.n_users(), train.n_items(), train.nnz()});
   cuda::Uploader uploader(*context.team, stream_);
@@ -47,9 +47,7 @@ Arrays<Real> BlockSgd<Real>::start(DeviceArrangement made, const Model& initial,
           .group_begins = group_begins_.data(),
           .step = step_.data(),
           .p = model_.p(),
-          .q = model_.q(),
-          .user_bias = model_.user_bias(),
-          .item_bias = model_.item_bias()};
+          .q = model_.q()};
 }
 
 template <class Real>

@@ -1,5 +1,5 @@
-// A sort by block (and group) of ratings as they lie, or in a random order; starts of blocks are
-// searched for; a group begins if the key of a rating differs from the one before.
+// A sort by block (and group) of ratings as they lie; starts of blocks are searched for; a group
+// begins if the key of a rating differs from the one before.
 #include "algorithms/gpusgd/device_arrangement.hpp"
 
 #include <algorithm>
@@ -138,10 +138,11 @@ BlockCounts count_blocks(const Settings& settings, const DeviceArrangement& made
   return counts;
 }
 
-template <class Key, class KeyOf, class First>
+template <class Key, class KeyOf>
 cuda::DeviceBuffer<Rating> sorted(cuda::DeviceRatings& ratings, const KeyOf& key_of,
-                                  std::int64_t keys, const First& first, cudaStream_t stream) {
-  cuda::RatingSorter<Key> sorter(ratings.rows(), key_of, cuda::bits_of(keys), first, stream);
+                                  std::int64_t keys, cudaStream_t stream) {
+  cuda::RatingSorter<Key> sorter(ratings.rows(), key_of, cuda::bits_of(keys), cuda::AsTheyLie(),
+                                 stream);
   cuda::DeviceBuffer<Rating> made(ratings.nnz());
   sorter.copy(PutWhole{made.data()});
   return made;
@@ -168,7 +169,7 @@ void find_groups(DeviceArrangement& made, cudaStream_t stream) {
 }  // namespace
 
 DeviceArrangement arrange_on_device(const Settings& settings, cuda::DeviceRatings& ratings,
-                                    std::uint64_t seed, cudaStream_t stream) {
+                                    cudaStream_t stream) {
   const bool grouped = settings.scheme == Scheme::grouped;
   const auto cut_of = grouped ? square_cut : rectangular_cut;
   DeviceArrangement made;
@@ -176,13 +177,10 @@ DeviceArrangement arrange_on_device(const Settings& settings, cuda::DeviceRating
   const std::int64_t slots = std::int64_t{made.cut.blocks} * made.cut.blocks;
   const SlotKey slot_of = {made.cut};
   if (grouped) {
-    made.ratings = sorted<std::uint64_t>(ratings, GroupKey{made.cut}, slots * made.cut.rows,
-                                         cuda::AsTheyLie(), stream);
-  } else if (settings.order == Order::shuffled) {
     made.ratings =
-        sorted<std::uint32_t>(ratings, slot_of, slots, shuffled_order(ratings.nnz(), seed), stream);
+        sorted<std::uint64_t>(ratings, GroupKey{made.cut}, slots * made.cut.rows, stream);
   } else {
-    made.ratings = sorted<std::uint32_t>(ratings, slot_of, slots, cuda::AsTheyLie(), stream);
+    made.ratings = sorted<std::uint32_t>(ratings, slot_of, slots, stream);
   }
   ratings.release_rows();
   if (grouped) {

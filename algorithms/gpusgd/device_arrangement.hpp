@@ -15,7 +15,7 @@ namespace mf::gpusgd {
 
 struct DeviceArrangement {
   Cut cut;
-  // For a block by user, then item; or in random order. Scheme::grouped: by group, then user.
+  // For a block by user, then item. Scheme::grouped: by group, then user.
   cuda::DeviceBuffer<Rating> ratings;
   // Scheme::tree: the ratings of slot s (slot_of) are offsets[s] to offsets[s + 1]; l * l + 1.
   cuda::DeviceBuffer<std::int64_t> offsets;
@@ -27,6 +27,6 @@ struct DeviceArrangement {
 
 // Releases the rows. Waits for the stream. At most kMostSorted ratings.
 DeviceArrangement arrange_on_device(const Settings& settings, cuda::DeviceRatings& ratings,
-                                    std::uint64_t seed, cudaStream_t stream);
+                                    cudaStream_t stream);
 
 }  // namespace mf::gpusgd

@@ -21,15 +21,14 @@ std::vector<ParamSpec> family_params(Scheme scheme) {
       join_params({tree ? ParamSpec::integer("factors", 16, 1, kMaxTreeFactors,
                                              "length f of the rows of P and Q; a thread each")
                         : factors_param(16, 16384),
-                   ParamSpec::choice("model", "plain", {"plain", "biased"},
-                                     "plain: p.q (the paper); biased: mu + b_u + c_i + p.q")},
-                  regularizer_params(kDefaultReg)),
-      {ParamSpec::integer("blocks", 64, 1, kMaxBlocks,
+                   only_model_param(ModelKind::plain, "p.q, the paper's only")},
+                  regularizer_params(kDefaultReg, false)),
+      {ParamSpec::constant("reg_user_bias", -1.0), ParamSpec::constant("reg_item_bias", -1.0),
+       ParamSpec::integer("blocks", 64, 1, kMaxBlocks,
                           "l: the matrix is cut into l x l blocks, l run together"),
        ParamSpec::choice("precision", Precision::fp32, kPrecisions,
                          "type of factors and arithmetic; ratings are fp32"),
-       tree ? ParamSpec::choice("order", Order::sorted, kOrders,
-                                "ratings of a block: by user and item, or in one random order")
+       tree ? ParamSpec::constant("order", "sorted")
             : ParamSpec::integer("threads_per_block", 256, 1, 1024,
                                  "threads over the ratings of a group", "threads")});
 }
@@ -81,18 +80,15 @@ Settings read_settings(Scheme scheme, const Params& params) {
       tree ? (factors + 31) / 32 * 32 : params.integer("threads_per_block");
   return {.scheme = scheme,
           .factors = static_cast<std::int32_t>(factors),
-          .model = params.choice("model", kModelKinds),
           .reg = read_regularizers(params),
           .blocks = static_cast<std::int32_t>(params.integer("blocks")),
           .precision = params.choice("precision", kPrecisions),
-          .order = tree ? params.choice("order", kOrders) : Order::sorted,
           .threads_per_block = static_cast<int>(threads)};
 }
 
 Work epoch_work(const Settings& settings, const RatedShape& rated) {
-  const double row =
-      (settings.factors + (settings.biased() ? 1.0 : 0.0)) * settings.element_bytes();
-  return pass_work(rated, settings.factors, settings.model, sizeof(Rating), row);
+  const double row = static_cast<double>(settings.factors) * settings.element_bytes();
+  return pass_work(rated, settings.factors, ModelKind::plain, sizeof(Rating), row);
 }
 
 }  // namespace mf::gpusgd

@@ -1,8 +1,7 @@
-// The update of a rating r of user u and item i; only `biased` has mu, b_u and c_i:
+// The update of a rating r of user u and item i:
 //
-//   e    = r - p_u . q_i                 (biased: r - (mu + b_u + c_i + p_u . q_i))
-//   p_u += rate (e q_i - reg_p p_u)      q_i += rate (e p_u - reg_q q_i)
-//   b_u += rate (e - reg_b b_u)          c_i += rate (e - reg_c c_i)        all with old values
+//   e    = r - p_u . q_i
+//   p_u += rate (e q_i - reg_p p_u)      q_i += rate (e p_u - reg_q q_i)    both with old values
 //
 // A launch is a diagonal of blocks, a thread block each: they share no user and no item, and the
 // next launch sees their writes. Inside a block nothing is lost either:
@@ -12,10 +11,10 @@
 // tree_kernel (newgpusgd; Algorithm 1 as corrected in docs/errata.md): the ratings of a block one
 // after another, thread k owns element k of both rows, p.q by a tree in shared memory.
 //
-// An update takes 10 f + 2 FLOPs (biased: 10 f + 13), reads a rating of 12 bytes, and reads and
-// writes both rows: 4 w f bytes for elements of w bytes (biased: 4 w (f + 1)). Neither kernel comes
-// near that limit: the ratings or groups of a block wait for each other, one latency of memory and
-// 2 + ceil(log2 f) barriers a rating, or one barrier a group (README.md).
+// An update takes 10 f + 2 FLOPs, reads a rating of 12 bytes, and reads and writes both rows: 4 w f
+// bytes for elements of w bytes. Neither kernel comes near that limit: the ratings or groups of a
+// block wait for each other, one latency of memory and 2 + ceil(log2 f) barriers a rating, or one
+// barrier a group (README.md).
 #include "algorithms/gpusgd/kernels.hpp"
 
 #include <cuda_runtime.h>
@@ -32,15 +31,8 @@ struct alignas(16) Word {
   Real x[kSize];
 };
 
-template <class Real>
-__device__ void write_biases(const Arrays<Real>& a, const sgd::Step<Real>& step,
-                             const Rating& rating, Real user_bias, Real item_bias, Real gain) {
-  a.user_bias[rating.user] = sgd::stepped(user_bias, Real{1}, gain, step.shrink_user_bias);
-  a.item_bias[rating.item] = sgd::stepped(item_bias, Real{1}, gain, step.shrink_item_bias);
-}
-
 // A whole update by one thread.
-template <bool kBiased, class Real>
+template <class Real>
 __device__ void update_serially(const Arrays<Real>& a, const sgd::Step<Real>& step,
                                 const Rating& rating) {
   using W = Word<Real>;
@@ -48,12 +40,6 @@ __device__ void update_serially(const Arrays<Real>& a, const sgd::Step<Real>& st
   const int words = (a.factors + W::kSize - 1) / W::kSize;
   W* p = reinterpret_cast<W*>(a.p + rating.user * a.stride);
   W* q = reinterpret_cast<W*>(a.q + rating.item * a.stride);
-  Real user_bias = 0;
-  Real item_bias = 0;
-  if constexpr (kBiased) {
-    user_bias = a.user_bias[rating.user];
-    item_bias = a.item_bias[rating.item];
-  }
   Real dot = 0;
 #pragma unroll 4
   for (int w = 0; w < words; ++w) {
@@ -63,8 +49,7 @@ __device__ void update_serially(const Arrays<Real>& a, const sgd::Step<Real>& st
     for (int i = 0; i < W::kSize; ++i) dot = Math::fma(p_word.x[i], q_word.x[i], dot);
   }
   const Real gain =
-      step.rate * sgd::rating_error<kBiased>(step, Real{rating.value}, user_bias, item_bias, dot);
-  if constexpr (kBiased) write_biases(a, step, rating, user_bias, item_bias, gain);
+      step.rate * sgd::rating_error<false>(step, Real{rating.value}, Real{0}, Real{0}, dot);
 #pragma unroll 4
   for (int w = 0; w < words; ++w) {
     const W p_old = p[w];
@@ -82,7 +67,7 @@ __device__ void update_serially(const Arrays<Real>& a, const sgd::Step<Real>& st
 }
 
 // The barrier also shows the rows that a group wrote to the next one.
-template <bool kBiased, class Real>
+template <class Real>
 __global__ void __launch_bounds__(1024)
     grouped_kernel(const Arrays<Real> a, const std::int64_t first_slot) {
   const std::int64_t slot = first_slot + blockIdx.x;
@@ -94,7 +79,7 @@ __global__ void __launch_bounds__(1024)
   for (; group < end_group; ++group) {
     const std::int64_t end = a.group_begins[group + 1];
     for (std::int64_t i = begin + threadIdx.x; i < end; i += blockDim.x) {
-      update_serially<kBiased>(a, step, a.ratings[i]);
+      update_serially(a, step, a.ratings[i]);
     }
     begin = end;
     __syncthreads();
@@ -102,7 +87,7 @@ __global__ void __launch_bounds__(1024)
 }
 
 // Threads beyond the factors only come to the barriers.
-template <bool kBiased, class Real>
+template <class Real>
 __global__ void __launch_bounds__(1024)
     tree_kernel(const Arrays<Real> a, const std::int64_t first_slot) {
   extern __shared__ double shared[];
@@ -128,43 +113,18 @@ __global__ void __launch_bounds__(1024)
       q_old = *q;
       products[k] = p_old * q_old;
     }
-    // Read before, written after the first barrier; read again after the last.
-    Real user_bias = 0;
-    Real item_bias = 0;
-    if constexpr (kBiased) {
-      user_bias = a.user_bias[rating.user];
-      item_bias = a.item_bias[rating.item];
-    }
     __syncthreads();
     for (int distance = 1; distance < f; distance *= 2) {
       if (adds(k, distance, f)) products[k] += products[k + distance];
       __syncthreads();
     }
-    const Real gain = step.rate * sgd::rating_error<kBiased>(step, Real{rating.value}, user_bias,
-                                                             item_bias, products[0]);
+    const Real gain = step.rate * sgd::rating_error<false>(step, Real{rating.value}, Real{0},
+                                                           Real{0}, products[0]);
     if (k < f) {
       *p = sgd::stepped(p_old, q_old, gain, step.shrink_p);
       *q = sgd::stepped(q_old, p_old, gain, step.shrink_q);
     }
-    if constexpr (kBiased) {
-      if (k == 0) write_biases(a, step, rating, user_bias, item_bias, gain);
-    }
     __syncthreads();  // products[0] has been read
-  }
-}
-
-template <bool kBiased, class Real>
-void launch(const Settings& settings, const Arrays<Real>& arrays, std::int64_t first_slot,
-            cudaStream_t stream) {
-  const auto grid = static_cast<unsigned>(arrays.blocks);
-  const int block = settings.threads_per_block;
-  if (settings.scheme == Scheme::grouped) {
-    grouped_kernel<kBiased, Real><<<grid, block, 0, stream>>>(arrays, first_slot);
-    MF_CUDA_LAUNCHED("grouped_kernel");
-  } else {
-    const std::size_t bytes = static_cast<std::size_t>(arrays.factors) * sizeof(Real);
-    tree_kernel<kBiased, Real><<<grid, block, bytes, stream>>>(arrays, first_slot);
-    MF_CUDA_LAUNCHED("tree_kernel");
   }
 }
 
@@ -174,10 +134,15 @@ template <class Real>
 void launch_diagonal(const Settings& settings, const Arrays<Real>& arrays, std::int32_t tag,
                      cudaStream_t stream) {
   const std::int64_t first_slot = slot_of(tag, 0, arrays.blocks);
-  if (settings.biased()) {
-    launch<true>(settings, arrays, first_slot, stream);
+  const auto grid = static_cast<unsigned>(arrays.blocks);
+  const int block = settings.threads_per_block;
+  if (settings.scheme == Scheme::grouped) {
+    grouped_kernel<Real><<<grid, block, 0, stream>>>(arrays, first_slot);
+    MF_CUDA_LAUNCHED("grouped_kernel");
   } else {
-    launch<false>(settings, arrays, first_slot, stream);
+    const std::size_t bytes = static_cast<std::size_t>(arrays.factors) * sizeof(Real);
+    tree_kernel<Real><<<grid, block, bytes, stream>>>(arrays, first_slot);
+    MF_CUDA_LAUNCHED("tree_kernel");
   }
 }
 

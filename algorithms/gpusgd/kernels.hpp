@@ -12,7 +12,7 @@
 namespace mf::gpusgd {
 
 // Everything in device memory. Rows of P and Q are `stride` elements apart, 16-byte aligned, zero
-// beyond the factors. Biases are null for the plain model.
+// beyond the factors.
 template <class Real>
 struct Arrays {
   std::int32_t factors = 0;
@@ -25,8 +25,6 @@ struct Arrays {
   const sgd::Step<Real>* step = nullptr;       // read when the kernel runs
   Real* p = nullptr;
   Real* q = nullptr;
-  Real* user_bias = nullptr;
-  Real* item_bias = nullptr;
 };
 
 // Real is float or double.

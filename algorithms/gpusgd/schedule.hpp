@@ -6,7 +6,6 @@
 #include <bit>
 #include <cstdint>
 
-#include "algorithms/core/random.hpp"
 #include "base/host_device.hpp"
 
 namespace mf::gpusgd {
@@ -52,13 +51,6 @@ MF_HD std::int64_t slot_of(std::int32_t tag, std::int32_t block_row, std::int32_
 MF_HD std::int64_t slot_of_rating(const Cut& cut, std::int32_t user, std::int32_t item) {
   const std::int32_t row = user / cut.rows;
   return slot_of(tag_of(row, item / cut.columns, cut.blocks), row, cut.blocks);
-}
-
-// The order of the ratings of each block if they are shuffled. The salt keeps it apart from the
-// initial factors, which draw from the plain seed.
-inline Permutation shuffled_order(std::int64_t nnz, std::uint64_t seed) {
-  constexpr std::uint64_t kOrderSalt = 0x626c6f636b73ULL;
-  return Permutation::of(nnz, seed ^ kOrderSalt);
 }
 
 // Group of a rating in its square block of side z: (column - row) mod z. Two ratings of a group in

@@ -18,21 +18,14 @@ enum class Precision { fp32, fp64 };
 inline constexpr Names kPrecisions{
     std::to_array<Named<Precision>>({{"fp32", Precision::fp32}, {"fp64", Precision::fp64}})};
 
-enum class Order { sorted, shuffled };
-inline constexpr Names kOrders{
-    std::to_array<Named<Order>>({{"sorted", Order::sorted}, {"shuffled", Order::shuffled}})};
-
 struct Settings {
   Scheme scheme;
   std::int32_t factors;
-  ModelKind model;
   Regularizers reg;
   std::int32_t blocks;  // l: the matrix is cut into l x l
   Precision precision;
-  Order order;            // grouped: sorted
   int threads_per_block;  // tree: factors, rounded up to warps
 
-  bool biased() const { return model == ModelKind::biased; }
   int element_bytes() const { return precision == Precision::fp64 ? 8 : 4; }
 };
 

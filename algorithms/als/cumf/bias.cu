@@ -1,17 +1,10 @@
 // get_bias:  b_u = sum over the ratings (u, v) of r_uv theta_v
 //
-<<<<<<< HEAD
 // A warp takes a task: a row, or a part of a long one; of more than 256 factors, 256 of them. It
 // loads 32 ratings at once, a lane each, and hands them round; 32 / kLanes rows of Theta are read
 // at a time, kLanes lanes and kWords words of 16 bytes each, several loads under way before the
 // first is used. Sums stay in registers, and cross lanes at the end. Parts are added by a second
 // kernel, a thread an element, in their order.
-=======
-// A warp takes a task: a row, or a part of a long one. It loads 32 ratings at once, a lane each,
-// and hands them round; 32 / kLanes rows of Theta are read at a time, kLanes lanes and kWords words
-// of 16 bytes each, several loads under way before the first is used. Sums stay in registers, and
-// cross lanes at the end. Parts are added by a second kernel, a thread an element, in their order.
->>>>>>> 9204b64c (Weigh all observed pairs alike in item_knn and ease)
 //
 // A row of n ratings, f factors: 2 n f FLOPs; 8 n bytes of ratings and 4 f n of rows (mostly from
 // the L2 cache) read, 4 f written.

@@ -24,16 +24,12 @@ struct Arrangement {
   BlockCounts counts;
 };
 
-inline Arrangement arrange(const Settings& settings, const Ratings& train, std::uint64_t seed) {
+inline Arrangement arrange(const Settings& settings, const Ratings& train) {
   const bool grouped = settings.scheme == Scheme::grouped;
   const auto cut_of = grouped ? square_cut : rectangular_cut;
   Arrangement made;
   made.cut = cut_of(train.n_users(), train.n_items(), settings.blocks);
-  const Permutation order = shuffled_order(train.nnz(), seed);
-  const bool shuffled = !grouped && settings.order == Order::shuffled;
-  for (std::int64_t i = 0; i < train.nnz(); ++i) {
-    made.ratings.push_back(train[shuffled ? order(i) : i]);
-  }
+  for (std::int64_t i = 0; i < train.nnz(); ++i) made.ratings.push_back(train[i]);
   const auto key = [&](const Rating& r) {
     return std::tuple(slot_of_rating(made.cut, r.user, r.item),
                       grouped ? group_of(r.user, r.item, made.cut.rows) : 0);

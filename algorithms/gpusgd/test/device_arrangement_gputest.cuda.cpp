@@ -23,12 +23,12 @@ void expect_numbers(const cuda::DeviceBuffer<std::int64_t>& made,
   EXPECT_TRUE(std::equal(numbers.begin(), numbers.end(), host.begin(), host.end())) << what;
 }
 
-void expect_arranged(const Settings& settings, const Ratings& train, std::uint64_t seed) {
+void expect_arranged(const Settings& settings, const Ratings& train) {
   ThreadTeam team(2);
   cuda::Stream stream;
   cuda::DeviceRatings ratings(train, team, stream.get());
-  const Arrangement host = arrange(settings, train, seed);
-  const DeviceArrangement made = arrange_on_device(settings, ratings, seed, stream.get());
+  const Arrangement host = arrange(settings, train);
+  const DeviceArrangement made = arrange_on_device(settings, ratings, stream.get());
   EXPECT_EQ(made.cut.blocks, host.cut.blocks);
   EXPECT_EQ(made.cut.rows, host.cut.rows);
   EXPECT_EQ(made.cut.columns, host.cut.columns);
@@ -71,14 +71,9 @@ TEST(DeviceArrangement, IsTheHosts) {
       for (const int threads : {1, 3, 256}) {
         expect_arranged(
             settings_of(Scheme::grouped, {{"blocks", blocks}, {"threads_per_block", threads}}),
-            train, 1);
+            train);
       }
-      for (const char* order : {"sorted", "shuffled"}) {
-        for (const std::uint64_t seed : {1, 2}) {
-          expect_arranged(settings_of(Scheme::tree, {{"blocks", blocks}, {"order", order}}), train,
-                          seed);
-        }
-      }
+      expect_arranged(settings_of(Scheme::tree, {{"blocks", blocks}}), train);
     }
   }
 }

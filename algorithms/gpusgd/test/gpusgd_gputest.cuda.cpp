@@ -20,8 +20,6 @@ constexpr Scheme kBoth[] = {Scheme::grouped, Scheme::tree};
 Json with_regularizers(Json changes) {
   changes["reg_p"] = 0.1;
   changes["reg_q"] = 0.2;
-  changes["reg_user_bias"] = 0.3;
-  changes["reg_item_bias"] = 0.4;
   return changes;
 }
 
@@ -57,7 +55,7 @@ struct Pair {
   Pair(Scheme of, const Params& params, const Ratings& train)
       : settings(read_settings(of, params)),
         initial(initial_for(train, params)),
-        arrangement(arrange(settings, train, kSeed)),
+        arrangement(arrange(settings, train)),
         device(settings),
         reference(settings, initial, kRate) {
     context.team = &team;
@@ -76,14 +74,10 @@ struct Pair {
 
   std::vector<Real> p() { return rows(device.model().p(), initial.n_users); }
   std::vector<Real> q() { return rows(device.model().q(), initial.n_items); }
-  std::vector<Real> user_bias() { return biases(device.model().user_bias(), initial.n_users); }
-  std::vector<Real> item_bias() { return biases(device.model().item_bias(), initial.n_items); }
 
   void expect_same() {
     EXPECT_TRUE(p() == reference.p);
     EXPECT_TRUE(q() == reference.q);
-    EXPECT_TRUE(user_bias() == reference.user_bias);
-    EXPECT_TRUE(item_bias() == reference.item_bias);
   }
 
   // Tells the difference if expect_same fails.
@@ -98,8 +92,6 @@ struct Pair {
     };
     take(p(), reference.p);
     take(q(), reference.q);
-    take(user_bias(), reference.user_bias);
-    take(item_bias(), reference.item_bias);
     return largest;
   }
 
@@ -107,11 +99,6 @@ struct Pair {
   std::vector<Real> rows(const Real* from, std::int32_t count) {
     const std::int64_t stride = row_stride(settings.factors, sizeof(Real));
     return packed_rows(from, stride, count, settings.factors, stream.get());
-  }
-
-  std::vector<Real> biases(const Real* from, std::int32_t count) {
-    if (!settings.biased()) return {};
-    return packed_rows(from, 1, count, 1, stream.get());
   }
 };
 
@@ -134,9 +121,7 @@ TEST(GpuSgd, EqualsTheReferenceForAnyLengthOfRow) {
   const Ratings train = random_matrix(97, 61, 0.15);
   for (const Scheme scheme : kBoth) {
     for (const int factors : {1, 2, 3, 7, 16, 31, 32, 33, 100, 256, 1000, 1024}) {
-      for (const char* model : {"plain", "biased"}) {
-        compare_both(scheme, train, {{"factors", factors}, {"model", model}, {"blocks", 8}});
-      }
+      compare_both(scheme, train, {{"factors", factors}, {"blocks", 8}});
     }
   }
 }
@@ -145,9 +130,7 @@ TEST(GpuSgd, EqualsTheReferenceForAnyNumberOfBlocks) {
   const Ratings train = random_matrix(150, 90, 0.15);
   for (const Scheme scheme : kBoth) {
     for (const int blocks : {1, 2, 3, 8, 64, 200}) {
-      for (const char* model : {"plain", "biased"}) {
-        compare_both(scheme, train, {{"factors", 20}, {"model", model}, {"blocks", blocks}});
-      }
+      compare_both(scheme, train, {{"factors", 20}, {"blocks", blocks}});
     }
   }
 }
@@ -160,7 +143,7 @@ TEST(GpuSgd, EqualsTheReferenceForAnyShape) {
     ASSERT_GT(train.nnz(), 0);
     for (const Scheme scheme : kBoth) {
       for (const int blocks : {1, 7, 30}) {
-        compare_both(scheme, train, {{"factors", 10}, {"model", "biased"}, {"blocks", blocks}});
+        compare_both(scheme, train, {{"factors", 10}, {"blocks", blocks}});
       }
     }
   }
@@ -176,16 +159,7 @@ TEST(GpuSgd, NoRatingsChangeNothing) {
 TEST(GpuSgd, ThreadsOfABlockChangeNothing) {
   const Ratings train = random_matrix(700, 500, 0.1);
   for (const int threads : {1, 7, 16, 32, 100, 256, 1024}) {
-    compare_both(Scheme::grouped, train,
-                 {{"blocks", 2}, {"model", "biased"}, {"threads_per_block", threads}});
-  }
-}
-
-TEST(NewGpuSgd, ShuffledOrderEqualsTheReference) {
-  const Ratings train = random_matrix(150, 90, 0.15);
-  for (const int blocks : {1, 8, 100}) {
-    compare_both(Scheme::tree, train,
-                 {{"order", "shuffled"}, {"model", "biased"}, {"blocks", blocks}});
+    compare_both(Scheme::grouped, train, {{"blocks", 2}, {"threads_per_block", threads}});
   }
 }
 
@@ -216,8 +190,7 @@ TEST(GpuSgd, TakesTheLearningRateOfEachEpoch) {
 TEST(GpuSgd, AViewOfDoublePrecisionIsRounded) {
   const Ratings train = random_matrix(70, 50, 0.2);
   for (const Scheme scheme : kBoth) {
-    const Params params = params_of(
-        scheme, {{"factors", 5}, {"blocks", 4}, {"model", "biased"}, {"precision", "fp64"}});
+    const Params params = params_of(scheme, {{"factors", 5}, {"blocks", 4}, {"precision", "fp64"}});
     Pair<double> pair(scheme, params, train);
     for (int epoch = 0; epoch < 3; ++epoch) {
       pair.run(1);
@@ -232,8 +205,6 @@ TEST(GpuSgd, AViewOfDoublePrecisionIsRounded) {
       const auto s = pair.stream.get();
       EXPECT_EQ(packed_rows(view.p, view.p_stride, 70, 5, s), rounded(pair.reference.p));
       EXPECT_EQ(packed_rows(view.q, view.q_stride, 50, 5, s), rounded(pair.reference.q));
-      EXPECT_EQ(packed_rows(view.user_bias, 1, 70, 1, s), rounded(pair.reference.user_bias));
-      EXPECT_EQ(packed_rows(view.item_bias, 1, 50, 1, s), rounded(pair.reference.item_bias));
     }
   }
 }

@@ -29,15 +29,13 @@ template <class Real>
 struct Reference {
   Settings settings;
   sgd::Step<Real> step;
-  std::vector<Real> p, q, user_bias, item_bias;  // rows packed
+  std::vector<Real> p, q;  // rows packed
 
   Reference(const Settings& s, const Model& initial, double rate)
       : settings(s),
         step(step_at<Real>(rate, s.reg, initial.mean)),
         p(initial.p.begin(), initial.p.end()),
-        q(initial.q.begin(), initial.q.end()),
-        user_bias(initial.user_bias.begin(), initial.user_bias.end()),
-        item_bias(initial.item_bias.begin(), initial.item_bias.end()) {}
+        q(initial.q.begin(), initial.q.end()) {}
 
   void run_epoch(const Arrangement& arrangement) {
     for (const Rating& rating : arrangement.ratings) update(rating);
@@ -47,29 +45,23 @@ struct Reference {
     const std::int32_t f = settings.factors;
     Real* p_row = p.data() + std::int64_t{rating.user} * f;
     Real* q_row = q.data() + std::int64_t{rating.item} * f;
-    Real* b = settings.biased() ? user_bias.data() + rating.user : nullptr;
-    Real* c = settings.biased() ? item_bias.data() + rating.item : nullptr;
+    Real* const no_bias = nullptr;
     if (settings.scheme == Scheme::grouped) {
-      sgd::update(step, Real{rating.value}, p_row, q_row, f, b, c);
+      sgd::update(step, Real{rating.value}, p_row, q_row, f, no_bias, no_bias);
     } else {
-      update_by_tree(Real{rating.value}, p_row, q_row, b, c);
+      update_by_tree(Real{rating.value}, p_row, q_row);
     }
   }
 
  private:
-  void update_by_tree(Real rating, Real* p_row, Real* q_row, Real* b, Real* c) {
+  void update_by_tree(Real rating, Real* p_row, Real* q_row) {
     const Real dot = tree_dot(p_row, q_row, settings.factors);
-    const Real error = b == nullptr ? sgd::rating_error<false>(step, rating, Real{0}, Real{0}, dot)
-                                    : sgd::rating_error<true>(step, rating, *b, *c, dot);
-    const Real gain = step.rate * error;
+    const Real gain = step.rate * sgd::rating_error<false>(step, rating, Real{0}, Real{0}, dot);
     for (std::int32_t k = 0; k < settings.factors; ++k) {
       const Real p_old = p_row[k];
       p_row[k] = sgd::stepped(p_old, q_row[k], gain, step.shrink_p);
       q_row[k] = sgd::stepped(q_row[k], p_old, gain, step.shrink_q);
     }
-    if (b == nullptr) return;
-    *b = sgd::stepped(*b, Real{1}, gain, step.shrink_user_bias);
-    *c = sgd::stepped(*c, Real{1}, gain, step.shrink_item_bias);
   }
 };
 

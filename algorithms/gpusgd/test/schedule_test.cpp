@@ -42,7 +42,7 @@ void for_all(const Body& body) {
 
 Json facts_for(Scheme scheme, const Json& changes, const Ratings& train) {
   const Settings settings = settings_of(scheme, changes);
-  const Arrangement made = arrange(settings, train, 1);
+  const Arrangement made = arrange(settings, train);
   return facts_of(settings, made.cut, made.counts, {train.n_users(), train.n_items(), train.nnz()});
 }
 

@@ -39,8 +39,8 @@ inline Model initial_for(const Ratings& train, const Params& params) {
   InitSpec init;
   init.scale = 0.3;
   return initial_model(train.n_users(), train.n_items(),
-                       static_cast<std::int32_t>(params.integer("factors")),
-                       params.choice("model", kModelKinds), mean_rating(train), init, 1);
+                       static_cast<std::int32_t>(params.integer("factors")), ModelKind::plain,
+                       mean_rating(train), init, 1);
 }
 
 }  // namespace mf::gpusgd

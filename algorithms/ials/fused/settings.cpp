@@ -57,15 +57,10 @@ AlgorithmInfo fused_info() {
                          "two; products are added in fp32"),
        ParamSpec::choice("normal", als::FusedNormal::automatic, als::kFusedNormals,
                          "A_u of a row: formed, or applied to vectors where its pairs fit in "
-<<<<<<< HEAD
                          "shared memory; auto: by the row's length; more than 256 factors are "
                          "always applied"),
        ParamSpec::constant("split_rows", als::kLongestPart),
        devices_param()});
-=======
-                         "shared memory; auto: by the row's length"),
-       ParamSpec::constant("split_rows", als::kLongestPart), devices_param()});
->>>>>>> 9204b64c (Weigh all observed pairs alike in item_knn and ease)
   info.supports = why_unsupported;
   info.memory = fused_memory;
   return info;

@@ -76,15 +76,9 @@ FusedSteps::DeviceSide FusedSteps::make_side(const cuda::RatingsOfRows& pairs,
                                              const RowShards& shards, double alpha) const {
   const als::AppliedChoice choice = applied_choice(settings_, group_);
   const als::AppliedLimits limits = als::applied_limits();
-<<<<<<< HEAD
   SidePlan plan = plan_side(
       pairs.offsets, pairs.rows, als::longest_part(choice.factors, settings_.split_rows),
       als::longest_applied(choice, limits), als::applied_capacities(limits, choice), stream_);
-=======
-  SidePlan plan = plan_side(pairs.offsets, pairs.rows, settings_.split_rows,
-                            als::longest_applied(choice, limits),
-                            als::applied_capacities(limits, choice), stream_);
->>>>>>> 9204b64c (Weigh all observed pairs alike in item_knn and ease)
   const int rank = devices_ != nullptr ? devices_->rank() : 0;
   DeviceSide made;
   made.shards = shards;

@@ -3,17 +3,10 @@
 //   r = p = b - A x;  a step:  alpha = r.r / p.Ap,  x += alpha p,  r' = r - alpha Ap,
 //   beta = r'.r' / r.r,  p = r' + beta p
 //
-<<<<<<< HEAD
 // A thread block a system, a thread an element of each vector (beyond 1,024, two). A is read from
 // global memory in every step; as it is symmetric, thread (group, word) adds up p[i] times one
 // 16-byte word of row i for the rows i of its group: the block reads consecutive words, and no sum
 // crosses threads but at the end.
-=======
-// A thread block a system, a thread an element of each vector. A is read from global memory in
-// every step; as it is symmetric, thread (group, word) adds up p[i] times one 16-byte word of row i
-// for the rows i of its group: the block reads consecutive words, and no sum crosses threads but at
-// the end.
->>>>>>> 9204b64c (Weigh all observed pairs alike in item_knn and ease)
 //
 // A row of f factors, A stored in values of s bytes, f_s steps: (f_s + 1) (2 f^2 + 10 f) FLOPs,
 // (f_s + 1) s f^2 bytes of A read, less the part still in the L2 cache; x read and written, b read.

@@ -1,11 +1,6 @@
-<<<<<<< HEAD
 // Rows without A: CG applies it to vectors. The rows of theta that a short one gathers stay in
 // shared memory; the rows of a long one, with more factors than A can be formed for, are gathered
 // anew for each product.
-=======
-// Short rows without A: CG applies it to vectors. The rows of theta that a row gathers stay in
-// shared memory.
->>>>>>> 9204b64c (Weigh all observed pairs alike in item_knn and ease)
 //
 //   A p = shrink p + sum v theta (theta . p)        r_0 = sum (t - v theta . z) theta - shrink z
 //
