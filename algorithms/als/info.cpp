@@ -2,11 +2,12 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/als/cpu/settings.hpp"
 #include "algorithms/als/cumf/settings.hpp"
 #include "algorithms/als/fused/settings.hpp"
 #include "algorithms/core/ranks/ranked.hpp"
+#include "algorithms/core/ranks/ranks.hpp"
 #include "algorithms/core/registry.hpp"
+#include "algorithms/core/threads_param.hpp"
 
 namespace mf::als {
 namespace {
@@ -54,7 +55,8 @@ const RegisterInfo kCpu(on_cpu(info_of(
      "Y. Zhou, D. Wilkinson, R. Schreiber, R. Pan, \"Large-Scale Parallel Collaborative "
      "Filtering for the Netflix Prize\", AAIM 2008; solver cg: W. Tan et al., \"Matrix "
      "Factorization on GPUs with Memory Optimization and Approximate Computing\", ICPP 2018"},
-    cpu_params(), [](const Params& params, const ProblemShape&) { return why_singular(params); },
+    join_params(common_params(), {solver_param(Solver::cholesky), threads_param(), ranks_param()}),
+    [](const Params& params, const ProblemShape&) { return why_singular(params); },
     [](const Params&) { return MemoryUse{.host = {.rating = 12, .number = 8, .row = 16}}; })));
 const RegisterInfo kAls(on_device(info_of(
     {"als", "ALS on a GPU: A_u in register tiles, then batched LU, Cholesky or approximate CG",

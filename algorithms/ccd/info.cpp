@@ -1,8 +1,11 @@
 // The CCD++ algorithms: names, parameters, limits and papers.
-#include "algorithms/ccd/cpu/settings.hpp"
-#include "algorithms/ccd/gpu/settings.hpp"
+#include <fmt/core.h>
+
+#include "algorithms/ccd/layout.hpp"
 #include "algorithms/ccd/settings.hpp"
 #include "algorithms/core/registry.hpp"
+#include "algorithms/core/threads_param.hpp"
+#include "base/host/isa.hpp"
 
 namespace mf::ccd {
 namespace {
@@ -11,6 +14,18 @@ constexpr const char* kPaper =
     "H.-F. Yu, C.-J. Hsieh, S. Si, I. Dhillon, \"Scalable Coordinate Descent Approaches to "
     "Parallel "
     "Matrix Factorization for Recommender Systems\", ICDM 2012";
+
+// On the device with kQuad - 1 of padding a rating at worst.
+std::optional<std::string> why_unsupported(const Params&, const ProblemShape& shape) {
+  if (shape.nnz <= kMostUnits) return std::nullopt;
+  return fmt::format("{} ratings, at most {} can be numbered", shape.nnz, kMostUnits);
+}
+
+std::optional<std::string> cpu_why_unsupported(const Params& params, const ProblemShape& shape) {
+  const std::string& simd = params.choice("simd");
+  if (find_isa(simd)) return why_unsupported(params, shape);
+  return "simd \"" + simd + "\": this CPU lacks it";
+}
 
 AlgorithmInfo shared_info(const std::string& name) {
   AlgorithmInfo info;
@@ -27,7 +42,11 @@ AlgorithmInfo shared_info(const std::string& name) {
 AlgorithmInfo cpu_info() {
   AlgorithmInfo info = shared_info("ccd++_cpu");
   info.summary = "CCD++ on the CPU: one factor after another, each number solved from residuals";
-  info.params = cpu_params();
+  info.params = join_params(
+      common_params(),
+      {threads_param(),
+       ParamSpec::choice("simd", "auto", {"auto", "scalar", "avx2", "avx512"},
+                         "instruction set of the inner loop; auto: the best this CPU has")});
   info.supports = cpu_why_unsupported;
   info.memory = [](const Params&) { return MemoryUse{.host = {.rating = 20, .number = 16}}; };
   return info;
@@ -44,7 +63,7 @@ AlgorithmInfo device_info() {
   info.hardware = Hardware::cuda;
   info.starts_by_rule = true;
   info.params = common_params();
-  info.supports = device_why_unsupported;
+  info.supports = why_unsupported;
   info.memory = [](const Params&) {
     return MemoryUse{.device = {.preparing = 32, .rating = 20, .number = 8, .row = 50}};
   };

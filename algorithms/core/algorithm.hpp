@@ -11,12 +11,11 @@
 
 #include "algorithms/core/device_stream.hpp"
 #include "algorithms/core/implicit.hpp"
-#include "algorithms/core/memory_use.hpp"
-#include "algorithms/core/method.hpp"
 #include "algorithms/core/model.hpp"
 #include "algorithms/core/params.hpp"
 #include "algorithms/core/phases.hpp"
 #include "base/error.hpp"
+#include "base/json/names.hpp"
 #include "base/threads.hpp"
 #include "datasets/ratings/ratings.hpp"
 
@@ -33,10 +32,49 @@ struct RankLoan;
 struct ForeignInfo;
 struct ForeignLoan;
 
+// The kind of an algorithm's updates. Updates of different methods cost different work, so their
+// rates never stand on one axis.
+enum class Method {
+  sgd,         // a rating moves its row of P and its row of Q
+  als,         // a rating enters the system of one row: each twice an epoch
+  ccd,         // a rating enters the numbers of one row, all factors in turn: each twice an epoch
+  pairwise,    // an observed pair and an item that was not: a row of P and two of Q
+  closed_form  // a rating enters the one solution: an epoch is the whole, each rating once
+};
+inline constexpr Names kMethods{
+    std::to_array<Named<Method>>({{"sgd", Method::sgd},
+                                  {"als", Method::als},
+                                  {"ccd", Method::ccd},
+                                  {"pairwise", Method::pairwise},
+                                  {"closed_form", Method::closed_form}})};
+
+// How often an epoch has each rating, unless the algorithm says otherwise.
+constexpr int visits_of_rating(Method method) {
+  return method == Method::als || method == Method::ccd ? 2 : 1;
+}
+
+// The memory that an algorithm takes, in a few numbers (AlgorithmInfo::memory), which `mfbench
+// plan` multiplies by the sizes of a case. tests/test_plan.py compares it with the peaks of
+// results/reference. Bytes.
+struct BytesOf {
+  double preparing = 0;  // of a rating while the case is prepared
+  double rating = 0;     // of a rating from then on
+  double number = 0;     // of a number of P and Q
+  double row = 0;        // of a user or item, beside its numbers
+  double item_pair = 0;  // of a pair of items
+  double batch_row = 0;  // of a row of the longer side, for as many rows as there is room for
+  double fixed = 0;
+};
+
+struct MemoryUse {
+  BytesOf host = {};  // beside the ratings, the initial factors included
+  BytesOf device = {};
+};
+
 // Compulsory work of one epoch, as derived in the README of the algorithm's folder: the bytes and
 // operations that any implementation of the same mathematics needs.
 struct Work {
-  double updates = 0;  // rating updates, as the method counts them (core/method.hpp)
+  double updates = 0;  // rating updates, as the method counts them
   double bytes = 0;
   double flops = 0;
 };

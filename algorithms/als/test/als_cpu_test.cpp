@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "algorithms/als/cpu/half_step.hpp"
-#include "algorithms/als/objective.hpp"
+#include "algorithms/als/test/objective.hpp"
 #include "algorithms/als/test/reference.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/core/sgd/sgd_params.hpp"

@@ -11,7 +11,7 @@
 #include "algorithms/als/fused/group.hpp"
 #include "algorithms/als/fused/group_layout.hpp"
 #include "algorithms/als/fused/steps.hpp"
-#include "algorithms/als/objective.hpp"
+#include "algorithms/als/test/objective.hpp"
 #include "algorithms/als/test/plan_fused.hpp"
 #include "algorithms/als/test/reference.hpp"
 #include "base/error.hpp"

@@ -10,7 +10,7 @@
 #include <tuple>
 
 #include "algorithms/als/cumf/steps.hpp"
-#include "algorithms/als/objective.hpp"
+#include "algorithms/als/test/objective.hpp"
 #include "algorithms/als/test/reference.hpp"
 #include "base/json/json.hpp"
 #include "testing/cuda/test_runner.hpp"

@@ -5,8 +5,8 @@
 
 #include <map>
 
-#include "algorithms/als/objective.hpp"
 #include "algorithms/als/sides.hpp"
+#include "algorithms/als/test/objective.hpp"
 #include "algorithms/als/test/reference.hpp"
 
 namespace mf::als {

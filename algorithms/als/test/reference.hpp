@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/als/objective.hpp"
 #include "algorithms/als/settings.hpp"
 #include "algorithms/als/sides.hpp"
+#include "algorithms/als/test/objective.hpp"
 #include "algorithms/core/model.hpp"
 #include "base/rng.hpp"
 #include "datasets/ratings/ratings.hpp"

@@ -1,12 +1,13 @@
 #include "algorithms/ials/fused/steps.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "algorithms/als/fused/group_layout.hpp"
 #include "algorithms/ials/fused/entries.hpp"
-#include "algorithms/ials/fused/launch.hpp"
 #include "algorithms/ials/fused/plan.hpp"
 #include "algorithms/ials/fused/tiles.hpp"
 #include "base/json/json.hpp"
@@ -19,6 +20,25 @@ als::AppliedChoice applied_choice(const FusedSettings& settings, bool group) {
   const Common& common = settings.common;
   constexpr bool kDual = true;  // the diagonal is far from 0
   return {settings.normal, settings.precision, common.factors, common.cg.steps, kDual, group};
+}
+
+template <bool TwoWords, std::size_t... I>
+void launch_weighted(const als::FusedRule& rule, const als::FusedSide& side, cudaStream_t stream,
+                     std::index_sequence<I...>) {
+  const int tiles = kernel_tiles(false, rule.factors);
+  const auto launch = [&](auto count) {
+    if (tiles == count) als::launch_weighted_tiles<count, TwoWords>(rule, side, stream);
+  };
+  (launch(std::integral_constant<int, kWeightedTileCounts[I]>()), ...);
+}
+
+// als_fused's own kernel if all weights are equal, else the weighted one.
+void launch_half_step(bool uniform, als::FusedPrecision precision, const als::FusedRule& rule,
+                      const als::FusedSide& side, cudaStream_t stream) {
+  if (uniform) return als::launch_fused(precision, rule, side, stream);
+  const auto counts = std::make_index_sequence<std::size(kWeightedTileCounts)>();
+  precision == als::FusedPrecision::fp16 ? launch_weighted<false>(rule, side, stream, counts)
+                                         : launch_weighted<true>(rule, side, stream, counts);
 }
 
 }  // namespace
