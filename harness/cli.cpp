@@ -151,8 +151,7 @@ class Cli {
     add_race_command(app_, called_as(argv[0]), options_, code_);
     add_spec_commands();
     add_plot_commands(app_);
-    add_predict(app_);
-    add_recommend(app_);
+    add_model_commands(app_);
     add_data_commands(app_);
   }
 

@@ -3,32 +3,24 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <numeric>
 #include <optional>
 
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
+#include "base/threads.hpp"
 #include "harness/commands.hpp"
 
 namespace mf {
 namespace {
-
-using LineWords = std::vector<std::string_view>;
-
-LineWords words_of(std::string_view line, std::string_view blanks) {
-  LineWords words;
-  for (std::size_t at = line.find_first_not_of(blanks); at != line.npos;) {
-    const std::size_t end = std::min(line.find_first_of(blanks, at), line.size());
-    words.push_back(line.substr(at, end - at));
-    at = line.find_first_not_of(blanks, end);
-  }
-  return words;
-}
 
 // Calls body(line without blanks at its ends, "path:number") for the lines that are not blank.
 template <class Body>
@@ -49,150 +41,208 @@ void for_lines(const std::string& path, const Body& body) {
   }
 }
 
-// Calls body(words) for the lines; false: the line is not as expected.
-template <class Body>
-void for_words(const std::string& path, bool names, const std::string& expected, const Body& body) {
-  for_lines(path, [&](std::string_view line, const std::string& where) {
-    const bool tabs = names && line.find('\t') != line.npos;
-    if (body(words_of(line, tabs ? "\t\r" : " \t\r"))) return;
-    fail(ErrorKind::data, "{}: found {}, expected {}{}", where, in_quotes(line), expected,
-         names ? ", with a tab between them if an id has blanks" : "; ids are integers of 32 bits");
-  });
+// Of at most `most` words; a line with a tab is cut at tabs only if ids are names.
+std::vector<std::string_view> words_of(std::string_view line, bool names, std::size_t most,
+                                       const std::string& where, const char* expected) {
+  const char* blanks = names && line.find('\t') != line.npos ? "\t\r" : " \t\r";
+  std::vector<std::string_view> words;
+  for (std::size_t at = line.find_first_not_of(blanks); at != line.npos;) {
+    const std::size_t end = std::min(line.find_first_of(blanks, at), line.size());
+    words.push_back(line.substr(at, end - at));
+    at = line.find_first_not_of(blanks, end);
+  }
+  if (words.size() <= most) return words;
+  fail(ErrorKind::data, "{}: found {}, expected {}{}", where, in_quotes(line), expected,
+       names ? ", with a tab between them if an id has blanks" : "");
 }
 
-// The whole word.
-std::optional<float> number(std::string_view word) {
-  float value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  const bool whole = error == std::errc() && end == word.data() + word.size();
-  return whole && std::isfinite(value) ? std::optional(value) : std::nullopt;
+bool has_names(const SavedModel& model) {
+  return !model.users.names.empty() || !model.items.names.empty();
+}
+
+std::string shown(const ModelIds& ids, std::string_view id) {
+  return ids.names.empty() ? std::string(id) : in_quotes(id);
+}
+
+// `side` is "user" or "item", and `where` begins the message.
+std::int64_t known_row(const ModelIds& ids, std::string_view id, const char* side,
+                       const std::string& where) {
+  if (const auto row = ids.row(id)) return *row;
+  fail(ErrorKind::data, "{}: the model knows no {} {}; it has {} {}s, such as {}", where, side,
+       shown(ids, id), ids.ids.size(), side, shown(ids, ids.name(0)));
 }
 
 }  // namespace
 
 void for_pairs(const std::string& path, const SavedModel& model,
-               const std::function<void(const GivenId& user, const GivenId& item)>& body) {
-  for_words(path, has_names(model), "a user id and an item id", [&](const LineWords& words) {
-    const auto user = model.users.row(words[0]);
-    const auto item = words.size() == 2 ? model.items.row(words[1]) : std::nullopt;
-    if (!user || !item) return false;
-    body({std::string(words[0]), *user}, {std::string(words[1]), *item});
-    return true;
+               const std::function<void(std::int64_t user, std::int64_t item)>& body) {
+  constexpr const char* kExpected = "a user id and an item id";
+  for_lines(path, [&](std::string_view line, const std::string& where) {
+    const auto words = words_of(line, has_names(model), 2, where, kExpected);
+    if (words.size() < 2) {
+      fail(ErrorKind::data, "{}: found {}, expected {}", where, in_quotes(line), kExpected);
+    }
+    const std::int64_t user = known_row(model.users, words[0], "user", where);
+    body(user, known_row(model.items, words[1], "item", where));
   });
 }
 
 std::vector<RowRating> read_history(const std::string& path, const SavedModel& model) {
-  const bool names = !model.items.names.empty();
+  constexpr const char* kExpected = "an item id and perhaps a value";
   std::vector<RowRating> history;
-  for_words(path, names, "an item id and perhaps a value", [&](const LineWords& words) {
-    const auto item = model.items.row(words[0]);
-    const auto value = words.size() == 1 ? std::optional(1.0F) : number(words[1]);
-    if (!item || words.size() > 2 || !value) return false;
-    if (*item >= 0) {
-      history.push_back({static_cast<std::int32_t>(*item), *value});
+  for_lines(path, [&](std::string_view line, const std::string& where) {
+    const auto words = words_of(line, !model.items.names.empty(), 2, where, kExpected);
+    float value = 1;
+    if (words.size() == 2) {
+      const char* const last = words[1].data() + words[1].size();
+      const auto [end, error] = std::from_chars(words[1].data(), last, value);
+      if (error != std::errc() || end != last || !std::isfinite(value)) {
+        fail(ErrorKind::data, "{}: found {}, expected {}", where, in_quotes(line), kExpected);
+      }
+    }
+    if (const auto item = model.items.row(words[0])) {
+      history.push_back({static_cast<std::int32_t>(*item), value});
     } else {
       warn("the model knows no item {}; it is left out of the history",
-           names ? in_quotes(words[0]) : std::string(words[0]));
+           shown(model.items, words[0]));
     }
-    return true;
   });
   return history;
 }
 
-ModelUser read_new_user(const std::string& path, const SavedModel& model, bool cold) {
-  ModelUser user = model.fold_in(read_history(path, model));
-  if (cold || !user.seen.empty()) return user;
-  fail(ErrorKind::data, "{}: found no item that the model knows, expected at least one", path);
+namespace {
+
+void predict_command(const std::string& folder, const std::string& pairs) {
+  const SavedModel model = load_model(folder);
+  const char* between = has_names(model) ? "\t" : " ";
+  for_pairs(pairs, model, [&](std::int64_t user, std::int64_t item) {
+    fmt::print("{}{}{}{}{:.4f}\n", printable(model.users.name(user)), between,
+               printable(model.items.name(item)), between, model.predict(model.user(user), item));
+  });
 }
 
-std::vector<std::int64_t> read_users(const std::string& path, const SavedModel& model) {
-  std::vector<std::int64_t> users;
-  for_lines(path, [&](std::string_view line, const std::string& where) {
-    const auto row = model.users.row(line);
-    if (!row) {
-      fail(ErrorKind::data, "{}: found {}, expected a user id, a whole number of 32 bits", where,
-           in_quotes(line));
+struct RecommendOptions {
+  std::string model;
+  std::optional<std::string> user, users, history;
+  bool all = false, json = false, include_seen = false;
+  int k = 10;
+};
+
+// Whole numbers if ids are, else text.
+Json id_json(const ModelIds& ids, std::int64_t row) {
+  return ids.names.empty() ? Json(ids.ids[row]) : Json(ids.name(row));
+}
+
+// Without a user, of a history. In text, each user of many is before each item.
+std::string list_of(const SavedModel& model, const RecommendOptions& o,
+                    std::optional<std::int64_t> user, const ScoredItems& items) {
+  const char* between = has_names(model) ? "\t" : " ";
+  const bool of_many = user && !o.user;
+  const std::string before = of_many ? printable(model.users.name(*user)) + between : "";
+  Json list = Json::array();
+  std::string text;
+  for (const auto& [item, score] : items) {
+    if (o.json) {
+      // In as few digits as give the float back.
+      const double few = std::strtod(fmt::format("{}", score).c_str(), nullptr);
+      list.push_back({{"item", id_json(model.items, item)}, {"score", few}});
+    } else {
+      text +=
+          fmt::format("{}{}{}{:.4f}\n", before, printable(model.items.name(item)), between, score);
     }
-    check_user(model, {std::string(line), *row}, where);
-    users.push_back(*row);
-  });
+  }
+  if (!o.json) return text;
+  return json_text({{"user", user ? id_json(model.users, *user) : Json()}, {"items", list}}) + "\n";
+}
+
+std::vector<std::int64_t> asked_users(const SavedModel& model, const RecommendOptions& o) {
+  std::vector<std::int64_t> users;
+  if (o.user) {
+    users.push_back(known_row(model.users, *o.user, "user", "--user"));
+  } else if (o.users) {
+    for_lines(*o.users, [&](std::string_view line, const std::string& where) {
+      users.push_back(known_row(model.users, line, "user", where));
+    });
+  } else {
+    users.resize(model.users.ids.size());
+    std::iota(users.begin(), users.end(), 0);
+  }
   return users;
 }
 
-GivenId given_id(const char* option, const std::string& text, const ModelIds& ids) {
-  if (const auto row = ids.row(text)) return {text, *row};
-  fail(ErrorKind::usage,
-       "{}: found {}, expected a whole number of 32 bits: such ids of this model are integers",
-       option, in_quotes(text));
+void warn_of_unknown(const SavedModel& model, const std::vector<std::int64_t>& users) {
+  const auto known = [&](std::int64_t user) { return model.predictor.known_user()[user] != 0; };
+  const auto first = std::find_if_not(users.begin(), users.end(), known);
+  if (first == users.end()) return;
+  warn(
+      "{} of {} users have no rating in training, the first is {}: their lists are not their own "
+      "but the same for all such users; --history FILE lists by what a user has seen",
+      users.end() - first - std::count_if(first, users.end(), known), users.size(),
+      model.users.name(*first));
 }
 
-void check_user(const SavedModel& model, const GivenId& user, const std::string& where) {
-  if (user.row >= 0) return;
-  const auto shown = [&](const std::string& id) {
-    return model.users.names.empty() ? id : in_quotes(id);
-  };
-  fail(ErrorKind::data, "{}: the model knows no user {}; it has {} users, such as {}", where,
-       shown(user.text), model.users.ids.size(), shown(model.users.name(0)));
-}
-
-namespace {
-
-struct PredictOptions {
-  std::string model;
-  std::string pairs = "-";
-  std::optional<std::string> user, item, history;
-  bool cold = false;
-};
-
-void predict_command(const PredictOptions& o) {
+void recommend_command(const RecommendOptions& o) {
   const SavedModel model = load_model(o.model);
-  const auto check_known = [&](const char* what, const GivenId& one) {
-    if (one.row >= 0 || o.cold) return;
-    fail(ErrorKind::data, "the model knows no {} {}; --cold predicts by what is known", what,
-         one.text);
-  };
-  if (!o.item) {
-    const char* between = has_names(model) ? "\t" : " ";
-    for_pairs(o.pairs, model, [&](const GivenId& user, const GivenId& item) {
-      check_known("user", user);
-      check_known("item", item);
-      fmt::print("{}{}{}{}{:.4f}\n", printable(user.text), between, printable(item.text), between,
-                 model.predict(model.user(user.row), item.row));
-    });
+  if (o.history) {
+    const ModelUser user = model.fold_in(read_history(*o.history, model));
+    if (user.seen.empty()) {  // every such user would get the same list
+      fail(ErrorKind::data, "{}: found no item that the model knows, expected at least one",
+           *o.history);
+    }
+    fmt::print("{}", list_of(model, o, {}, model.recommend(user, o.k, o.include_seen)));
     return;
   }
-  const GivenId item = given_id("--item", *o.item, model.items);
-  check_known("item", item);
-  if (o.history) {
-    const ModelUser user = read_new_user(*o.history, model, o.cold);
-    return fmt::print("{:.4f}\n", model.predict(user, item.row));
+  const auto users = asked_users(model, o);
+  warn_of_unknown(model, users);
+  constexpr std::int64_t kBlock = 1024;  // at a time, so that many lists need no memory
+  ThreadTeam team(hardware_threads());
+  for (std::int64_t first = 0; first < std::ssize(users); first += kBlock) {
+    const std::int64_t count = std::min(kBlock, std::ssize(users) - first);
+    std::vector<std::string> texts(static_cast<std::size_t>(count));
+    team.for_chunks(count, 1, [&](std::int64_t begin, std::int64_t) {
+      const std::int64_t user = users[first + begin];
+      texts[begin] =
+          list_of(model, o, user, model.recommend(model.user(user), o.k, o.include_seen));
+    });
+    for (const auto& text : texts) fmt::print("{}", text);
   }
-  const GivenId user = given_id("--user", *o.user, model.users);
-  check_known("user", user);
-  fmt::print("{:.4f}\n", model.predict(model.user(user.row), item.row));
 }
 
 }  // namespace
 
-void add_predict(CLI::App& app) {
-  const auto o = std::make_shared<PredictOptions>();
+void add_model_commands(CLI::App& app) {
   auto* predict = app.add_subcommand("predict", "predict ratings with an exported model");
+  const auto pairs = std::make_shared<std::string>("-");
+  const auto o = std::make_shared<RecommendOptions>();
   predict->add_option("model", o->model, "folder of the model")->required();
-  auto* user = predict->add_option("--user", o->user, "id of a user");
-  auto* item = predict->add_option("--item", o->item, "id of an item");
-  user->needs(item);
-  auto* pairs =
-      predict->add_option("--pairs", o->pairs, "file of lines \"user item\"; - for standard input")
+  predict->add_option("--pairs", *pairs, "file of lines \"user item\"; - for standard input");
+  predict->callback([o, pairs] { predict_command(o->model, *pairs); });
+
+  auto* recommend =
+      app.add_subcommand("recommend", "recommend items to users with an exported model");
+  recommend->add_option("model", o->model, "folder of the model")->required();
+  auto* user = recommend->add_option("--user", o->user, "id of a user");
+  auto* users =
+      recommend->add_option("--users", o->users, "file of ids, one a line; - for standard input")
           ->excludes(user);
-  auto* history = predict->add_option("--history", o->history, kHistoryHelp);
-  history->needs(item)->excludes(user)->excludes(pairs);
-  predict->add_flag("--cold", o->cold,
-                    "also predict for users and items that the model does not know");
-  predict->callback([o] {
-    if (o->item && !o->user && !o->history) {
-      fail(ErrorKind::usage, "--item: needs --user, or --history for a user of its own");
+  auto* all = recommend->add_flag("--all-users", o->all, "every user of the model")
+                  ->excludes(user)
+                  ->excludes(users);
+  recommend
+      ->add_option("--history", o->history, "a new user: file of lines \"item value\" or \"item\"")
+      ->excludes(user)
+      ->excludes(users)
+      ->excludes(all);
+  recommend->add_option("-k", o->k, "number of items a user")
+      ->check(whole_within(1, 1'000'000'000))
+      ->capture_default_str();
+  recommend->add_flag("--include-seen", o->include_seen, "also recommend items rated in training");
+  recommend->add_flag("--json", o->json, "a line of JSON a user");
+  recommend->callback([o] {
+    if (!o->user && !o->users && !o->history && !o->all) {
+      fail(ErrorKind::usage, "recommend: needs --user, --users, --all-users or --history");
     }
-    predict_command(*o);
+    recommend_command(*o);
   });
 }
 

