@@ -105,7 +105,7 @@ bool has_objective(const Case& item);
 bool is_sampler(const Case& item);
 // There is a P and a Q to be saved.
 bool has_model(const Case& item);
-// The rules in force that watch a metric: of the schedule, the plateau and overfitting.
+// The rules in force that watch a metric: of the schedule and the plateau.
 struct WatchingRule {
   std::string name;  // "stop.plateau"
   Metric monitor;

@@ -39,8 +39,7 @@ Metric usual_monitor(bool implicit, bool ranks) {
 
 void resolve_monitors(Case& item) {
   const Metric usual = usual_monitor(is_implicit(item), *item.evaluate.rank);
-  for (auto* monitor :
-       {&item.schedule.monitor, &item.stop.plateau_monitor, &item.stop.overfitting_monitor}) {
+  for (auto* monitor : {&item.schedule.monitor, &item.stop.plateau_monitor}) {
     *monitor = monitor->value_or(usual);
   }
 }
@@ -71,14 +70,6 @@ void check_metrics(const Case& item) {
   for (const auto& [rule, monitor] : watching_rules(item))
     check((rule + ".monitor").c_str(), monitor);
   problems.raise();
-  if (item.stop.overfitting_factor == 0) return;
-  const Metric unseen = item.stop.overfitting_monitor.value();
-  if (unseen->part == MetricPart::train) {
-    fail(ErrorKind::usage,
-         "{}.stop.overfitting.monitor: found \"{}\", which is of the training part and does not "
-         "show it; expected a metric of the test or the validation part",
-         item.path, word_of(unseen, MetricUse::monitor));
-  }
 }
 
 }  // namespace
@@ -192,7 +183,6 @@ std::vector<WatchingRule> watching_rules(const Case& item) {
   };
   if (watches_by_schedule(item)) add("schedule", item.schedule.monitor);
   if (item.stop.plateau_patience > 0) add("stop.plateau", item.stop.plateau_monitor);
-  if (item.stop.overfitting_factor > 0) add("stop.overfitting", item.stop.overfitting_monitor);
   return all;
 }
 

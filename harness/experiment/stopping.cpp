@@ -21,12 +21,6 @@ StopForm make_stop_form() {
                                    "smaller improvements do not count")
                            .field(monitor_info(), read_metric("monitor", &StopSpec::plateau_monitor,
                                                               MetricUse::monitor));
-  const auto overfitting =
-      StopForm()
-          .number("factor", &StopSpec::overfitting_factor, 1, 1e6,
-                  "times the best RMSE so far, or the best metric over it", 1.05)
-          .field(monitor_info(),
-                 read_metric("monitor", &StopSpec::overfitting_monitor, MetricUse::monitor));
   return StopForm()
       .integer("epochs", &StopSpec::epochs, 0, 1'000'000'000, "epochs at most")
       .number("train_seconds", &StopSpec::train_seconds, 0, 1e9, "on the training clock")
@@ -36,8 +30,7 @@ StopForm make_stop_form() {
       .object("target", &StopSpec::target, target_form(), "a value of any metric, at or beyond it")
       .number("divergence", &StopSpec::divergence, 0, 1e30,
               "diverged: far off, over this times the larger of epoch 0 and a trivial model's")
-      .group("plateau", plateau, "no improvement any more")
-      .group("overfitting", overfitting, "worse than it has been");
+      .group("plateau", plateau, "no improvement any more");
 }
 
 }  // namespace
@@ -58,16 +51,10 @@ Json StopSpec::to_json() const {
   if (target_rmse) json["target_rmse"] = *target_rmse;
   if (target) json["target"] = mf::to_json(*target);
   json["divergence"] = divergence;
-  const auto add_monitor = [&](const char* rule, const std::optional<Metric>& monitor) {
-    if (monitor) json[rule]["monitor"] = word_of(*monitor, MetricUse::monitor);
-  };
   if (plateau_patience > 0) {
     json["plateau"] = {{"patience", plateau_patience}, {"min_delta", plateau_min_delta}};
-    add_monitor("plateau", plateau_monitor);
-  }
-  if (overfitting_factor > 0) {
-    json["overfitting"] = {{"factor", overfitting_factor}};
-    add_monitor("overfitting", overfitting_monitor);
+    if (plateau_monitor)
+      json["plateau"]["monitor"] = word_of(*plateau_monitor, MetricUse::monitor);
   }
   return json;
 }
@@ -123,31 +110,10 @@ std::optional<StopDecision> Stopping::check_plateau(const StopInput& input) {
   return std::nullopt;
 }
 
-// Metrics below zero here are better if larger: it was negated, and falls by the factor.
-std::optional<StopDecision> Stopping::check_overfitting(const StopInput& input) {
-  const double factor = spec_.overfitting_factor;
-  const Metric monitor = spec_.overfitting_monitor.value_or(kValidationRmse);
-  const double now = input.metrics.to_minimize(monitor);
-  if (factor == 0 || !std::isfinite(now) || input.epoch == 0) return std::nullopt;
-  if (!best_unseen_ || now <= best_unseen_->value) {
-    best_unseen_ = Best{now, input.epoch};
-    return std::nullopt;
-  }
-  const double best = best_unseen_->value;
-  if (!(best < 0 ? now * factor > best : now > factor * best)) return std::nullopt;
-  return StopDecision{
-      Status::completed,
-      fmt::format("overfits: {} {:.6g} after epoch {} is worse than the best ({:.6g}, epoch {}) by "
-                  "over {} x",
-                  monitor.title(), std::abs(now), input.epoch, std::abs(best), best_unseen_->epoch,
-                  factor)};
-}
-
 std::optional<StopDecision> Stopping::check(const StopInput& input) {
   if (input.evaluated) {
     if (auto decision = check_divergence(input)) return decision;
     if (auto decision = check_targets(input)) return decision;
-    if (auto decision = check_overfitting(input)) return decision;
     if (auto decision = check_plateau(input)) return decision;
   }
   if (input.epoch >= spec_.epochs) {

@@ -19,9 +19,7 @@ struct StopSpec {
   std::optional<TargetSpec> target;     // of any metric
   int plateau_patience = 0;             // 0: off; evaluations without improvement
   double plateau_min_delta = 0;
-  std::optional<Metric> plateau_monitor;  // nothing, as below, until the case is known
-  double overfitting_factor = 0;          // 0: off; worse than the best so far by this factor
-  std::optional<Metric> overfitting_monitor;
+  std::optional<Metric> plateau_monitor;  // nothing until the case is known
   // Diverged: not finite, or over this times the larger of the error of epoch 0 and a trivial
   // model's (Reference; of ratings kFarFromMean times it).
   double divergence = 1.05;
@@ -70,16 +68,10 @@ class Stopping {
   std::optional<StopDecision> check_divergence(const StopInput& input) const;
   std::optional<StopDecision> check_targets(const StopInput& input) const;
   std::optional<StopDecision> check_plateau(const StopInput& input);
-  std::optional<StopDecision> check_overfitting(const StopInput& input);
   StopSpec spec_;
   Metric error_;
   Reference reference_;
   std::optional<double> best_;
-  struct Best {
-    double value;
-    std::int64_t epoch;
-  };
-  std::optional<Best> best_unseen_;  // of the rule on overfitting
   int waited_ = 0;
 };
 

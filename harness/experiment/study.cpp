@@ -23,8 +23,7 @@ void watch_validation(std::optional<Metric>& monitor) {
 
 // A rule watches the results of evaluations.
 bool watches(const Case& item) {
-  return item.stop.plateau_patience > 0 || item.stop.overfitting_factor > 0 ||
-         item.schedule.kind == ScheduleSpec::Kind::plateau;
+  return item.stop.plateau_patience > 0 || item.schedule.kind == ScheduleSpec::Kind::plateau;
 }
 
 // ---- study.json -------------------------------------------------------------------------------
@@ -143,7 +142,6 @@ Case trial_case(const Study& study, std::size_t trial, std::size_t rung) {
   item.stop.target_rmse.reset();
   item.stop.target.reset();
   watch_validation(item.stop.plateau_monitor);
-  watch_validation(item.stop.overfitting_monitor);
   watch_validation(item.schedule.monitor);
   item.evaluate.train = false;
   item.evaluate.user_groups = 0;

@@ -95,11 +95,10 @@ TEST(Headline, RulesThatWatchedTheTestPartAreKnownByTheHeader) {
   Json header = {
       {"algorithm", {{"name", "sgd_serial"}}},
       {"schedule", {{"kind", "plateau"}, {"monitor", "test"}}},
-      {"stop",
-       {{"plateau", {{"monitor", "validation"}}}, {"overfitting", {{"monitor", "ndcg_10"}}}}}};
-  EXPECT_EQ(rules_on_test(header), (std::vector<std::string>{"schedule", "stop.overfitting"}));
+      {"stop", {{"plateau", {{"monitor", "ndcg_10"}}}}}};
+  EXPECT_EQ(rules_on_test(header), (std::vector<std::string>{"schedule", "stop.plateau"}));
   header["algorithm"]["name"] = "als_cpu";
-  EXPECT_EQ(rules_on_test(header), std::vector<std::string>{"stop.overfitting"})
+  EXPECT_EQ(rules_on_test(header), std::vector<std::string>{"stop.plateau"})
       << "has no learning rate";
   header["trial"] = {{"judged_by", "validation"}};
   EXPECT_TRUE(rules_on_test(header).empty()) << "sees no test part";

@@ -248,8 +248,6 @@ TEST(Spec, OfAProgramThatEvaluatesItselfTheTestPartAloneIsWatched) {
                 contains(error_of(json), "evaluates itself"))
         << error_of(json);
   }
-  json["stop"] = {{"overfitting", {{"monitor", "validation"}}}};
-  EXPECT_TRUE(contains(error_of(json), "stop.overfitting.monitor")) << error_of(json);
   json["stop"] = {{"plateau", {{"monitor", "test"}}}};
   EXPECT_EQ(error_of(json), "no error");
 }
@@ -280,18 +278,6 @@ TEST(Spec, AMetricThatIsNamedIsEvaluatedAndPartOfTheHash) {
       << error_of(json);
   json["evaluate"]["metrics"] = {"objective"};
   EXPECT_TRUE(contains(error_of(json), "$.evaluate.metrics: ")) << error_of(json);
-}
-
-TEST(Spec, OverfittingIsNotWatchedOnTheTrainingPart) {
-  Json json = with("stop", {{"overfitting", {{"monitor", "validation"}}}});
-  EXPECT_EQ(error_of(json), "no error");
-  json["stop"] = {{"overfitting", {{"monitor", "train"}}}};
-  EXPECT_TRUE(contains(error_of(json), "expected a metric of the test or the validation part"))
-      << error_of(json);
-  json["stop"] = {{"overfitting", {{"monitor", "ndcg_100"}}}};
-  EXPECT_TRUE(contains(error_of(json), "\"ranking\": true")) << error_of(json);
-  json["stop"] = {{"overfitting", {{"factor", 0.99}}}};
-  EXPECT_TRUE(contains(error_of(json), "$.stop.overfitting.factor")) << error_of(json);
 }
 
 TEST(Spec, SplitsOfDataSetsAndOfTheSpecAreToldApart) {

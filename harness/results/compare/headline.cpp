@@ -99,7 +99,6 @@ std::vector<std::string> rules_on_test(const Json& header) {
   if (value_at(header, {"trial"}).is_object()) return names;
   if (is_on_test(header, {"schedule"}) && uses_schedule(header)) names.push_back("schedule");
   if (is_on_test(header, {"stop", "plateau"})) names.push_back("stop.plateau");
-  if (is_on_test(header, {"stop", "overfitting"})) names.push_back("stop.overfitting");
   return names;
 }
 
