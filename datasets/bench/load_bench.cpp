@@ -1,8 +1,7 @@
-// A data set from its files and from the cache, beside a bound of each: only the reader, a copy of
-// the same bytes. Counters: seconds of each stage (LoadSeconds), ratings or bytes a second. For a
-// first load, without the cache file, also its share of the reader's rate, by the clock (of_reader)
-// and by processor time of all threads (of_reader_cpu, for a busy machine); the reader runs before
-// each load.
+// A data set from its files and from the cache. Counters: seconds of each stage (LoadSeconds),
+// ratings or bytes a second. For a first load, without the cache file, also its share of the
+// reader's rate, by the clock (of_reader) and by processor time of all threads (of_reader_cpu, for
+// a busy machine); the reader runs before each load.
 //
 // $MFBENCH_BENCH_RATINGS (default 1 M; 100000000 for the size of Netflix): 12 bytes a rating for
 // each binary file, about 17 for each text. They are in $TMPDIR.
@@ -10,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -110,13 +108,6 @@ ReadOptions read_options(const benchmark::State& state, const std::string& forma
   return options;
 }
 
-void reader(benchmark::State& state, const std::string& format) {
-  const ReadOptions options = read_options(state, format);
-  const std::string path = source_path(format);
-  for (auto _ : state) benchmark::DoNotOptimize(read_ratings(path, options).values.data());
-  set_ratings(state);
-}
-
 // Seconds by the clock and of processors.
 struct Spent {
   double wall = 0, cpu = 0;
@@ -176,54 +167,22 @@ const Dataset& canonical_data() {
   return data;
 }
 
-void set_bytes(benchmark::State& state) {
-  state.SetBytesProcessed(state.iterations() * canonical_data().ratings.bytes());
-}
-
 void second(benchmark::State& state) {
   const std::string path = folder() / "second.mfc";
   if (!std::filesystem::exists(path)) write_cache(path, canonical_data(), hardware_threads());
   for (auto _ : state) {
     benchmark::DoNotOptimize(read_cache(path, static_cast<int>(state.range(0))).parts.data());
   }
-  set_bytes(state);
-}
-
-// Between memory that is there already.
-void copy(benchmark::State& state) {
-  const auto from = canonical_data().ratings.values().bytes();
-  AlignedVector<std::byte> to(std::ssize(from));
-  ThreadTeam team(static_cast<int>(state.range(0)));
-  for (auto _ : state) {
-    team.for_chunks(std::ssize(from), 1 << 20, [&](std::int64_t begin, std::int64_t end) {
-      std::memcpy(to.data() + begin, from.data() + begin, static_cast<std::size_t>(end - begin));
-    });
-    benchmark::DoNotOptimize(to.data());
-  }
-  state.SetBytesProcessed(state.iterations() * std::ssize(from));
-}
-
-// To the disk itself.
-void write(benchmark::State& state) {
-  const std::string path = folder() / "written.mfc";
-  for (auto _ : state) write_cache(path, canonical_data(), static_cast<int>(state.range(0)));
-  set_bytes(state);
+  state.SetBytesProcessed(state.iterations() * canonical_data().ratings.bytes());
 }
 
 #define MF_LOAD(...) \
   BENCHMARK_CAPTURE(__VA_ARGS__)->Apply(thread_counts)->UseRealTime()->Unit(benchmark::kMillisecond)
-#define MF_PLAIN(name) \
-  BENCHMARK(name)->Apply(thread_counts)->UseRealTime()->Unit(benchmark::kMillisecond)
 
-MF_LOAD(reader, npy, "npy");
 MF_LOAD(first, npy, "npy");
-MF_LOAD(reader, csv, "csv");
 MF_LOAD(first, csv, "csv");
-MF_LOAD(reader, triples, "triples");
 MF_LOAD(first, triples, "triples");
-MF_PLAIN(second);
-MF_PLAIN(copy);
-MF_PLAIN(write);
+BENCHMARK(second)->Apply(thread_counts)->UseRealTime()->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace mf

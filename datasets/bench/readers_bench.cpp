@@ -169,14 +169,6 @@ void build_columns(benchmark::State& state) {
   set_ratings(state);
 }
 
-void hash_content(benchmark::State& state) {
-  const Ratings ratings = make_ratings(random_raw(kRatings), DuplicatePolicy::last, 2, "bench");
-  for (auto _ : state) {
-    benchmark::DoNotOptimize(content_hash(ratings, static_cast<int>(state.range(0))));
-  }
-  state.SetBytesProcessed(state.iterations() * ratings.bytes());
-}
-
 #define MF_BENCH(...)           \
   BENCHMARK(__VA_ARGS__)        \
       ->Apply(thread_counts)    \
@@ -201,7 +193,6 @@ MF_READ(kddcup, "kddcup");
 MF_READ(matrix_market, "matrix-market");
 MF_BENCH(build_matrix);
 MF_BENCH(build_columns);
-MF_BENCH(hash_content);
 
 }  // namespace
 }  // namespace mf

@@ -1,10 +1,5 @@
 // Quality of implicit models on the device, by the clock of the host: all that an evaluation of a
-// run takes once its data is there.
-//   rank/<f>       scores of all pairs, the best 100 of each user, hits back on the host
-//   select         only the selection of those, one tile of users, with the copy of its scores
-//   objective/<f>  Grams, observed pairs, regularization
-//   quality/<f>    both and the means, as QualityEvaluator has them
-//   host/<f>       the same on the host, all threads
+// run takes once its data is there: `quality/<f>` ranks all pairs and sums the objective.
 // 138,493 users x 26,744 items, 16 M training pairs, 4 M held out. items_per_second: scored pairs;
 // FLOPs of the product as a rate beside it.
 #include <benchmark/benchmark.h>
@@ -102,17 +97,6 @@ struct Factors {
   FactorView device;
 };
 
-template <class Run>
-void time_calls(benchmark::State& state, const Run& run) {
-  run();  // uploads, and warms up
-  for (auto _ : state) {
-    const auto start = std::chrono::steady_clock::now();
-    run();
-    state.SetIterationTime(
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-  }
-}
-
 void count_scores(benchmark::State& state, std::int64_t users, std::int64_t f) {
   const auto scores = static_cast<double>(users) * kItems;
   state.SetItemsProcessed(state.iterations() * users * kItems);
@@ -125,71 +109,24 @@ RankedUsers ranked_users() {
   return choose_ranked_users(problem().train, nullptr, problem().test, {}, true, all_threads());
 }
 
-void rank(benchmark::State& state) {
-  const auto f = static_cast<std::int32_t>(state.range(0));
-  const RankedUsers users = ranked_users();
-  const Factors factors(f);
-  DeviceRanking ranking(users, users.users, {}, nullptr);
-  time_calls(state, [&] {
-    benchmark::DoNotOptimize(ranking.rank({factors.device, {}, {}}, nullptr));
-  });
-  count_scores(state, users.count(), f);
-}
-
-// For random scores; the copy of a tile's scores to the device is most of it.
-void select_tile(benchmark::State& state) {
-  RankedUsers users = ranked_users();
-  constexpr std::int64_t kTile = 2432;
-  users.users.resize(kTile);
-  users.seen.offsets.resize(kTile + 1);
-  users.held_out.offsets.resize(kTile + 1);
-  AlignedVector<float> scores(kTile * kItems);
-  ThreadTeam team(hardware_threads());
-  team.for_chunks(kTile, 16, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t u = begin; u < end; ++u) {
-      Rng rng(2, static_cast<std::uint64_t>(u));
-      for (std::int64_t i = 0; i < kItems; ++i) {
-        scores[u * kItems + i] = static_cast<float>(rng.uniform());
-      }
-    }
-  });
-  DeviceRanking ranking(users, users.users, {}, nullptr);
-  time_calls(state, [&] {
-    benchmark::DoNotOptimize(ranking.select(View<const float>(scores), kItems, nullptr, nullptr));
-  });
-  count_scores(state, kTile, 0);
-}
-
-void objective(benchmark::State& state) {
-  const Factors factors(static_cast<std::int32_t>(state.range(0)));
-  const ImplicitObjective host(problem().train, *loss().implicit, all_threads());
-  DeviceObjective device(host, nullptr);
-  time_calls(state, [&] { benchmark::DoNotOptimize(device.evaluate(factors.device, nullptr)); });
-  state.SetItemsProcessed(state.iterations() * problem().train.nnz());
-}
-
-void quality(benchmark::State& state, bool on_device) {
+void quality(benchmark::State& state) {
   const auto f = static_cast<std::int32_t>(state.range(0));
   const Factors factors(f);
   QualityEvaluator evaluator(problem(), Predictor(problem().train), loss(), RankingSpec{},
                              all_threads());
   ThreadTeam team(hardware_threads());
-  const FactorView view = on_device ? factors.device : factors.host.view();
-  time_calls(state, [&] { benchmark::DoNotOptimize(evaluator.evaluate(view, team)); });
+  const auto run = [&] { benchmark::DoNotOptimize(evaluator.evaluate(factors.device, team)); };
+  run();  // uploads, and warms up
+  for (auto _ : state) {
+    const auto start = std::chrono::steady_clock::now();
+    run();
+    state.SetIterationTime(
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
   count_scores(state, ranked_users().count(), f);
 }
 
-void quality_device(benchmark::State& state) { quality(state, true); }
-void quality_host(benchmark::State& state) { quality(state, false); }
-
-#define MF_QUALITY_BENCH(run, name) \
-  BENCHMARK(run)->Name(name)->UseManualTime()->Unit(benchmark::kMillisecond)
-
-MF_QUALITY_BENCH(rank, "rank")->Arg(32)->Arg(64)->Arg(128)->Arg(256);
-MF_QUALITY_BENCH(select_tile, "select");
-MF_QUALITY_BENCH(objective, "objective")->Arg(32)->Arg(64)->Arg(128)->Arg(256);
-MF_QUALITY_BENCH(quality_device, "quality")->Arg(64)->Arg(128)->Arg(256);
-MF_QUALITY_BENCH(quality_host, "host")->Arg(128)->Iterations(1);
+BENCHMARK(quality)->UseManualTime()->Unit(benchmark::kMillisecond)->Arg(64)->Arg(128)->Arg(256);
 
 }  // namespace
 }  // namespace mf
