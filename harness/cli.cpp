@@ -305,7 +305,6 @@ class Cli {
     run->add_option("--save-model", options_.model_folder, "folder for the trained models");
     run->add_flag("--json", json_, "JSON lines instead of a table");
     run->add_flag("--quiet", quiet_, "print only the table at the end");
-    run->add_flag("-v,--verbose", verbose_, "print whole lines: file names, rates, other programs");
     run->add_flag("--retry", options_.retry,
                   "run failed cases again (old files are set aside), and take the claims of other "
                   "machines");
@@ -401,8 +400,6 @@ class Cli {
     tune->add_option("--out", options_.folder, "folder of the results [results/runs/NAME]");
     tune->add_flag("--json", json_, "the studies with all their trials as JSON");
     tune->add_flag("--quiet", quiet_, "print only the tables at the end");
-    tune->add_flag("-v,--verbose", verbose_,
-                   "print whole lines: file names, rates, other programs");
     tune->add_flag("--retry", options_.retry, "run failed trials again (old files are set aside)");
     tune->add_flag("--rerun", options_.rerun, "run all trials again (old files are set aside)");
     tune->callback([this] {
@@ -447,7 +444,7 @@ class Cli {
   ProgressMode mode() const {
     if (json_) return ProgressMode::json;
     if (quiet_) return ProgressMode::quiet;
-    return verbose_ ? ProgressMode::verbose : ProgressMode::automatic;
+    return ProgressMode::automatic;
   }
 
   CLI::App app_;

@@ -1,8 +1,6 @@
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -159,12 +157,6 @@ std::string drawn(const std::string& folder) {
   return "";
 }
 
-void open_on_desktop(const std::string& file) {
-  const bool desktop =
-      std::getenv("DISPLAY") != nullptr || std::getenv("WAYLAND_DISPLAY") != nullptr;
-  if (desktop && ::isatty(STDOUT_FILENO) == 1) open_file(file);
-}
-
 // Three lines: the winner, the file to open, the next command.
 void tell_end(const std::string& path, const std::string& folder, const SessionSummary& ran,
               const RaceOptions& asked) {
@@ -176,7 +168,6 @@ void tell_end(const std::string& path, const std::string& folder, const SessionS
   } else {
     fmt::print("edited   {} race {}\n", asked.program, shell_word(path));
   }
-  if (!file.empty()) open_on_desktop(file);
 }
 
 int race_command(const RaceOptions& asked, RunOptions options) {

@@ -127,10 +127,3 @@ def test_without_control_sequences_there_are_whole_lines(mfbench, tmp_path, way)
     shown = text.splitlines()[:8]
     assert [line.split("]")[0] for line in shown] == [f"[{k}/8" for k in range(1, 9)]
     assert all("ruler s" in line and "decay=" in line and "…" not in line for line in shown)
-
-
-def test_all_of_a_case_is_there_on_request(mfbench, tmp_path):
-    done = mfbench("run", "s.json", "--out", "out", "-v", cwd=tmp_path, code=0, spec=RACE)
-    for path, line in zip(sorted((tmp_path / "out").glob("*.jsonl")), sorted(
-            done.stdout.splitlines()[:8], key=lambda line: re.search(r"\S+-[0-9a-f]{10}", line)[0])):
-        assert f"  {path.stem}" in line and "best seen" in line and " updates/s  wall " in line

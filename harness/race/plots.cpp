@@ -127,11 +127,6 @@ void become_plots(const char* module, const std::vector<std::string>& words) {
   fail(ErrorKind::unsupported, "{}: cannot be started: {}", command.front(), last_cause());
 }
 
-void open_file(const std::string& file) {
-  const FileHandle nothing(::open("/dev/null", O_RDWR));
-  run({"xdg-open", file}, nothing.fd(), nothing.fd());
-}
-
 Drawn run_plots(const char* module, const std::vector<std::string>& words) {
   Drawn drawn;
   try {

@@ -21,7 +21,4 @@ struct Drawn {
 // The same as a child process, for which this one waits and whose failure it survives.
 Drawn run_plots(const char* module, const std::vector<std::string>& words);
 
-// Opens it with the desktop's program for such files, if there is one; this process goes on.
-void open_file(const std::string& file);
-
 }  // namespace mf

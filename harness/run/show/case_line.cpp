@@ -2,8 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <cmath>
-
 #include "base/text.hpp"
 #include "harness/results/compare/answer.hpp"
 #include "harness/results/compare/compared_case.hpp"
@@ -49,17 +47,6 @@ std::optional<Colour> ending_colour(const CaseResult& result) {
   if (is_failure(result.status)) return Colour::red;
   if (result.status != Status::completed || is_contended(result)) return Colour::yellow;
   return std::nullopt;
-}
-
-std::string facts_text(const std::string& id, const CaseResult& result, Metric metric) {
-  const auto found = result.metrics.find(metric);
-  const bool known = found != result.metrics.end() && std::isfinite(found->second.best);
-  const std::string shared = contention_text(result.contention);
-  return one_line(fmt::format(
-      "best seen {}  train {}  {}  wall {}  {}{}", known ? metric.format(found->second.best) : "-",
-      format_seconds(result.train_s),
-      rate_text(static_cast<double>(result.updates), result.train_s), format_seconds(result.wall_s),
-      id, shared.empty() ? "" : "  contended: " + shared));
 }
 
 }  // namespace mf

@@ -7,7 +7,6 @@
 #include "base/terminal.hpp"
 #include "harness/results/files/case_result.hpp"
 #include "harness/results/files/result_file.hpp"
-#include "harness/experiment/metric.hpp"
 
 namespace mf {
 
@@ -18,9 +17,5 @@ std::string numbers_text(const std::optional<ResultFile>& file);
 // "completed", "contended", "error: why".
 std::string ending_text(const CaseResult& result);
 std::optional<Colour> ending_colour(const CaseResult& result);
-
-// The additions of --verbose: the best value, times and rates, the name of the file, other users of
-// the machine.
-std::string facts_text(const std::string& id, const CaseResult& result, Metric metric);
 
 }  // namespace mf

@@ -29,7 +29,7 @@ std::string padded(const std::string& text, std::size_t columns) {
 // Shared by the terminal and the log: the current case and epoch.
 class TextProgress : public Progress {
  public:
-  TextProgress(std::FILE* out, bool verbose) : out_(out), verbose_(verbose) {}
+  explicit TextProgress(std::FILE* out) : out_(out) {}
 
   void begin_run(const std::vector<const Case*>& to_come, const RanBefore& before) override {
     time_.begin_run(to_come, before);
@@ -41,7 +41,6 @@ class TextProgress : public Progress {
 
   void begin_case(const Case& item, std::size_t index, std::size_t count) override {
     time_.begin_case(item, index, count);
-    id_ = item.id;
     epochs_ = item.stop.epochs;
     metric_ = main_metric(item);
     const std::string all = std::to_string(count);
@@ -55,12 +54,11 @@ class TextProgress : public Progress {
 
   void end_case(const CaseResult& result, const std::string& path) override {
     time_.end_case();
-    const std::size_t room = verbose_ ? kAnyWidth : columns();
+    const std::size_t room = columns();
     const std::string ending = cut_to(ending_text(result), std::max(room, 2 * kLeastTitle) / 2);
     const auto colour = ending_colour(result);
     std::string text = start_of_line(path, room - std::min(room, columns_of(ending) + 2));
     text += "  " + (colour ? in_colour(out_, *colour, ending) : ending);
-    if (verbose_) text += "  " + facts_text(id_, result, metric_);
     line(text);
     for (std::size_t k = told_; k < result.warnings.size(); ++k) {
       line(folded("  warning: " + one_line(result.warnings[k]), columns(), 4));
@@ -91,8 +89,7 @@ class TextProgress : public Progress {
   }
 
   std::FILE* out_;
-  bool verbose_;
-  std::string id_, count_, title_;
+  std::string count_, title_;
   std::int64_t epochs_ = 0;
   RunTime time_;
   Metric metric_;
@@ -218,12 +215,10 @@ std::unique_ptr<Progress> make_progress(ProgressMode mode, std::FILE* out) {
     case ProgressMode::quiet:
       return std::make_unique<Progress>();
     case ProgressMode::automatic:
-    case ProgressMode::verbose:
       break;
   }
-  const bool verbose = mode == ProgressMode::verbose;
-  if (is_terminal(out)) return std::make_unique<TerminalProgress>(out, verbose);
-  return std::make_unique<LogProgress>(out, verbose);
+  if (is_terminal(out)) return std::make_unique<TerminalProgress>(out);
+  return std::make_unique<LogProgress>(out);
 }
 
 }  // namespace mf

@@ -31,7 +31,6 @@ class Progress {
 
 enum class ProgressMode {
   automatic,  // for a terminal, or, if `out` is something else, for a log
-  verbose,    // the same, and all that is known of a case, however wide
   json,
   quiet
 };
