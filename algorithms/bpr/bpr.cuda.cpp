@@ -27,7 +27,6 @@ class BprOnDevice : public Algorithm {
     model_ = cuda::StoredModel(settings_.storage, initial, uploader);
     arrays_.p = model_.p();
     arrays_.q = model_.q();
-    if (!settings_.item_bias) return;
     set_first(settings_.storage, settings_.factors, arrays_.p, initial.n_users, 1, context.stream);
     set_first(settings_.storage, settings_.factors, arrays_.q, initial.n_items, 0, context.stream);
   }

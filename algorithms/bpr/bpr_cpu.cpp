@@ -56,7 +56,6 @@ MF_CLONES MF_RACY Scores score(const float* p, const float* q_item, const float*
 
 struct Shrinks {
   float p, q;
-  bool item_bias;
 };
 
 MF_CLONES MF_RACY void step_rows(float* p, float* q_item, float* q_other, std::int64_t stride,
@@ -70,7 +69,7 @@ MF_CLONES MF_RACY void step_rows(float* p, float* q_item, float* q_other, std::i
     item = i_old + gain.item * p_old - shrink.q * i_old;
     other = j_old + gain.other * p_old - shrink.q * j_old;
   }
-  if (shrink.item_bias) p[0] = 1;
+  p[0] = 1;
 }
 
 // Triples first, first + 1, ... of an epoch.
@@ -163,7 +162,7 @@ class BprCpu : public Algorithm {
         float* out = to.data() + row * stride_;
         std::copy_n(from.data() + row * settings_.factors, settings_.factors, out);
         std::fill(out + settings_.factors, out + stride_, 0.0F);
-        if (settings_.item_bias) out[0] = first;
+        out[0] = first;
       }
     });
   }
@@ -220,7 +219,7 @@ class BprCpu : public Algorithm {
     }
     const Gains<float> gain = gains<kLoss>(x.item, x.other, weight);
     step_rows(p, q_item, q_other, stride_, {step.rate * gain.item, step.rate * gain.other},
-              {step.shrink_p, step.shrink_q, settings_.item_bias});
+              {step.shrink_p, step.shrink_q});
   }
 
   void fetch_rows(const Triple& triple) const {

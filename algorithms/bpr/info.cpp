@@ -25,8 +25,7 @@ std::vector<ParamSpec> shared_params(std::int64_t most_factors) {
       {ParamSpec::choice("negatives", Negatives::uniform, kNegatives,
                          "items that the user was not observed with: all alike, or as popular as "
                          "they are"),
-       ParamSpec::boolean("item_bias", true,
-                          "the first factor is the bias of the item: that of users is 1"),
+       ParamSpec::constant("item_bias", true),
        ParamSpec::number("alpha", 1, 1e-6, 1e6,
                          "loss logistic: weight of an observed pair of value r: alpha r")});
 }
@@ -107,7 +106,6 @@ Settings read_settings(const Params& params) {
   return {.factors = static_cast<std::int32_t>(params.integer("factors")),
           .loss = params.choice("loss", kLosses),
           .negatives = params.choice("negatives", kNegatives),
-          .item_bias = params.boolean("item_bias"),
           .alpha = params.number("alpha"),
           .max_tries = params.integer("max_tries"),
           .reg = read_regularizers(params),

@@ -43,7 +43,7 @@ struct Epoch {
   Permutation order;
   std::int32_t factors;
   Negatives negatives;
-  bool item_bias, stochastic, logistic;
+  bool stochastic, logistic;
   float alpha;
   std::int64_t max_tries;
 };
@@ -134,7 +134,7 @@ struct Group {
       q_item[k] = sgd::stepped(q_item[k], p_old, a, e.step.shrink_q);
       q_other[k] = sgd::stepped(q_other[k], p_old, b, e.step.shrink_q);
     }
-    if (e.item_bias && member == 0) p[0] = 1;
+    if (member == 0) p[0] = 1;
     rounder.expect(a - b);
     item.add_change(e.a.q, triple.item, member, words, q_item, rounder);
     other.add_change(e.a.q, triple.other, member, words, q_other, rounder);
@@ -281,7 +281,6 @@ void launch_kernel(const Pass& pass) {
                        epoch_order(tiles, pass.seed, pass.epoch),
                        settings.factors,
                        settings.negatives,
-                       settings.item_bias,
                        settings.stochastic,
                        settings.loss == Loss::logistic,
                        static_cast<float>(settings.alpha),

@@ -8,8 +8,8 @@
 //   warp      L = H(rank) max(0, 1 - (x_ui - x_uj)), rank estimated    a = H(rank), b = -a
 //   logistic  L = w ln(1 + exp(-x_ui)) + ln(1 + exp(x_uj))             a = w s(-x_ui), b = -s(x_uj)
 //
-// s(x) = 1 / (1 + exp(-x)), H(k) = 1 + 1/2 + ... + 1/k, x_ui = p_u . q_i. With item_bias element 0
-// of p_u stays 1, so element 0 of q_i is the bias of i.
+// s(x) = 1 / (1 + exp(-x)), H(k) = 1 + 1/2 + ... + 1/k, x_ui = p_u . q_i. Element 0 of p_u stays
+// 1, so element 0 of q_i is the bias of i.
 #pragma once
 
 #include <cmath>

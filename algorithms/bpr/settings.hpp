@@ -17,7 +17,6 @@ struct Settings {
   std::int32_t factors;
   Loss loss;
   Negatives negatives;
-  bool item_bias;
   double alpha;            // of logistic
   std::int64_t max_tries;  // of warp
   Regularizers reg;

@@ -30,10 +30,6 @@ Settings read_settings(const Params& params) {
       params.choice("start", kStarts)};
 }
 
-Work epoch_work(const Settings& settings, const Ratings& train) {
-  return epoch_work(settings, train.nnz(), count_rating_users(train) + count_rated_items(train));
-}
-
 Work epoch_work(const Settings& settings, std::int64_t count, std::int64_t rated_rows) {
   const auto nnz = static_cast<double>(count);
   const double f = settings.factors;

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "algorithms/ccd/shrink.hpp"
 #include "algorithms/ccd/sweep.hpp"
 #include "algorithms/core/algorithm.hpp"
 #include "algorithms/core/params.hpp"
@@ -44,7 +43,6 @@ Settings read_settings(const Params& params);
 
 // Compulsory work of an epoch; NOTES.md derives it. An epoch visits every rating from both sides,
 // so `updates` is twice their number, as in ALS.
-Work epoch_work(const Settings& settings, const Ratings& train);
 // `rated_rows`: users and items with at least one of the nnz ratings.
 Work epoch_work(const Settings& settings, std::int64_t nnz, std::int64_t rated_rows);
 

@@ -6,6 +6,10 @@
 //                              for v. Between factors R lacks the product of the last one done.
 #pragma once
 
+#include <cstdint>
+
+#include "base/host_device.hpp"
+
 namespace mf::ccd {
 
 enum class Residual { separate, fused };
@@ -41,6 +45,12 @@ void sweep_factor(const Sweep& sweep, int k, int& held, Steps& steps) {
   } else {
     held = k;
   }
+}
+
+// lambda of a row, the same on host and device.
+// `by_ratings`: reg for each of the row's ratings (RegScale::rows), else reg.
+MF_HD float row_shrink(double reg, bool by_ratings, std::int64_t ratings) {
+  return static_cast<float>(by_ratings ? reg * static_cast<double>(ratings) : reg);
 }
 
 }  // namespace mf::ccd

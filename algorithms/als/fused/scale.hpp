@@ -5,7 +5,7 @@
 // or fp16's range are rounded.
 #pragma once
 
-#include <cstdint>
+#include <cmath>
 
 namespace mf::als {
 
@@ -13,12 +13,22 @@ struct FusedScale {
   int k = 0;
 };
 
-// For ratings of at most `largest`: k = 0 up to 512; else the least k that leaves at most 32.
-FusedScale scale_for(float largest);
+// Up to here sums of CG, which grow with the fifth power of the ratings' scale, are far within
+// fp32, and the squares of the ratings leave A its bits if they share its fp16 scale.
+inline constexpr float kLargestUnscaled = 512.0F;
+inline constexpr double kLargestScaled = 32.0;
 
-// Multipliers.
-double rating_scale(FusedScale scale);    // 4^-k: ratings and reg
-double factor_scale(FusedScale scale);    // 2^-k
-double residual_scale(FusedScale scale);  // 8^-k: the tolerance of CG
+// For ratings of at most `largest`: k = 0 up to 512; else the least k that leaves at most 32.
+inline FusedScale scale_for(float largest) {
+  FusedScale scale;
+  if (!(largest > kLargestUnscaled)) return scale;
+  while (std::ldexp(static_cast<double>(largest), -2 * scale.k) > kLargestScaled) ++scale.k;
+  return scale;
+}
+
+// Multipliers: of ratings and reg, of factors, and of the tolerance of CG.
+inline double rating_scale(FusedScale scale) { return std::ldexp(1.0, -2 * scale.k); }
+inline double factor_scale(FusedScale scale) { return std::ldexp(1.0, -scale.k); }
+inline double residual_scale(FusedScale scale) { return std::ldexp(1.0, -3 * scale.k); }
 
 }  // namespace mf::als

@@ -62,7 +62,7 @@ TEST(BprOnDevice, ATripleIsTheEquation) {
       }
     }
   }
-  expect_exact("bpr", {{"factors", 20}, {"item_bias", false}, {"negatives", "popular"}}, 1e-4);
+  expect_exact("bpr", {{"factors", 20}, {"negatives", "popular"}}, 1e-4);
 }
 
 // |change - change of the reference| over |change of the reference|, of all elements together.

@@ -130,7 +130,7 @@ TEST(BprCpu, OneThreadIsTheSerialMethod) {
       expect_reference("bpr_cpu", {{"factors", f}, {"loss", loss}, {"reg", 0.02}});
     }
   }
-  expect_reference("bpr_cpu", {{"factors", 5}, {"negatives", "popular"}, {"item_bias", false}});
+  expect_reference("bpr_cpu", {{"factors", 5}, {"negatives", "popular"}});
   expect_reference("bpr_cpu", {{"factors", 5}, {"loss", "warp"}, {"max_tries", 2}});
   expect_reference("bpr_cpu", {{"factors", 5}, {"loss", "logistic"}, {"alpha", 2.5}});
 }

@@ -33,8 +33,8 @@ struct Reference {
         q(initial.q.begin(), initial.q.end()) {}
 
   void run(std::int64_t epoch, double rate) {
-    for (std::size_t k = 0; of.item_bias && k < p.size(); k += f) p[k] = 1;
-    for (std::size_t k = 0; of.item_bias && epoch == 1 && k < q.size(); k += f) q[k] = 0;
+    for (std::size_t k = 0; k < p.size(); k += f) p[k] = 1;
+    for (std::size_t k = 0; epoch == 1 && k < q.size(); k += f) q[k] = 0;
     for (std::int64_t t = 0; t < pairs.count; ++t) train(epoch, t, rate);
   }
 
@@ -84,7 +84,7 @@ struct Reference {
       qi += rate * (a * p_old - of.reg.q * qi);
       qj += rate * (b * p_old - of.reg.q * qj);
     }
-    if (of.item_bias) p[user * f] = 1;
+    p[user * f] = 1;
   }
 };
 

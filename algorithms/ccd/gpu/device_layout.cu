@@ -6,7 +6,7 @@
 #include <thrust/iterator/transform_iterator.h>
 
 #include "algorithms/ccd/layout.hpp"
-#include "algorithms/ccd/shrink.hpp"
+#include "algorithms/ccd/sweep.hpp"
 #include "algorithms/core/cuda/launch.hpp"
 #include "algorithms/core/cuda/ratings/scan_sort.cuh"
 #include "base/error.hpp"

@@ -277,13 +277,13 @@ TEST(CcdParams, MoreRatingsThanCanBeNumberedAreRefused) {
 TEST(CcdWork, CountsWhatTheReadmeDerives) {
   const Ratings train = test::ratings_of(3, 2, {{0, 0, 1}, {0, 1, 2}, {2, 0, 6}});
   Settings s = read_settings(test::params_of("ccd++_cpu", {{"factors", 4}}));
-  const Work work = epoch_work(s, train);  // 2 users and 2 items have ratings
+  const Work work = epoch_work(s, train.nnz(), 4);  // 2 users and 2 items have ratings
   EXPECT_EQ(work.updates, 6);
   EXPECT_DOUBLE_EQ(work.bytes, 4 * (3 * 20 + 4 * 8));
   EXPECT_DOUBLE_EQ(work.flops, 4 * (3 * 16 + 4 * 2));
   s.sweep.inner = 3;
-  EXPECT_DOUBLE_EQ(epoch_work(s, train).bytes, 4 * (3 * (20 + 24) + 4 * 24));
-  EXPECT_DOUBLE_EQ(epoch_work(s, train).flops, 4 * (3 * (16 + 16) + 4 * 6));
+  EXPECT_DOUBLE_EQ(epoch_work(s, train.nnz(), 4).bytes, 4 * (3 * (20 + 24) + 4 * 24));
+  EXPECT_DOUBLE_EQ(epoch_work(s, train.nnz(), 4).flops, 4 * (3 * (16 + 16) + 4 * 6));
 }
 
 // ---- real ratings

@@ -18,7 +18,7 @@ struct alignas(16) Word {
 template <class Real>
 __global__ void __launch_bounds__(kThreads)
     make_kernel(const InitialRows rule, std::int64_t first_row, std::int64_t rows,
-                std::int64_t stride, Real times, Real* out) {
+                std::int64_t stride, Real* out) {
   const std::int64_t row = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
   if (row >= rows) return;
   Rng rng = rule.row(first_row + row);
@@ -26,38 +26,18 @@ __global__ void __launch_bounds__(kThreads)
   for (std::int64_t first = 0; first < stride; first += Word<Real>::kSize) {
     Word<Real> word;
     for (int k = 0; k < Word<Real>::kSize; ++k) {
-      word.numbers[k] =
-          first + k < rule.factors ? static_cast<Real>(rule.element(rng)) * times : Real{0};
+      word.numbers[k] = first + k < rule.factors ? static_cast<Real>(rule.element(rng)) : Real{0};
     }
     words[first / Word<Real>::kSize] = word;
   }
 }
 
 template <class Real>
-__global__ void scale_kernel(Real* numbers, std::int64_t count, Real times) {
-  const std::int64_t step = std::int64_t{gridDim.x} * kThreads;
-  for (std::int64_t i = std::int64_t{blockIdx.x} * kThreads + threadIdx.x; i < count; i += step)
-    numbers[i] *= times;
-}
-
-template <class Real>
-DeviceBuffer<Real> uploaded(View<const float> packed, std::int32_t factors, std::int64_t stride,
-                            Uploader& uploader, Real times) {
-  DeviceBuffer<Real> rows = uploader.rows<Real>(packed, factors, stride);
-  const auto count = static_cast<std::int64_t>(rows.size());
-  if (times == Real{1} || count == 0) return rows;
-  scale_kernel<<<blocks_for(count, kThreads, 1 << 16), kThreads, 0, uploader.stream()>>>(
-      rows.data(), count, times);
-  MF_CUDA_LAUNCHED("initial_rows scale");
-  return rows;
-}
-
-template <class Real>
-void make(const InitialRows& rule, RowRange rows, std::int64_t stride, Real times, Real* out,
+void make(const InitialRows& rule, RowRange rows, std::int64_t stride, Real* out,
           cudaStream_t stream) {
   if (rows.size() == 0) return;
-  make_kernel<<<blocks_for(rows.size(), kThreads), kThreads, 0, stream>>>(
-      rule, rows.begin, rows.size(), stride, times, out);
+  make_kernel<<<blocks_for(rows.size(), kThreads), kThreads, 0, stream>>>(rule, rows.begin,
+                                                                          rows.size(), stride, out);
   MF_CUDA_LAUNCHED("initial_rows");
 }
 
@@ -85,22 +65,22 @@ void zero_empty_rows(const std::int64_t* offsets, std::int64_t count, float* row
 
 template <class Real>
 DeviceBuffer<Real> initial_rows(const Model& initial, RowsOf side, RowRange rows,
-                                std::int64_t stride, Uploader& uploader, Real times) {
+                                std::int64_t stride, Uploader& uploader) {
   const bool users = side == RowsOf::users;
   if (!initial.rule) {
     const View<const float> all(users ? initial.p : initial.q);
-    return uploaded(all.part(rows.begin * initial.factors, rows.end * initial.factors),
-                    initial.factors, stride, uploader, times);
+    return uploader.rows<Real>(all.part(rows.begin * initial.factors, rows.end * initial.factors),
+                               initial.factors, stride);
   }
   DeviceBuffer<Real> out(rows.size() * stride);
-  make(rule_of(initial, side), rows, stride, times, out.data(), uploader.stream());
+  make(rule_of(initial, side), rows, stride, out.data(), uploader.stream());
   return out;
 }
 
 void make_initial_rows(const Model& initial, RowsOf side, RowRange rows, std::int64_t stride,
                        Uploader& uploader, float* out) {
   const cudaStream_t stream = uploader.stream();
-  if (initial.rule) return make(rule_of(initial, side), rows, stride, 1.0F, out, stream);
+  if (initial.rule) return make(rule_of(initial, side), rows, stride, out, stream);
   const auto uploaded = initial_rows<float>(initial, side, rows, stride, uploader);
   if (uploaded.empty()) return;
   MF_CUDA(
@@ -109,16 +89,14 @@ void make_initial_rows(const Model& initial, RowsOf side, RowRange rows, std::in
 
 template <class Real>
 DeviceBuffer<Real> initial_rows(const Model& initial, RowsOf side, std::int64_t stride,
-                                Uploader& uploader, Real times) {
+                                Uploader& uploader) {
   const RowRange all = {0, side == RowsOf::users ? initial.n_users : initial.n_items};
-  return initial_rows<Real>(initial, side, all, stride, uploader, times);
+  return initial_rows<Real>(initial, side, all, stride, uploader);
 }
 
-template DeviceBuffer<float> initial_rows(const Model&, RowsOf, RowRange, std::int64_t, Uploader&,
-                                          float);
-template DeviceBuffer<double> initial_rows(const Model&, RowsOf, RowRange, std::int64_t, Uploader&,
-                                           double);
-template DeviceBuffer<float> initial_rows(const Model&, RowsOf, std::int64_t, Uploader&, float);
-template DeviceBuffer<double> initial_rows(const Model&, RowsOf, std::int64_t, Uploader&, double);
+template DeviceBuffer<float> initial_rows(const Model&, RowsOf, RowRange, std::int64_t, Uploader&);
+template DeviceBuffer<double> initial_rows(const Model&, RowsOf, RowRange, std::int64_t, Uploader&);
+template DeviceBuffer<float> initial_rows(const Model&, RowsOf, std::int64_t, Uploader&);
+template DeviceBuffer<double> initial_rows(const Model&, RowsOf, std::int64_t, Uploader&);
 
 }  // namespace mf::cuda

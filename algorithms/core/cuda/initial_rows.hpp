@@ -14,15 +14,15 @@ namespace mf::cuda {
 
 enum class RowsOf { users, items };
 
-// rows x stride numbers, zero beyond the factors; `times` each element. Real is float or double.
+// rows x stride numbers, zero beyond the factors. Real is float or double.
 // Bit for bit as by make_rows(). Queued.
 template <class Real>
 DeviceBuffer<Real> initial_rows(const Model& initial, RowsOf side, std::int64_t stride,
-                                Uploader& uploader, Real times = 1);
+                                Uploader& uploader);
 // Only some of them.
 template <class Real>
 DeviceBuffer<Real> initial_rows(const Model& initial, RowsOf side, RowRange rows,
-                                std::int64_t stride, Uploader& uploader, Real times = 1);
+                                std::int64_t stride, Uploader& uploader);
 // The same into given memory.
 void make_initial_rows(const Model& initial, RowsOf side, RowRange rows, std::int64_t stride,
                        Uploader& uploader, float* out);

@@ -50,11 +50,6 @@ Regularizers read_regularizers(const Params& params) {
           regularizer_of(params, "reg_user_bias"), regularizer_of(params, "reg_item_bias")};
 }
 
-Work pass_work(const Ratings& train, std::int32_t factors, ModelKind kind, double rating_bytes,
-               double row_bytes) {
-  return pass_work(rated_shape(train), factors, kind, rating_bytes, row_bytes);
-}
-
 RatedShape rated_shape(const Ratings& train, const Context& context) {
   const std::int64_t nnz = all_ratings(train, context);
   if (context.rated_rows) return {nnz, *context.rated_rows};

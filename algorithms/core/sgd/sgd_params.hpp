@@ -42,11 +42,6 @@ sgd::Step<Real> step_at(double rate, const Regularizers& reg, double mean) {
           real(rate * reg.item_bias)};
 }
 
-// Compulsory work of a pass over all ratings: each rating and each row that has one are read, each
-// row is written back. `row_bytes` are of a row with its bias, `rating_bytes` of a rating. An
-// update takes 2 f operations for p.q, 8 f for both rows, 2 for the gain, and 11 for both biases.
-Work pass_work(const Ratings& train, std::int32_t factors, ModelKind kind, double rating_bytes,
-               double row_bytes);
 // So many ratings, and users and items together that have one.
 struct RatedShape {
   std::int64_t nnz = 0;
@@ -54,6 +49,10 @@ struct RatedShape {
 };
 // As the context has it, else counted: a walk over all items by one thread.
 RatedShape rated_shape(const Ratings& train, const Context& context = {});
+
+// Compulsory work of a pass over all ratings: each rating and each row that has one are read, each
+// row is written back. `row_bytes` are of a row with its bias, `rating_bytes` of a rating. An
+// update takes 2 f operations for p.q, 8 f for both rows, 2 for the gain, and 11 for both biases.
 Work pass_work(const RatedShape& shape, std::int32_t factors, ModelKind kind, double rating_bytes,
                double row_bytes);
 

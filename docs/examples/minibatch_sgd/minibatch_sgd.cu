@@ -79,7 +79,8 @@ class MinibatchSgd : public Algorithm {
 
   void prepare(const Ratings& train, const Model& initial, Context& context) override {
     check_initial(ModelKind::plain, factors_, train, initial);
-    work_ = pass_work(train, factors_, ModelKind::plain, sizeof(Rating), 4.0 * factors_);
+    work_ = pass_work(rated_shape(train, context), factors_, ModelKind::plain, sizeof(Rating),
+                      4.0 * factors_);
     seed_ = context.seed;
     stream_ = context.stream;
     const PhaseScope phase(context.phases, "transfer");
