@@ -64,8 +64,11 @@ pid_t ended_with(const std::string& folder, const std::string& key) {
   return child;
 }
 
-TEST(Claim, IsHeldByOneUntilItIsReleased) {
+struct Claims : ::testing::Test {
   const Place place;
+};
+
+TEST_F(Claims, IsHeldByOneUntilItIsReleased) {
   auto claim = place.claims.take("a");
   ASSERT_TRUE(claim);
   EXPECT_FALSE(place.claims.take("a"));
@@ -82,8 +85,7 @@ TEST(Claim, IsHeldByOneUntilItIsReleased) {
   EXPECT_EQ(place.files(), 0U);
 }
 
-TEST(Claim, OfAProcessThatHasEndedIsTakenAtOnce) {
-  const Place place;
+TEST_F(Claims, OfAProcessThatHasEndedIsTakenAtOnce) {
   const pid_t child = ended_with(place.folder.path(), "a");
   siginfo_t info{};
   ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT), 0);
@@ -96,50 +98,46 @@ TEST(Claim, OfAProcessThatHasEndedIsTakenAtOnce) {
   EXPECT_EQ(place.files(), 1U);
 }
 
-TEST(Claim, OfALaterProcessWithTheSameNumberIsTaken) {
-  const Place place;
+TEST_F(Claims, OfALaterProcessWithTheSameNumberIsTaken) {
   ProcessId earlier = own_process();
   earlier.begin += "0";
   write_claim(place.file("a"), earlier, "t");
   EXPECT_TRUE(place.claims.take("a"));
 }
 
-TEST(Claim, OfAProcessThatCannotBeSeenIsFreeToThePatient) {
+TEST_F(Claims, OfAProcessThatCannotBeSeenIsFreeToThePatient) {
   ProcessId boxed = own_process();
   boxed.space = "pid:[1]";
   for (const ProcessId& process : {elsewhere(), boxed}) {
-    const Place place;
-    write_claim(place.file("a"), process, "t");
-    EXPECT_FALSE(place.claims.take("a"));
-    EXPECT_FALSE(place.claims.take("a", {.seconds = 60}));
-    const std::int64_t made = place.claims.holder("a")->made_ns;
-    EXPECT_FALSE(place.claims.take("a", {.made_before_ns = made})) << "as old as the run";
-    ASSERT_EQ(place.claims.holders().size(), 1U);
-    EXPECT_EQ(place.claims.holders()[0].process, process);
-    EXPECT_TRUE(place.claims.take("a", {.made_before_ns = made + 1}));
-    write_claim(place.file("a"), process, "u");
-    EXPECT_FALSE(place.claims.take("a", {.seconds = 0.02})) << "another claim, seen first now";
-    while (!place.claims.take("a", {.seconds = 0.02})) std::this_thread::yield();
-    EXPECT_EQ(place.files(), 0U);
+    const Place other;
+    write_claim(other.file("a"), process, "t");
+    EXPECT_FALSE(other.claims.take("a"));
+    EXPECT_FALSE(other.claims.take("a", {.seconds = 60}));
+    const std::int64_t made = other.claims.holder("a")->made_ns;
+    EXPECT_FALSE(other.claims.take("a", {.made_before_ns = made})) << "as old as the run";
+    ASSERT_EQ(other.claims.holders().size(), 1U);
+    EXPECT_EQ(other.claims.holders()[0].process, process);
+    EXPECT_TRUE(other.claims.take("a", {.made_before_ns = made + 1}));
+    write_claim(other.file("a"), process, "u");
+    EXPECT_FALSE(other.claims.take("a", {.seconds = 0.02})) << "another claim, seen first now";
+    while (!other.claims.take("a", {.seconds = 0.02})) std::this_thread::yield();
+    EXPECT_EQ(other.files(), 0U);
   }
 }
 
-TEST(Claim, OfAProcessThatRunsIsFreeToNoOne) {
-  const Place place;
+TEST_F(Claims, OfAProcessThatRunsIsFreeToNoOne) {
   const auto claim = place.claims.take("a");
   EXPECT_FALSE(place.claims.take("a", {.seconds = 0, .made_before_ns = INT64_MAX}));
 }
 
-TEST(Claim, WithoutItsTextIsOfAProcessThatCannotBeSeen) {
-  const Place place;
+TEST_F(Claims, WithoutItsTextIsOfAProcessThatCannotBeSeen) {
   write_file(place.file("a"), "");
   EXPECT_FALSE(place.claims.take("a"));
   EXPECT_HAS(place.claims.holder("a")->process.to_text(), "has not said its name");
   EXPECT_TRUE(place.claims.take("a", kNone));
 }
 
-TEST(Claim, OfAStrangerLeadsNowhere) {
-  const Place place;
+TEST_F(Claims, OfAStrangerLeadsNowhere) {
   ProcessId stranger = elsewhere();
   stranger.host = "n\x1b[31m";
   write_claim(place.file("a"), stranger, "/../out");
@@ -149,8 +147,7 @@ TEST(Claim, OfAStrangerLeadsNowhere) {
   EXPECT_TRUE(place.claims.take("a", kNone));
 }
 
-TEST(Claim, OfManyThatTakeOneOverOneGetsIt) {
-  const Place place;
+TEST_F(Claims, OfManyThatTakeOneOverOneGetsIt) {
   for (int round = 0; round < 30; ++round) {
     write_claim(place.file("a"), elsewhere(), "t");
     std::vector<std::unique_ptr<ClaimFolder>> claims;
@@ -171,8 +168,7 @@ TEST(Claim, OfManyThatTakeOneOverOneGetsIt) {
   }
 }
 
-TEST(Claim, OfOneThatEndedWhileItTookOverIsTaken) {
-  const Place place;
+TEST_F(Claims, OfOneThatEndedWhileItTookOverIsTaken) {
   write_claim(place.file("a"), elsewhere(), "t");
   write_claim(place.file("a") + "~t", elsewhere(), "u");
   EXPECT_FALSE(place.claims.take("a", {.seconds = 0.02})) << "seen first now";
@@ -182,8 +178,7 @@ TEST(Claim, OfOneThatEndedWhileItTookOverIsTaken) {
   EXPECT_EQ(place.files(), 1U);
 }
 
-TEST(Claim, ThatIsAnothersNowIsLostAndLeft) {
-  const Place place;
+TEST_F(Claims, ThatIsAnothersNowIsLostAndLeft) {
   {
     const auto claim = place.claims.take("a");
     write_claim(place.folder / "new", elsewhere(), "t");
@@ -193,8 +188,7 @@ TEST(Claim, ThatIsAnothersNowIsLostAndLeft) {
   EXPECT_HAS(read_file(place.file("a")), "n017");
 }
 
-TEST(Claim, FollowsNoLink) {
-  const Place place;
+TEST_F(Claims, FollowsNoLink) {
   fs::create_symlink("elsewhere", place.file("a"));
   EXPECT_HAS(error_of([&] { place.claims.take("a"); }).what(), ".claim-a: cannot be read");
   EXPECT_FALSE(fs::exists(place.folder / "elsewhere"));

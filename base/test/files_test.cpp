@@ -448,9 +448,12 @@ TEST(FileCopy, StaysAsItWasRead) {
   EXPECT_HAS(error_of([&] { FileCopy(folder.path()); }).what(), "found a directory");
 }
 
-TEST(Npy, RowsWithAStrideArePacked) {
+struct Npy : ::testing::Test {
   const TempFolder folder;
   const std::string path = folder / "a.npy";
+};
+
+TEST_F(Npy, RowsWithAStrideArePacked) {
   const std::vector<float> rows = {1, 2, 9, 3, 4, 9};
   write_npy(path, rows.data(), 2, 2, 3);
   const auto back = read_npy<float>(path);
@@ -463,9 +466,7 @@ TEST(Npy, RowsWithAStrideArePacked) {
   EXPECT_HAS(error_of([&] { read_npy<float>(path); }).what(), "cut short");
 }
 
-TEST(Npy, AShapeWhoseProductPasses64BitsIsNoSize) {
-  const TempFolder folder;
-  const std::string path = folder / "a.npy";
+TEST_F(Npy, AShapeWhoseProductPasses64BitsIsNoSize) {
   const std::vector<float> values(16);
   for (const char* shape : {"(4611686018427387904,)", "(4294967296, 4294967296)"}) {
     write_npy(path, values.data(), 16, 0, 1);
@@ -477,9 +478,7 @@ TEST(Npy, AShapeWhoseProductPasses64BitsIsNoSize) {
   }
 }
 
-TEST(Npy, ACutHeaderIsNamed) {
-  const TempFolder folder;
-  const std::string path = folder / "a.npy";
+TEST_F(Npy, ACutHeaderIsNamed) {
   write_npy(path, std::vector<float>{1, 2}.data(), 2, 0, 1);
   const std::string text = read_file(path);
   for (std::size_t size = 0; size < 128; ++size) {
@@ -489,9 +488,7 @@ TEST(Npy, ACutHeaderIsNamed) {
 }
 
 // As NumPy writes an array whose columns lie together: never taken for one by rows.
-TEST(Npy, FortranOrderIsRefused) {
-  const TempFolder folder;
-  const std::string path = folder / "a.npy";
+TEST_F(Npy, FortranOrderIsRefused) {
   const std::vector<float> values = {1, 2, 3, 4};
   write_npy(path, values.data(), 2, 2, 2);
   std::string text = read_file(path);
@@ -500,9 +497,8 @@ TEST(Npy, FortranOrderIsRefused) {
   EXPECT_HAS(error_of([&] { read_npy<float>(path); }).what(), "'(2, 2)'");
 }
 
-TEST(Npy, Shapes) {
+TEST_F(Npy, Shapes) {
   using Shape = std::vector<std::int64_t>;
-  const TempFolder folder;
   const std::int32_t one = 1;
   write_npy(folder / "a.npy", &one, 1, 0, 1);
   const std::string text = read_file(folder / "a.npy");

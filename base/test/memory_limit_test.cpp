@@ -61,14 +61,16 @@ void expect(const MemoryBound& bound, std::int64_t mib, const std::string& by) {
   EXPECT_EQ(bound.by, by);
 }
 
-TEST(MemoryLimit, WithoutLimitsItIsTheMachines) {
-  const Machine machine;
+struct MemoryLimits : ::testing::Test {
+  Machine machine;
+};
+
+TEST_F(MemoryLimits, WithoutLimitsItIsTheMachines) {
   expect(machine.limit().total, 16384, "MemTotal");
   expect(machine.limit().available, 12288, "MemAvailable");
 }
 
-TEST(MemoryLimit, AGroupLeavesItsMaximumWithoutWhatItCannotDrop) {
-  Machine machine;
+TEST_F(MemoryLimits, AGroupLeavesItsMaximumWithoutWhatItCannotDrop) {
   machine.groups("0::/box\n", kSecond);
   machine.group("/box", mib(2048), 1024 * kMiB,
                 "inactive_file " + mib(500) + "\nactive_file " + mib(200) + "\nslab_reclaimable " +
@@ -78,8 +80,7 @@ TEST(MemoryLimit, AGroupLeavesItsMaximumWithoutWhatItCannotDrop) {
          "/sys/fs/cgroup/box/memory.max");
 }
 
-TEST(MemoryLimit, EveryLevelAroundTheProcessCounts) {
-  Machine machine;
+TEST_F(MemoryLimits, EveryLevelAroundTheProcessCounts) {
   machine.groups("0::/slice/box/job\n", kSecond);
   machine.group("/slice", mib(3000), 2900 * kMiB);
   machine.group("/slice/box", "max", 800 * kMiB);
@@ -89,23 +90,20 @@ TEST(MemoryLimit, EveryLevelAroundTheProcessCounts) {
   expect(machine.limit().available, 100, "/sys/fs/cgroup/slice/memory.max");
 }
 
-TEST(MemoryLimit, AFullGroupLeavesNothing) {
-  Machine machine;
+TEST_F(MemoryLimits, AFullGroupLeavesNothing) {
   machine.groups("0::/box\n", kSecond);
   machine.group("/box", mib(100), 101 * kMiB);
   expect(machine.limit().available, 0, "/sys/fs/cgroup/box/memory.max");
 }
 
-TEST(MemoryLimit, MaxIsNone) {
-  Machine machine;
+TEST_F(MemoryLimits, MaxIsNone) {
   machine.groups("0::/box\n", kSecond);
   machine.group("/box", "max", 1024 * kMiB);
   expect(machine.limit().total, 16384, "MemTotal");
 }
 
 // A container without a namespace of groups: the mount begins at its own group.
-TEST(MemoryLimit, ThePathBeginsAtTheRootOfTheMount) {
-  Machine machine;
+TEST_F(MemoryLimits, ThePathBeginsAtTheRootOfTheMount) {
   machine.groups("0::/docker/abc/inner\n",
                  "29 22 0:26 /docker/abc /sys/fs/cgroup ro - cgroup2 cgroup rw\n");
   machine.group("", mib(700), 0);
@@ -113,17 +111,15 @@ TEST(MemoryLimit, ThePathBeginsAtTheRootOfTheMount) {
   expect(machine.limit().total, 600, "/sys/fs/cgroup/inner/memory.max");
 }
 
-TEST(MemoryLimit, AGroupThatCannotBeSeenHasTheLimitsOfTheMount) {
+TEST_F(MemoryLimits, AGroupThatCannotBeSeenHasTheLimitsOfTheMount) {
   for (const char* path : {"0::/../..\n", "0::/elsewhere\n"}) {
-    Machine machine;
     machine.groups(path, "29 22 0:26 /docker/abc /sys/fs/cgroup ro - cgroup2 cgroup rw\n");
     machine.group("", mib(700), 0);
     expect(machine.limit().total, 700, "/sys/fs/cgroup/memory.max");
   }
 }
 
-TEST(MemoryLimit, VersionOneHasOtherNamesAndANumberForNone) {
-  Machine machine;
+TEST_F(MemoryLimits, VersionOneHasOtherNamesAndANumberForNone) {
   machine.groups(
       "9:name=systemd:/\n4:cpu,memory:/a/b\n0::/\n",
       "31 23 0:28 / /sys/fs/cgroup rw - tmpfs tmpfs rw,mode=755\n"
@@ -140,8 +136,7 @@ TEST(MemoryLimit, VersionOneHasOtherNamesAndANumberForNone) {
   expect(machine.limit().available, 800, by);
 }
 
-TEST(MemoryLimit, OfTheProcess) {
-  Machine machine;
+TEST_F(MemoryLimits, OfTheProcess) {
   machine.limits(mib(400), "unlimited");
   expect(machine.limit().total, 400, "ulimit -v");
   expect(machine.limit().available, 300, "ulimit -v");
@@ -150,18 +145,17 @@ TEST(MemoryLimit, OfTheProcess) {
   expect(machine.limit().available, 10, "ulimit -d");
 }
 
-TEST(MemoryLimit, NothingIsKnownWithoutFilesAndNothingEndsByNonsense) {
+TEST_F(MemoryLimits, NothingIsKnownWithoutFilesAndNothingEndsByNonsense) {
   const TempFolder empty;
   EXPECT_EQ(memory_limit(empty / "").total.bytes, 0);
   EXPECT_TRUE(memory_limit(empty / "").total.by.empty());
-  Machine machine;
   machine.groups("garbage\n0:\n0::/box", "1 2 3\n- cgroup2\n" + std::string(kSecond));
   machine.group("/box", "nonsense", 0, "active_file\n\n");
   expect(machine.limit().total, 16384, "MemTotal");
 }
 
 // This process, as it is.
-TEST(MemoryLimit, FollowsTheLimitOfThisProcess) {
+TEST_F(MemoryLimits, FollowsTheLimitOfThisProcess) {
   rlimit old{};
   ASSERT_EQ(getrlimit(RLIMIT_AS, &old), 0);
   if (old.rlim_cur != RLIM_INFINITY) GTEST_SKIP() << "this process has a ulimit -v already";

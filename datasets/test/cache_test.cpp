@@ -109,10 +109,13 @@ struct Layout {
   }
 };
 
-TEST(Cache, KeepsTimesForThoseWhoAsk) {
+struct Cache : ::testing::Test {
   const TempFolder folder;
-  const Dataset data = timed_sample();
   const std::string path = folder / "set.mfc";
+};
+
+TEST_F(Cache, KeepsTimesForThoseWhoAsk) {
+  const Dataset data = timed_sample();
   write_cache(path, data, 2);
   EXPECT_TRUE(read_cache_head(path).has_times);
   const Dataset back = read_cache(path, 2, true);
@@ -135,9 +138,7 @@ TEST(Cache, KeepsTimesForThoseWhoAsk) {
 }
 
 // With the right checksum, as another program may write it.
-TEST(Cache, RefusesPlacesThatThereAreNot) {
-  const TempFolder folder;
-  const std::string path = folder / "set.mfc";
+TEST_F(Cache, RefusesPlacesThatThereAreNot) {
   for (const std::int64_t place : {std::int64_t{-1}, std::int64_t{45}, std::int64_t{1} << 40}) {
     Dataset data = timed_sample();
     ASSERT_EQ(data.ratings.nnz(), 45);
@@ -150,12 +151,11 @@ TEST(Cache, RefusesPlacesThatThereAreNot) {
   }
 }
 
-TEST(Cache, RoundTrip) {
-  const TempFolder folder;
+TEST_F(Cache, RoundTrip) {
   const Dataset data = sample();
-  const std::string path = folder / "deep/er/set.mfc";
-  write_cache(path, data, 2, "the key");
-  const Dataset back = read_cache(path, 2);
+  const std::string deep = folder / "deep/er/set.mfc";
+  write_cache(deep, data, 2, "the key");
+  const Dataset back = read_cache(deep, 2);
   expect_equal(data, back);
   EXPECT_EQ(back.info.name, data.info.name);
   EXPECT_TRUE(back.info.look_alike);
@@ -168,17 +168,16 @@ TEST(Cache, RoundTrip) {
   EXPECT_EQ(back.info.content_hash, content_hash(data.ratings, 1));
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(back.ratings.values().data()) % 64, 0U);
 
-  const CacheHead head = read_cache_head(path);
+  const CacheHead head = read_cache_head(deep);
   EXPECT_EQ(head.key, "the key");
   EXPECT_EQ(head.n_users, 9);
   EXPECT_EQ(head.n_items, 9);
   EXPECT_EQ(head.nnz, 45);
   EXPECT_TRUE(head.has_parts);
-  EXPECT_FALSE(std::filesystem::exists(path + ".tmp"));
+  EXPECT_FALSE(std::filesystem::exists(deep + ".tmp"));
 }
 
-TEST(Cache, ALinkInThePlaceOfItsTemporaryFileIsNotFollowed) {
-  const TempFolder folder;
+TEST_F(Cache, ALinkInThePlaceOfItsTemporaryFileIsNotFollowed) {
   write_file(folder / "precious", "mine");
   fs::create_symlink(folder / "precious", folder / "a.mfc.tmp");
   write_cache(folder / "a.mfc", sample(), 1);
@@ -187,8 +186,7 @@ TEST(Cache, ALinkInThePlaceOfItsTemporaryFileIsNotFollowed) {
   EXPECT_EQ(read_cache(folder / "a.mfc", 1).ratings.nnz(), sample().ratings.nnz());
 }
 
-TEST(Cache, WhatAKilledWriterLeftGoesUnlessItStillWrites) {
-  const TempFolder folder;
+TEST_F(Cache, WhatAKilledWriterLeftGoesUnlessItStillWrites) {
   for (const char* name : {"dead.mfc.tmp", "alive.mfc.tmp", "other.tmp"}) {
     write_file(folder / name, "half");
   }
@@ -199,9 +197,7 @@ TEST(Cache, WhatAKilledWriterLeftGoesUnlessItStillWrites) {
   EXPECT_TRUE(fs::exists(folder / "other.tmp"));
 }
 
-TEST(Cache, OfTwoThatReplaceNothingTheFirstStays) {
-  const TempFolder folder;
-  const std::string path = folder / "a.mfc";
+TEST_F(Cache, OfTwoThatReplaceNothingTheFirstStays) {
   write_cache(path, sample(9), 1, "", false);
   EXPECT_HAS(error_of([&] { write_cache(path, sample(5), 1, "", false); }).what(),
              "made meanwhile");
@@ -210,8 +206,7 @@ TEST(Cache, OfTwoThatReplaceNothingTheFirstStays) {
   EXPECT_EQ(read_cache(path, 1).ratings.n_users(), 5);
 }
 
-TEST(Cache, RoundTripOfNothing) {
-  const TempFolder folder;
+TEST_F(Cache, RoundTripOfNothing) {
   Dataset data;
   data.ratings = test::ratings_of(0, 0, {});
   write_cache(folder / "empty.mfc", data, 1);
@@ -221,8 +216,7 @@ TEST(Cache, RoundTripOfNothing) {
   EXPECT_FALSE(read_cache_head(folder / "empty.mfc").has_parts);
 }
 
-TEST(Cache, SameFileForAnyNumberOfThreads) {
-  const TempFolder folder;
+TEST_F(Cache, SameFileForAnyNumberOfThreads) {
   const Dataset data = sample(1000);  // several MiB, so that the hashing is really parallel
   write_cache(folder / "a.mfc", data, 1, "k");
   write_cache(folder / "b.mfc", data, 5, "k");
@@ -230,10 +224,8 @@ TEST(Cache, SameFileForAnyNumberOfThreads) {
   expect_equal(read_cache(folder / "a.mfc", 5), data);
 }
 
-TEST(Cache, FlippedBitIsFoundAndNamed) {
-  const TempFolder folder;
+TEST_F(Cache, FlippedBitIsFoundAndNamed) {
   const Dataset data = sample();
-  const std::string path = folder / "set.mfc";
   write_cache(path, data, 1);
   const std::string good = read_file(path);
   const Layout layout(good, data);
@@ -258,9 +250,7 @@ TEST(Cache, FlippedBitIsFoundAndNamed) {
 }
 
 // A file with right checksums that no build of ours wrote.
-TEST(Cache, WhatIsNotCanonicalIsRefused) {
-  const TempFolder folder;
-  const std::string path = folder / "a.mfc";
+TEST_F(Cache, WhatIsNotCanonicalIsRefused) {
   const auto refusal = [&](auto change) {
     Ratings::Arrays arrays = test::arrays_of(sample().ratings);
     Dataset data = sample();
@@ -308,9 +298,7 @@ std::string described_otherwise(std::string file, const std::string& from, const
 }
 
 // They would be cast to what they do not fit.
-TEST(Cache, NumbersOfItsDescriptionAreChecked) {
-  const TempFolder folder;
-  const std::string path = folder / "a.mfc";
+TEST_F(Cache, NumbersOfItsDescriptionAreChecked) {
   Dataset data = sample();
   data.info.content_hash = 12345;
   write_cache(path, data, 1, std::string(100, 'k'));  // room for longer numbers
@@ -330,10 +318,8 @@ TEST(Cache, NumbersOfItsDescriptionAreChecked) {
   EXPECT_HAS(refusal("[", "[[[[[["), "its description");
 }
 
-TEST(Cache, CutFileIsFound) {
-  const TempFolder folder;
+TEST_F(Cache, CutFileIsFound) {
   const Dataset data = sample();
-  const std::string path = folder / "set.mfc";
   write_cache(path, data, 1);
   const std::string good = read_file(path);
   const Layout layout(good, data);
@@ -350,9 +336,7 @@ TEST(Cache, CutFileIsFound) {
   EXPECT_HAS(error_of([&] { read_cache(path, 1); }).what(), "1 bytes follow its end");
 }
 
-TEST(Cache, ForeignFilesAreNamed) {
-  const TempFolder folder;
-  const std::string path = folder / "set.mfc";
+TEST_F(Cache, ForeignFilesAreNamed) {
   write_cache(path, sample(), 1);
   const std::string good = read_file(path);
 
@@ -373,9 +357,7 @@ TEST(Cache, ForeignFilesAreNamed) {
   EXPECT_HAS(error_of([&] { read_cache(folder / "none.mfc", 1); }).what(), "no such file");
 }
 
-TEST(Cache, MappingOutlivesItsReplacement) {
-  const TempFolder folder;
-  const std::string path = folder / "set.mfc";
+TEST_F(Cache, MappingOutlivesItsReplacement) {
   write_cache(path, sample(9, 1.0F), 1);
   const Dataset old = read_cache(path, 1);
   write_cache(path, sample(9, 2.0F), 1);
@@ -385,9 +367,7 @@ TEST(Cache, MappingOutlivesItsReplacement) {
 
 // Several pieces of the checksums: what is wrong is found in each, and the same for any number of
 // threads.
-TEST(Cache, LargeFilesAreCheckedPieceByPiece) {
-  const TempFolder folder;
-  const std::string path = folder / "set.mfc";
+TEST_F(Cache, LargeFilesAreCheckedPieceByPiece) {
   const Dataset data = sample(1200);
   ASSERT_GT(4 * data.ratings.nnz(), 2 * PieceHash::kPieceBytes);
   write_cache(path, data, 2);
@@ -419,10 +399,8 @@ TEST(Cache, LargeFilesAreCheckedPieceByPiece) {
 }
 
 // Another thread may be reading the piece before: it is looked at when all are there.
-TEST(Cache, ItemsAscendOverPieces) {
+TEST_F(Cache, ItemsAscendOverPieces) {
   constexpr std::int64_t kBegin = PieceHash::kPieceBytes / 4;
-  const TempFolder folder;
-  const std::string path = folder / "set.mfc";
   Dataset data = sample(1200);
   Ratings::Views views = data.ratings.views();
   ASSERT_FALSE(std::ranges::binary_search(views.user_offsets, kBegin));
@@ -442,8 +420,12 @@ TEST(Cache, ItemsAscendOverPieces) {
   }
 }
 
-TEST(Cached, AFailureToWriteIsAWarning) {
+struct Cached : ::testing::Test {
   const TempFolder folder;
+  const std::string path = folder / "set.mfc";
+};
+
+TEST_F(Cached, AFailureToWriteIsAWarning) {
   const StandardError log;
   std::filesystem::create_directory(folder / "set.mfc.tmp");  // in the place of the file
   expect_equal(cached(folder / "set.mfc", "k", build_sample, 1), sample());
@@ -452,9 +434,7 @@ TEST(Cached, AFailureToWriteIsAWarning) {
   EXPECT_FALSE(std::filesystem::exists(folder / "set.mfc"));
 }
 
-TEST(Cached, BuildsOnceAndWhenTheKeyChanges) {
-  const TempFolder folder;
-  const std::string path = folder / "set.mfc";
+TEST_F(Cached, BuildsOnceAndWhenTheKeyChanges) {
   int built = 0;
   const auto build = [&] {
     ++built;
@@ -478,9 +458,7 @@ TEST(Cached, BuildsOnceAndWhenTheKeyChanges) {
   EXPECT_EQ(built, 2);
 }
 
-TEST(Cached, RebuildsADamagedFileAndSaysSo) {
-  const TempFolder folder;
-  const std::string path = folder / "set.mfc";
+TEST_F(Cached, RebuildsADamagedFileAndSaysSo) {
   const Dataset data = sample();
   write_cache(path, data, 1, "k");
   const std::string good = read_file(path);
@@ -498,9 +476,7 @@ TEST(Cached, RebuildsADamagedFileAndSaysSo) {
   expect_equal(read_cache(path, 1), data);
 }
 
-TEST(Cached, AnErrorOfTheBuilderLeavesNothing) {
-  const TempFolder folder;
-  const std::string path = folder / "set.mfc";
+TEST_F(Cached, AnErrorOfTheBuilderLeavesNothing) {
   const auto build = []() -> Dataset { fail(ErrorKind::data, "bad line"); };
   EXPECT_EQ(std::string(error_of([&] { cached(path, "k", build, 1); }).what()), "bad line");
   EXPECT_FALSE(std::filesystem::exists(path));
@@ -582,9 +558,7 @@ TEST(WriteCache, FullDisk) {
   expect_equal(read_cache(path, 1), sample(9));  // the old one is untouched
 }
 
-TEST(Cached, TwoThreadsBuildOnce) {
-  const TempFolder folder;
-  const std::string path = folder / "set.mfc";
+TEST_F(Cached, TwoThreadsBuildOnce) {
   std::atomic<int> built{0};
   const auto work = [&] {
     expect_equal(cached(
@@ -603,9 +577,7 @@ TEST(Cached, TwoThreadsBuildOnce) {
 }
 
 // Both processes have begun before either builds; the builder leaves a mark each time it runs.
-TEST(Cached, TwoProcessesBuildOnce) {
-  const TempFolder folder;
-  const std::string path = folder / "set.mfc";
+TEST_F(Cached, TwoProcessesBuildOnce) {
   const std::string marks = folder / "marks";
   std::array<int, 2> begun{};
   ASSERT_EQ(::pipe(begun.data()), 0);

@@ -161,8 +161,11 @@ TEST(ComparedCase, RunsFromTheStartHaveNoTimeOfAnEpoch) {
   EXPECT_EQ(compared_case("a", file, {})->epoch_s, 0.2) << "evaluated at its end only";
 }
 
-TEST(Compare, IsByTheMetricOfRunsThatCompleted) {
+struct Compare : ::testing::Test {
   const Folders f;
+};
+
+TEST_F(Compare, IsByTheMetricOfRunsThatCompleted) {
   write(f.a, {.seed = 1, .status = "timeout"});
   write_runs(f.a, {1, 1.1, 0.9}, {.seed = 2});
   write_runs(f.b, {1, 1.1, 0.9}, {.seed = 2});
@@ -190,8 +193,7 @@ TEST(Compare, IsByTheMetricOfRunsThatCompleted) {
 // ---- grouping of runs
 // ----------------------------------------------------------------------------
 
-TEST(Compare, PairsRunsBySeedAndTakesARunForOne) {
-  const Folders f;
+TEST_F(Compare, PairsRunsBySeedAndTakesARunForOne) {
   write_runs(f.a, {1, 2, 4});
   write_runs(f.b, {1.1, 2.4, 4.2});
   const auto row = f.compare().rows.at(0);
@@ -207,8 +209,7 @@ TEST(Compare, PairsRunsBySeedAndTakesARunForOne) {
   EXPECT_NEAR(*row.epoch_time.first.middle, 2, 1e-12) << "the geometric mean";
 }
 
-TEST(Compare, GivesNoVerdictOnTimesOfAMachineThatWasShared) {
-  const Folders f;
+TEST_F(Compare, GivesNoVerdictOnTimesOfAMachineThatWasShared) {
   const Contention single{std::vector<std::string>{}, std::nullopt};
   const Contention shared{std::vector<std::string>{"training: other programs"}, std::nullopt};
   write_runs(f.a, {1, 1.001, 0.999}, {.contention = single});
@@ -237,8 +238,7 @@ TEST(Compare, GivesNoVerdictOnTimesOfAMachineThatWasShared) {
   EXPECT_EQ(row.epoch_time.second.contended, 1) << "counted all the same";
 }
 
-TEST(Compare, SaysWhichAllowedTimesAreOfASharedMachine) {
-  const Folders f;
+TEST_F(Compare, SaysWhichAllowedTimesAreOfASharedMachine) {
   const Contention shared{std::vector<std::string>{"training: other programs"}, std::nullopt};
   write_runs(f.a, {1, 1.001, 0.999});
   write_runs(f.b, {2, 2.001, 1.999}, {.contention = shared});
@@ -247,8 +247,7 @@ TEST(Compare, SaysWhichAllowedTimesAreOfASharedMachine) {
   EXPECT_HAS(to_text(f.compare(options)), "epoch time: contended: 0 of 3, 3 of 3");
 }
 
-TEST(Compare, CountsProcessesAndHosts) {
-  const Folders f;
+TEST_F(Compare, CountsProcessesAndHosts) {
   for (const int seed : {1, 2, 3}) {
     const std::string process = "process-" + std::to_string(seed);
     write_runs(f.a, {1}, {.seed = seed, .process = "process-0", .host = "host-1"});
@@ -267,8 +266,7 @@ TEST(Compare, CountsProcessesAndHosts) {
   EXPECT_EQ(json["rows"][0]["origins"]["first"]["hosts"], Json::array({"host-1"}));
 }
 
-TEST(Compare, SaysNothingOfHostsWhereOlderFilesDoNot) {
-  const Folders f;
+TEST_F(Compare, SaysNothingOfHostsWhereOlderFilesDoNot) {
   write_runs(f.a, {1, 1.001, 0.999});
   write_runs(f.b, {2, 2.001, 1.999}, {.process = "process-1", .host = "host-1"});
   const std::string text = to_text(f.compare());
@@ -276,8 +274,7 @@ TEST(Compare, SaysNothingOfHostsWhereOlderFilesDoNot) {
   EXPECT_HAS(text, "made by unknown processes; the second by 1 process");
 }
 
-TEST(Compare, JudgesEpochsOfADeviceOnABusyHostButNotTheirAnswer) {
-  const Folders f;
+TEST_F(Compare, JudgesEpochsOfADeviceOnABusyHostButNotTheirAnswer) {
   const Contention busy_host{std::vector<std::string>{},
                              std::vector<std::string>{"prepare: other programs"}};
   write_runs(f.a, {1, 1.001, 0.999}, {.contention = busy_host, .gpu = true});
@@ -288,15 +285,13 @@ TEST(Compare, JudgesEpochsOfADeviceOnABusyHostButNotTheirAnswer) {
   EXPECT_EQ(headline(row), "epochs slower, answer contended");
 }
 
-TEST(Compare, TakesRunsOfWhichNobodyKnowsAsTheyAre) {
-  const Folders f;
+TEST_F(Compare, TakesRunsOfWhichNobodyKnowsAsTheyAre) {
   write_runs(f.a, {1, 1.001, 0.999});
   write_runs(f.b, {2, 2.001, 1.999});
   EXPECT_EQ(f.compare().rows.at(0).epoch_time.verdict, Verdict::slower);
 }
 
-TEST(Compare, GivesNoVerdictForFewerThanThreeRunsASide) {
-  const Folders f;
+TEST_F(Compare, GivesNoVerdictForFewerThanThreeRunsASide) {
   write_runs(f.a, {1, 1});
   write_runs(f.b, {2, 2, 2, 2});
   const auto report = f.compare();
@@ -309,8 +304,7 @@ TEST(Compare, GivesNoVerdictForFewerThanThreeRunsASide) {
   EXPECT_FALSE(has(report, Complaint::slower));
 }
 
-TEST(Compare, WithoutPairsTheSidesStandAgainstEachOther) {
-  const Folders f;
+TEST_F(Compare, WithoutPairsTheSidesStandAgainstEachOther) {
   write_runs(f.a, {1.00, 1.01, 0.99});
   write_runs(f.b, {1.20, 1.21, 1.19, 1.20}, {.seed = 11});
   const auto row = f.compare().rows.at(0);
@@ -319,8 +313,7 @@ TEST(Compare, WithoutPairsTheSidesStandAgainstEachOther) {
   EXPECT_HAS(to_text(f.compare()), "3 and 4 runs");
 }
 
-TEST(Compare, TheKeyHasContentSplitAndEvaluation) {
-  const Folders f;
+TEST_F(Compare, TheKeyHasContentSplitAndEvaluation) {
   write_runs(f.a, {1, 1, 1});
   write_runs(f.b, {1, 1, 1}, {.content = "bbbb"});
   write_runs(f.b, {1, 1, 1}, {.every = 2});
@@ -335,8 +328,7 @@ TEST(Compare, TheKeyHasContentSplitAndEvaluation) {
   EXPECT_TRUE(has(report, Complaint::missing));
 }
 
-TEST(Compare, WhatIsIgnoredMayDiffer) {
-  const Folders f;
+TEST_F(Compare, WhatIsIgnoredMayDiffer) {
   write_runs(f.a, {1, 1, 1});
   write_runs(f.b, {1, 1, 1}, {.every = 2});
   EXPECT_EQ(f.compare({.ignored = {"evaluate.every"}}).rows.size(), 1u);
@@ -348,8 +340,7 @@ TEST(Compare, WhatIsIgnoredMayDiffer) {
   EXPECT_HAS(alike, "are the same case with seed 1");
 }
 
-TEST(Compare, LabelsHaveEveryParameterThatDiffers) {
-  const Folders f;
+TEST_F(Compare, LabelsHaveEveryParameterThatDiffers) {
   for (const double reg : {0.05, 0.1}) {
     for (const int threads : {1, 4}) {
       const Json params = {{"factors", 50}, {"reg", reg}, {"model", "plain"}, {"threads", threads}};
@@ -455,8 +446,7 @@ TEST(Between, EpochsOfAnotherMethodAreOtherWork) {
 // ---- verdicts
 // -------------------------------------------------------------------------------------
 
-TEST(Compare, RunsThatMissTheTargetAreInfinitelyLate) {
-  const Folders f;
+TEST_F(Compare, RunsThatMissTheTargetAreInfinitelyLate) {
   write_runs(f.a, {1, 1, 1, 1, 1}, {.target_rmse = 0.8});
   write_runs(f.b, {1, 1, 1}, {.target_rmse = 0.8});
   write_runs(f.b, {1, 1}, {.seed = 4, .rmse = {1.0, 0.9, 0.85}, .target_rmse = 0.8});
@@ -471,8 +461,7 @@ TEST(Compare, RunsThatMissTheTargetAreInfinitelyLate) {
   EXPECT_EQ(earlier.answer_time.pairs, 5);
 }
 
-TEST(Compare, ATargetThatInitialFactorsMeetTakesNoTraining) {
-  const Folders f;
+TEST_F(Compare, ATargetThatInitialFactorsMeetTakesNoTraining) {
   write_runs(f.a, {1, 1, 1}, {.target_rmse = 2.5});
   write_runs(f.b, {1, 1, 1}, {.target_rmse = 2.5});
   const auto report = f.compare();
@@ -480,8 +469,7 @@ TEST(Compare, ATargetThatInitialFactorsMeetTakesNoTraining) {
   EXPECT_HAS(to_text(report), "0 s: the initial factors meet it");
 }
 
-TEST(Compare, AllRunsThatMissTheTargetAreSlower) {
-  const Folders f;
+TEST_F(Compare, AllRunsThatMissTheTargetAreSlower) {
   write_runs(f.a, {1, 1, 1, 1, 1}, {.target_rmse = 0.8});
   write_runs(f.b, {1, 1, 1, 1, 1}, {.rmse = {1.0, 0.9, 0.85}, .target_rmse = 0.8});
   const auto report = f.compare();
@@ -496,8 +484,7 @@ TEST(Compare, AllRunsThatMissTheTargetAreSlower) {
       << "JSON has no infinity";
 }
 
-TEST(Compare, DivergedAndFailedRunsAreShownAndNeverAnswer) {
-  const Folders f;
+TEST_F(Compare, DivergedAndFailedRunsAreShownAndNeverAnswer) {
   write_runs(f.a, {1, 1, 1, 1, 1});
   write_runs(f.b, {1, 1, 1});
   write_runs(f.b, {1}, {.seed = 4, .status = "diverged"});
@@ -523,8 +510,7 @@ void fail_while_loading(const std::string& folder, int seed) {
                  {"clocks", {{"prepare_s", 0}, {"transfer_s", 0}, {"train_s", 0}}}});
 }
 
-TEST(Compare, RunsThatFailedWhileLoadingAreOfTheirConfiguration) {
-  const Folders f;
+TEST_F(Compare, RunsThatFailedWhileLoadingAreOfTheirConfiguration) {
   write_runs(f.a, {1, 1, 1, 1, 1});
   write_runs(f.b, {1, 1, 1});
   fail_while_loading(f.b, 4);
@@ -536,8 +522,7 @@ TEST(Compare, RunsThatFailedWhileLoadingAreOfTheirConfiguration) {
   EXPECT_TRUE(has(report, Complaint::failed));
 }
 
-TEST(Compare, AllRunsThatFailedWhileLoadingAreARow) {
-  const Folders f;
+TEST_F(Compare, AllRunsThatFailedWhileLoadingAreARow) {
   write_runs(f.a, {1, 1, 1});
   std::filesystem::create_directories(f.b);
   for (const int seed : {1, 2, 3}) fail_while_loading(f.b, seed);
@@ -546,8 +531,7 @@ TEST(Compare, AllRunsThatFailedWhileLoadingAreARow) {
   EXPECT_TRUE(f.compare().rows.empty());
 }
 
-TEST(Compare, UnfinishedAndProfiledFilesAreListed) {
-  const Folders f;
+TEST_F(Compare, UnfinishedAndProfiledFilesAreListed) {
   write_runs(f.a, {1, 1, 1});
   write_runs(f.b, {1, 1, 1});
   ResultWriter(f.b + "/unfinished.jsonl").append(header_of({.seed = 9}));
@@ -564,8 +548,7 @@ TEST(Compare, UnfinishedAndProfiledFilesAreListed) {
                                       "unfinished.jsonl: unfinished"}));
 }
 
-TEST(Compare, FasterAtWorseQualityIsSaidSo) {
-  const Folders f;
+TEST_F(Compare, FasterAtWorseQualityIsSaidSo) {
   write_runs(f.a, {1.00, 1.01, 0.99, 1, 1}, {.rmse = {1, 0.9, 0.800}});
   write_runs(f.b, {0.90, 0.91, 0.89, 0.9, 0.9}, {.rmse = {1, 0.9, 0.804}});
   const auto worse = f.compare().rows.at(0);
@@ -577,8 +560,7 @@ TEST(Compare, FasterAtWorseQualityIsSaidSo) {
   EXPECT_EQ(headline(back.rows.at(0)), "slower at better rmse");
 }
 
-TEST(Compare, DifferentTargetsAreNoTarget) {
-  const Folders f;
+TEST_F(Compare, DifferentTargetsAreNoTarget) {
   write_runs(f.a, {1, 1, 1}, {.target_rmse = 0.9});
   write_runs(f.b, {1, 1, 1}, {.target_rmse = 0.8});
   const auto row = f.compare().rows.at(0);
@@ -587,8 +569,7 @@ TEST(Compare, DifferentTargetsAreNoTarget) {
   EXPECT_EQ(f.compare({.target = TargetSpec{kTestRmse, 0.9}}).rows.at(0).target->value, 0.9);
 }
 
-TEST(Compare, AnEditedTargetCountsForWhatTheSpecLists) {
-  const Folders f;
+TEST_F(Compare, AnEditedTargetCountsForWhatTheSpecLists) {
   write_runs(f.a, {1, 1, 1}, {.target_rmse = 0.9});
   write_runs(f.b, {1, 1, 1}, {.target_rmse = 0.9});
   write_runs(f.b, {1}, {.seed = 4, .target_rmse = 0.8});
@@ -603,8 +584,7 @@ TEST(Compare, AnEditedTargetCountsForWhatTheSpecLists) {
   EXPECT_EQ(f.compare().rows.at(0).epoch_time.second.runs, 1) << "the others are of another spec";
 }
 
-TEST(Compare, CasesOfAnEarlierSpecAreLeftOut) {
-  const Folders f;
+TEST_F(Compare, CasesOfAnEarlierSpecAreLeftOut) {
   write_runs(f.a, {1, 1, 1}, {});
   write_runs(f.b, {1, 1, 1}, {});
   write_runs(f.b, {7}, {.seed = 4});
@@ -616,8 +596,7 @@ TEST(Compare, CasesOfAnEarlierSpecAreLeftOut) {
   EXPECT_EQ(report.rows.at(0).epoch_time.second.runs, 3);
 }
 
-TEST(Compare, EachRowPaysForTheOthers) {
-  const Folders f;
+TEST_F(Compare, EachRowPaysForTheOthers) {
   // 4.4 % with p of about 0.02: a finding on its own, none among five rows.
   const std::vector<double> slower = {1.02, 1.08, 1.03, 1.07, 1.02};
   for (int factors = 1; factors <= 5; ++factors) {
@@ -689,11 +668,11 @@ double share_of(double ratio, const std::vector<Verdict>& wanted) {
   return static_cast<double>(count) / all;
 }
 
-TEST(Compare, OfTheSameTwiceSaysSoOrNothing) {
+TEST_F(Compare, OfTheSameTwiceSaysSoOrNothing) {
   EXPECT_LE(share_of(1, {Verdict::faster, Verdict::slower, Verdict::better, Verdict::worse}), 0.02);
 }
 
-TEST(Compare, FindsFivePercentWithFiveRunsASide) {
+TEST_F(Compare, FindsFivePercentWithFiveRunsASide) {
   EXPECT_GE(share_of(1.05, {Verdict::slower}), 0.9);
 }
 

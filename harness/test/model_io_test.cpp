@@ -18,10 +18,11 @@ using testing::message_of;
 using testing::random_ratings;
 using testing::TempFolder;
 
-class ModelIo : public ::testing::TestWithParam<ModelKind> {};
+struct ModelIo : ::testing::TestWithParam<ModelKind> {
+  const TempFolder folder;
+};
 
 TEST_P(ModelIo, PredictsInOriginalIdsAsTheEvaluatorDoes) {
-  const TempFolder folder;
   const Ratings train = random_ratings(30, 20, 0.2, 3);
   Model model = initial_model(30, 20, 5, GetParam(), 3.2, InitSpec{}, 1);
   for (auto& b : model.user_bias) b = 0.5F;
@@ -41,7 +42,6 @@ TEST_P(ModelIo, PredictsInOriginalIdsAsTheEvaluatorDoes) {
 }
 
 TEST_P(ModelIo, RecommendsTheBestUnseenItemsInOrder) {
-  const TempFolder folder;
   const Ratings train = random_ratings(30, 20, 0.3, 3);
   const Model model = initial_model(30, 20, 5, GetParam(), 3.2, InitSpec{}, 1);
   save_model(folder / "m", model.view(), train, Predictor(train), {}, {});
@@ -74,7 +74,6 @@ Ratings named_ratings() {
 }
 
 TEST_P(ModelIo, IdsThatAreTextComeBack) {
-  const TempFolder folder;
   const Ratings train = named_ratings();
   const Model model = initial_model(2, 3, 5, GetParam(), 3.2, InitSpec{}, 1);
   save_model(folder / "m", model.view(), train, {}, {}, {});
@@ -92,7 +91,6 @@ TEST_P(ModelIo, IdsThatAreTextComeBack) {
 }
 
 TEST_P(ModelIo, NamesThatDoNotFitAreRefused) {
-  const TempFolder folder;
   const Model model = initial_model(2, 3, 5, GetParam(), 3.2, InitSpec{}, 1);
   const auto refusal = [&](const std::string& names) {
     save_model(folder / "m", model.view(), named_ratings(), {}, {}, {});
@@ -110,7 +108,6 @@ TEST_P(ModelIo, NamesThatDoNotFitAreRefused) {
 }
 
 TEST_P(ModelIo, ArraysThatDoNotFitTogetherAreRefused) {
-  const TempFolder folder;
   const Ratings train = random_ratings(6, 5, 0.6, 3);
   const Model model = initial_model(6, 5, 4, GetParam(), 3.2, InitSpec{}, 1);
   const auto refusal = [&](const std::string& file, auto values, auto change) {
@@ -139,7 +136,6 @@ TEST_P(ModelIo, ArraysThatDoNotFitTogetherAreRefused) {
 }
 
 TEST_P(ModelIo, SizesThatNoModelHasAreRefused) {
-  const TempFolder folder;
   const Ratings train = random_ratings(6, 5, 0.6, 3);
   const Model model = initial_model(6, 5, 4, GetParam(), 3.2, InitSpec{}, 1);
   save_model(folder / "m", model.view(), train, {}, {}, {});
@@ -162,7 +158,6 @@ TEST_P(ModelIo, SizesThatNoModelHasAreRefused) {
 }
 
 TEST_P(ModelIo, ClipsAsTheEvaluatorDoesWhereTheCaseClips) {
-  const TempFolder folder;
   const Ratings train = random_ratings(30, 20, 0.3, 3);
   Model model = initial_model(30, 20, 5, GetParam(), 3.2, InitSpec{}, 1);
   Rng rng(1);
@@ -185,7 +180,6 @@ TEST_P(ModelIo, ClipsAsTheEvaluatorDoesWhereTheCaseClips) {
 
 // Clipping makes the best items equal; they are ordered by the scores before it.
 TEST_P(ModelIo, RecommendsInTheOrderBeforeClipping) {
-  const TempFolder folder;
   const Ratings train = random_ratings(30, 20, 0.3, 3);
   Model model = initial_model(30, 20, 1, GetParam(), 3.2, InitSpec{}, 1);
   for (auto& p : model.p) p = 1;

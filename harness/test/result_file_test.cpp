@@ -34,9 +34,12 @@ Json footer() {
       {"type", "footer"}, {"status", "completed"}, {"updates", 1}, {"clocks", {{"train_s", 1.5}}}};
 }
 
-TEST(ResultFile, IsReadBackAsWritten) {
+struct ResultFile : ::testing::Test {
   const TempFolder folder;
   const std::string path = folder / "a.jsonl";
+};
+
+TEST_F(ResultFile, IsReadBackAsWritten) {
   {
     ResultWriter writer(path);
     writer.append({{"type", "header"}, {"case_id", "a"}});
@@ -51,9 +54,7 @@ TEST(ResultFile, IsReadBackAsWritten) {
   EXPECT_EQ(file->header["case_id"], "a");
 }
 
-TEST(ResultFile, ALineCutInTheMiddleIsNotUsed) {
-  const TempFolder folder;
-  const std::string path = folder / "a.jsonl";
+TEST_F(ResultFile, ALineCutInTheMiddleIsNotUsed) {
   const std::string whole = footer().dump();
   std::ofstream(path) << "{\"type\": \"header\"}\n"
                       << point(1).dump() << "\n"
@@ -68,9 +69,7 @@ TEST(ResultFile, ALineCutInTheMiddleIsNotUsed) {
   EXPECT_FALSE(read_result_file(path)->finished());
 }
 
-TEST(ResultFile, ADamagedLineIsNamedAndNothingFromItOnIsUsed) {
-  const TempFolder folder;
-  const std::string path = folder / "a.jsonl";
+TEST_F(ResultFile, ADamagedLineIsNamedAndNothingFromItOnIsUsed) {
   const std::string header = "{\"type\":\"header\"}";
   const std::string no_clocks = R"({"type":"footer","status":"completed","updates":1})";
   const std::string no_status = R"({"type":"footer","updates":1,"clocks":{"train_s":1}})";
@@ -88,9 +87,7 @@ TEST(ResultFile, ADamagedLineIsNamedAndNothingFromItOnIsUsed) {
   EXPECT_FALSE(read_result_file(folder / "none.jsonl"));
 }
 
-TEST(ResultFile, AVersionThatIsNotKnownIsNotRead) {
-  const TempFolder folder;
-  const std::string path = folder / "a.jsonl";
+TEST_F(ResultFile, AVersionThatIsNotKnownIsNotRead) {
   std::ofstream(path) << "{\"type\":\"header\",\"schema_version\":2}\n" << footer().dump() << "\n";
   const auto file = read_result_file(path);
   ASSERT_TRUE(file);
@@ -99,9 +96,7 @@ TEST(ResultFile, AVersionThatIsNotKnownIsNotRead) {
             path + ": line 1: found schema_version 2, and this version knows 1 only");
 }
 
-TEST(ResultFile, WhatIsNoUtf8IsWrittenAllTheSame) {
-  const TempFolder folder;
-  const std::string path = folder / "a.jsonl";
+TEST_F(ResultFile, WhatIsNoUtf8IsWrittenAllTheSame) {
   ResultWriter writer(path);
   writer.append({{"type", "header"},
                  {"text",
@@ -110,9 +105,7 @@ TEST(ResultFile, WhatIsNoUtf8IsWrittenAllTheSame) {
   EXPECT_EQ(read_result_file(path)->header["text"], "a\uFFFDb");
 }
 
-TEST(ResultFile, IsSetAsideUnderTheFirstFreeName) {
-  const TempFolder folder;
-  const std::string path = folder / "a.jsonl";
+TEST_F(ResultFile, IsSetAsideUnderTheFirstFreeName) {
   for (int n = 1; n <= 2; ++n) {
     std::ofstream(path) << n;
     EXPECT_EQ(set_aside(path), path + ".partial-" + std::to_string(n));
@@ -120,9 +113,7 @@ TEST(ResultFile, IsSetAsideUnderTheFirstFreeName) {
 }
 
 // A limit of the process stands in for a full disk: the same write(2) fails.
-TEST(ResultFile, AFullDiskIsAnErrorAndKeepsTheEarlierLines) {
-  const TempFolder folder;
-  const std::string path = folder / "a.jsonl";
+TEST_F(ResultFile, AFullDiskIsAnErrorAndKeepsTheEarlierLines) {
   const pid_t child = ::fork();
   if (child == 0) {
     std::signal(SIGXFSZ, SIG_IGN);
@@ -159,22 +150,19 @@ int descriptor_of(const std::string& path) {
 }
 
 // A network file system says so only when the file is closed. A descriptor that is gone stands in.
-TEST(ResultFile, WhatTheSystemCouldNotKeepIsAnErrorAtItsEnd) {
-  const TempFolder folder;
+TEST_F(ResultFile, WhatTheSystemCouldNotKeepIsAnErrorAtItsEnd) {
   for (const bool on_disk : {true, false}) {
-    const std::string path = folder / (on_disk ? "a.jsonl" : "b.jsonl");
-    ResultWriter whole(path);
+    const std::string kept = folder / (on_disk ? "a.jsonl" : "b.jsonl");
+    ResultWriter whole(kept);
     whole.append({{"type", "header"}});
     whole.end(on_disk);
-    ResultWriter lost(path + "2");
-    ::close(descriptor_of(path + "2"));
+    ResultWriter lost(kept + "2");
+    ::close(descriptor_of(kept + "2"));
     EXPECT_HAS(message_of([&] { lost.end(on_disk); }), "2: cannot be written to the disk");
   }
 }
 
-TEST(ResultFile, IsWrittenByOneProcessAlone) {
-  const TempFolder folder;
-  const std::string path = folder / "a.jsonl";
+TEST_F(ResultFile, IsWrittenByOneProcessAlone) {
   const ResultWriter first(path);
   EXPECT_HAS(message_of([&] { ResultWriter second(path); }), "cannot be written");
 }

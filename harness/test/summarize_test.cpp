@@ -76,7 +76,6 @@ struct Results {
     for (std::string line; std::getline(text, line);) found.push_back(parse_json(line, "line"));
     return found;
   }
-
 };
 
 TEST(Csv, CellsGiveTheirValuesBack) {
@@ -99,8 +98,11 @@ TEST(Csv, CellsGiveTheirValuesBack) {
   EXPECT_EQ(csv_cell(Json::array({1, "b"})), "\"[1,\"\"b\"\"]\"");
 }
 
-TEST(Summarize, ACaseWithoutItsFooterIsUnfinished) {
+struct Summarize : ::testing::Test {
   Results results;
+};
+
+TEST_F(Summarize, ACaseWithoutItsFooterIsUnfinished) {
   results.write("r/a.jsonl", {header("a"), point(0, 0, 2.5)}, "{\"type\": \"trace\", \"epo");
   const Summarized done = results.run();
   EXPECT_EQ(done.left_out, 0);
@@ -109,8 +111,7 @@ TEST(Summarize, ACaseWithoutItsFooterIsUnfinished) {
   EXPECT_EQ(row["trace"]["answer_s"], Json::array({nullptr}));
 }
 
-TEST(Summarize, DamagedAndForeignFilesAreNamedAndLeftOut) {
-  Results results;
+TEST_F(Summarize, DamagedAndForeignFilesAreNamedAndLeftOut) {
   results.write_case("r/good.jsonl", "good");
   const auto leave_out = [&](const std::vector<Json>& lines, const std::string& said,
                              const std::string& rest = "") {
@@ -141,8 +142,7 @@ TEST(Summarize, DamagedAndForeignFilesAreNamedAndLeftOut) {
   }
 }
 
-TEST(Summarize, SpecJsonSaysWhichCasesCount) {
-  Results results;
+TEST_F(Summarize, SpecJsonSaysWhichCasesCount) {
   results.write_case("r/in/a.jsonl", "a");
   results.write_case("r/in/gone.jsonl", "gone");
   results.write("r/in/spec.json", {{{"cases", {"a", "later", "begun"}}}});
@@ -163,8 +163,7 @@ TEST(Summarize, SpecJsonSaysWhichCasesCount) {
   EXPECT_EQ(done.cases, 3u);
 }
 
-TEST(Summarize, TheSameFileCountsOnce) {
-  Results results;
+TEST_F(Summarize, TheSameFileCountsOnce) {
   results.write_case("r/a.jsonl", "a");
   const std::string folder = results.folder / "r";
   const auto done = summarize_as_csv({{folder, folder + "/../r"}}, results.folder / "c.csv",
@@ -174,8 +173,7 @@ TEST(Summarize, TheSameFileCountsOnce) {
 
 // The derived values, by hand: prepare 0.5, transfer 0.25 and 4 that another case had prepared; the
 // target 2 is met at epoch 3, looked at after epoch 1.
-TEST(Summarize, WhatFollowsFromACaseStandsInItsRow) {
-  Results results;
+TEST_F(Summarize, WhatFollowsFromACaseStandsInItsRow) {
   Json head = header("a");
   head["target"] = {{"metric", "test_rmse"}, {"value", 2}};
   Json end = footer();
@@ -196,8 +194,7 @@ TEST(Summarize, WhatFollowsFromACaseStandsInItsRow) {
   EXPECT_EQ(row["params"]["order"], "none") << "objects stay objects";
 }
 
-TEST(Summarize, TheSpecOfTheFolderSaysWhatACaseIsMeasuredAgainst) {
-  Results results;
+TEST_F(Summarize, TheSpecOfTheFolderSaysWhatACaseIsMeasuredAgainst) {
   results.write_case("r/a.jsonl", "a");
   const auto spec = [&](const Json& target) {
     results.write("r/spec.json", {{{"cases", {"later", "a"}},
@@ -217,8 +214,7 @@ TEST(Summarize, TheSpecOfTheFolderSaysWhatACaseIsMeasuredAgainst) {
   EXPECT_EQ(spec({{"metric", "map_10"}, {"value", 1}})[1]["target"]["metric"], "map_10");
 }
 
-TEST(Summarize, LinesOfJsonNameWhatIsLeftOutAndHaveTheFileWhereAskedFor) {
-  Results results;
+TEST_F(Summarize, LinesOfJsonNameWhatIsLeftOutAndHaveTheFileWhereAskedFor) {
   results.write_case("r/a.jsonl", "a");
   results.write_case("r/copy.jsonl", "a");
   Json profiled = header("b");

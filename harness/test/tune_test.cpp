@@ -155,8 +155,11 @@ class MadeStudy {
   std::vector<TrialPlace> order;
 };
 
-TEST(Choice, KeepsAThirdOfEachRungAndTheBestOfTheLast) {
-  MadeStudy study(9);
+struct Choice : ::testing::Test {
+  MadeStudy study{9};
+};
+
+TEST_F(Choice, KeepsAThirdOfEachRungAndTheBestOfTheLast) {
   // The later in the draws the better; in the second rung the other way round.
   const auto state = study.run([](const TrialPlace& place) {
     const auto x = static_cast<double>(place.trial);
@@ -173,8 +176,7 @@ TEST(Choice, KeepsAThirdOfEachRungAndTheBestOfTheLast) {
 
 // The best of the short rungs overfit: nine epochs leave them six times worse than trials 0 and 1
 // when they were stopped. These are trained to the end as well.
-TEST(Choice, TrainsOnWhatWasStoppedAtABetterScore) {
-  MadeStudy study(9);
+TEST_F(Choice, TrainsOnWhatWasStoppedAtABetterScore) {
   const auto state = study.run([](const TrialPlace& place) {
     if (place.trial < 2) return MadeStudy::good(place.rung == 0 ? 1 : 1.5);
     const double x = 0.9 - 0.01 * static_cast<double>(place.trial);
@@ -187,8 +189,7 @@ TEST(Choice, TrainsOnWhatWasStoppedAtABetterScore) {
   EXPECT_GT(state.runs, 13);
 }
 
-TEST(Choice, SaysWhereAStoppedTrialWasBetterAndTheBudgetIsSpent) {
-  MadeStudy study(9);
+TEST_F(Choice, SaysWhereAStoppedTrialWasBetterAndTheBudgetIsSpent) {
   study.plan.tune.budget_s = 13;
   const auto state = study.run([](const TrialPlace& place) {
     return MadeStudy::good(place.rung == 2 ? 6 : 1, place.rung == 2 ? 6 : 0.4);
@@ -201,8 +202,7 @@ TEST(Choice, SaysWhereAStoppedTrialWasBetterAndTheBudgetIsSpent) {
       << warnings.back();
 }
 
-TEST(Choice, MoreIsBetterOfARankingMetric) {
-  MadeStudy study(9);
+TEST_F(Choice, MoreIsBetterOfARankingMetric) {
   study.plan.metric = kNdcg100;
   const auto state = study.run([](const TrialPlace& place) {
     return MadeStudy::good(0.01 * static_cast<double>(place.trial));
@@ -210,15 +210,13 @@ TEST(Choice, MoreIsBetterOfARankingMetric) {
   EXPECT_EQ(state.best()->place, (TrialPlace{8, 2}));
 }
 
-TEST(Choice, OfEqualOnesTheFirstThatWasDrawn) {
-  MadeStudy study(9);
+TEST_F(Choice, OfEqualOnesTheFirstThatWasDrawn) {
   const auto state = study.run([](const TrialPlace&) { return MadeStudy::good(1); });
   EXPECT_EQ(state.best()->place, (TrialPlace{0, 2}));
   EXPECT_EQ(study.order[9], (TrialPlace{0, 1}));
 }
 
-TEST(Choice, WhoFailsHasLostWhateverItWasBefore) {
-  MadeStudy study(9);
+TEST_F(Choice, WhoFailsHasLostWhateverItWasBefore) {
   const auto state = study.run([](const TrialPlace& place) {
     if (place.trial == 0) return MadeStudy::bad(Status::diverged);
     if (place.trial == 1 && place.rung == 2) return MadeStudy::bad(Status::oom);
@@ -231,20 +229,18 @@ TEST(Choice, WhoFailsHasLostWhateverItWasBefore) {
   EXPECT_HAS(text, "it was bad");
 }
 
-TEST(Choice, OfNothingThatCompletedIsNothing) {
-  MadeStudy study(4);
-  const auto diverged =
-      study.run([](const TrialPlace&) { return MadeStudy::bad(Status::diverged); });
+TEST_F(Choice, OfNothingThatCompletedIsNothing) {
+  MadeStudy few(4);
+  const auto diverged = few.run([](const TrialPlace&) { return MadeStudy::bad(Status::diverged); });
   EXPECT_EQ(diverged.best(), nullptr);
   EXPECT_EQ(diverged.runs, 4);
   EXPECT_EQ(why_nothing(diverged).status, Status::error);
   EXPECT_HAS(why_nothing(diverged).reason, "4 diverged");
-  const auto skipped = study.run([](const TrialPlace&) { return MadeStudy::bad(Status::skipped); });
+  const auto skipped = few.run([](const TrialPlace&) { return MadeStudy::bad(Status::skipped); });
   EXPECT_EQ(why_nothing(skipped).status, Status::skipped);
 }
 
-TEST(Choice, IsTheSameInWhateverOrderTheTrialsAreFound) {
-  MadeStudy study(9);
+TEST_F(Choice, IsTheSameInWhateverOrderTheTrialsAreFound) {
   const auto ending = [](const TrialPlace& place) {
     return MadeStudy::good(std::sin(static_cast<double>(7 * place.trial + place.rung)));
   };
@@ -282,7 +278,7 @@ TEST(Budget, EachRungHasItsShareSoThatThereIsALastOne) {
 }
 
 TEST(Budget, ThatSufficesChangesNothing) {
-  MadeStudy study(9);
+  MadeStudy study{9};
   const auto ending = [](const TrialPlace& place) {
     return MadeStudy::good(static_cast<double>(place.trial));
   };
@@ -312,7 +308,7 @@ TEST(Edges, AreFivePercentOfTheRangeWhereTheParameterGoesOn) {
 }
 
 TEST(Edges, AreToldWithRangeAndValue) {
-  MadeStudy study(9);
+  MadeStudy study{9};
   const auto state = study.run(
       [](const TrialPlace& place) { return MadeStudy::good(static_cast<double>(place.trial)); });
   study.plan.tune.over[0].low = -1;
@@ -326,11 +322,15 @@ TEST(Edges, AreToldWithRangeAndValue) {
 
 // ---- specs ------------------------------------------------------------------------------------
 
-TEST(TuneForm, RefusesWhatCannotBeSearchedWithItsPath) {
+struct TuneForm : ::testing::Test {
+  Json json = sgd_spec();
+};
+
+TEST_F(TuneForm, RefusesWhatCannotBeSearchedWithItsPath) {
   const auto with = [](const Json& over) {
-    Json json = sgd_spec();
-    tune_of(json)["over"] = over;
-    return error_of(json);
+    Json wrong = sgd_spec();
+    tune_of(wrong)["over"] = over;
+    return error_of(wrong);
   };
   const std::string over = "$.algorithms[0].tune.over";
   EXPECT_HAS(with({{"ref", {0.1, 0.2}}}), over);
@@ -346,7 +346,6 @@ TEST(TuneForm, RefusesWhatCannotBeSearchedWithItsPath) {
   EXPECT_HAS(with(Json::object()), "names no parameter");
   EXPECT_HAS(with({{"factors", {2, 8}}}), "set by the entry, too");
   EXPECT_HAS(with({{"learning_rate", {1, 1e4}}}), over + ".learning_rate");
-  Json json = sgd_spec();
   json["algorithms"][0] = {{"name", "als_cpu"}, {"tune", {{"over", {{"learning_rate", {1, 2}}}}}}};
   EXPECT_HAS(error_of(json), "als_cpu has no learning rate");
   json = sgd_spec();
@@ -357,8 +356,7 @@ TEST(TuneForm, RefusesWhatCannotBeSearchedWithItsPath) {
   EXPECT_HAS(error_of(json), "$.algorithms[0].tune");
 }
 
-TEST(TuneForm, NeedsAValidationPartAndAMetricOnIt) {
-  Json json = sgd_spec();
+TEST_F(TuneForm, NeedsAValidationPartAndAMetricOnIt) {
   json["split"].erase("validation");
   EXPECT_HAS(error_of(json), "\"validation\": 0.1");
   EXPECT_HAS(error_of(json), "$.algorithms[0].tune");
@@ -381,8 +379,7 @@ TEST(TuneForm, NeedsAValidationPartAndAMetricOnIt) {
   EXPECT_HAS(error_of(json), "of the training part");
 }
 
-TEST(TuneForm, AStudyIsOneForAllSeedsAndEachOtherValue) {
-  Json json = sgd_spec();
+TEST_F(TuneForm, AStudyIsOneForAllSeedsAndEachOtherValue) {
   json["algorithms"][0]["factors"] = {4, 8};
   json["datasets"] = {"like:ml-100k", "like:ml-1m"};
   const Spec spec = parse_spec(json, "t.json");
@@ -396,8 +393,7 @@ TEST(TuneForm, AStudyIsOneForAllSeedsAndEachOtherValue) {
   EXPECT_EQ(names.size(), 4u);
 }
 
-TEST(TuneForm, TheNameOfAStudyDependsOnWhatItsTrialsAreAlone) {
-  Json json = sgd_spec();
+TEST_F(TuneForm, TheNameOfAStudyDependsOnWhatItsTrialsAreAlone) {
   const std::string name = study_of(json).name;
   tune_of(json)["trials"] = 30;
   tune_of(json)["budget_s"] = 5;
@@ -407,8 +403,7 @@ TEST(TuneForm, TheNameOfAStudyDependsOnWhatItsTrialsAreAlone) {
   EXPECT_NE(study_of(json).name, name);
 }
 
-TEST(TuneForm, TrialsCountForTheLimitOfCases) {
-  Json json = sgd_spec();
+TEST_F(TuneForm, TrialsCountForTheLimitOfCases) {
   tune_of(json)["trials"] = 1000;
   json["algorithms"][0]["factors"] = Json::array();
   for (int i = 1; i <= 70; ++i) json["algorithms"][0]["factors"].push_back(i);
@@ -418,8 +413,7 @@ TEST(TuneForm, TrialsCountForTheLimitOfCases) {
   EXPECT_HAS(error_of(json), "more than 100000 runs of trials");
 }
 
-TEST(TuneForm, WarnsOfUnequalEffortAndOfSplitsThatChange) {
-  Json json = sgd_spec();
+TEST_F(TuneForm, WarnsOfUnequalEffortAndOfSplitsThatChange) {
   json["algorithms"].push_back({{"name", "als_cpu"}, {"tune", {{"over", {{"reg", {0.1, 1}}}}}}});
   EXPECT_TRUE(parse_spec(json, "t").warnings.empty());
   json["algorithms"][1]["tune"]["budget_s"] = 10;
@@ -438,8 +432,7 @@ TEST(TuneForm, WarnsOfUnequalEffortAndOfSplitsThatChange) {
   EXPECT_TRUE(parse_spec(json, "t").warnings.empty()) << "a given test part is that of all seeds";
 }
 
-TEST(TuneForm, WithoutItEveryHashIsWhatItWas) {
-  Json json = sgd_spec();
+TEST_F(TuneForm, WithoutItEveryHashIsWhatItWas) {
   json["algorithms"][0].erase("tune");
   const Spec spec = parse_spec(json, "t");
   EXPECT_FALSE(spec.cases[0].resolved.contains("tune"));
