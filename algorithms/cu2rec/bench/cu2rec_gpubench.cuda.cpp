@@ -42,16 +42,6 @@ void draws(benchmark::State& state, bool counter) {
   state.counters["draws"] = cuda::rate_counter(kUsers);
 }
 
-void init_states(benchmark::State& state) {
-  constexpr int kUsers = 480189;
-  const cuda::Stream stream;
-  cuda::DeviceBuffer<curandStateXORWOW> states(kUsers);
-  for (auto _ : state) {
-    state.SetIterationTime(cuda::device_seconds(
-        stream, [&] { launch_init_states(states.data(), kUsers, 1, stream.get()); }));
-  }
-}
-
 void add(const std::string& like, const std::string& name, const Json& changes) {
   cuda::add_epochs(like + "/" + name, {like, name, changes, kIterations})
       ->Unit(benchmark::kMicrosecond)
@@ -84,9 +74,6 @@ void add(const std::string& like, const std::string& name, const Json& changes) 
   }
   benchmark::RegisterBenchmark("draws/curand", draws, false)->UseManualTime()->Iterations(kRepeats);
   benchmark::RegisterBenchmark("draws/counter", draws, true)->UseManualTime()->Iterations(kRepeats);
-  benchmark::RegisterBenchmark("draws/init_states", init_states)
-      ->UseManualTime()
-      ->Iterations(kRepeats);
   return true;
 }();
 
