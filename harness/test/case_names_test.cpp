@@ -142,7 +142,7 @@ TEST(CaseNames, AFinishedCaseIsFoundByItsHashUnderAnOldName) {
   EXPECT_EQ(again.finished_before, 2);
   EXPECT_EQ(folder.files(), old);
   EXPECT_EQ(folder.listed(), old) << "plots read the files that spec.json lists";
-  EXPECT_TRUE(contains(summary_table(folder.path, spec), "ruler offset=2.0"));
+  EXPECT_TRUE(contains(summary_table(folder.path, spec), "ruler offset=2"));
 
   const SessionSummary rerun = folder.run(spec, true);
   EXPECT_EQ(rerun.run, 2);

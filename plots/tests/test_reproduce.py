@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from mfdev import reproduce as dev_reproduce
+from mfdev.shell import Failure
 from synthetic import Made, benchmark_runs, descent, write, write_benchmarks
 
 from mfplots.cli import main
