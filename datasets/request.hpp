@@ -31,7 +31,7 @@ struct DatasetRequest {
   ColumnNames columns;
   std::string duplicates = "error";
   std::optional<RatingScale> scale;
-  bool times = false;  // of the ratings: its split asks for them
+  bool times = false;                    // of the ratings: its split asks for them
   std::optional<ImplicitRule> implicit;  // what of these ratings counts as observed
 
   // The one name of the data set in results, tables and messages; case ids have it with other
@@ -45,8 +45,8 @@ struct DatasetRequest {
   // "implicit >=4" or "implicit >=4 rating" behind a blank if there is such a rule. The key "label"
   // replaces it.
   std::string label() const;
-  // Tells any two requests apart that differ in more than the rule, fit for a file name: the rule is
-  // applied to what is in the cache.
+  // Tells any two requests apart that differ in more than the rule, fit for a file name: the rule
+  // is applied to what is in the cache.
   std::string cache_name() const;
   std::string identity() const;  // tells any two requests apart
 };

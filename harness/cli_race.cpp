@@ -20,6 +20,7 @@
 #include "datasets/load.hpp"
 #include "harness/commands.hpp"
 #include "harness/device/device.hpp"
+#include "harness/experiment/metric_keys.hpp"
 #include "harness/race/plots.hpp"
 #include "harness/race/race_end.hpp"
 #include "harness/race/race_spec.hpp"
@@ -27,7 +28,6 @@
 #include "harness/run/interrupt.hpp"
 #include "harness/run/session.hpp"
 #include "harness/run/show/progress.hpp"
-#include "harness/experiment/metric_keys.hpp"
 
 namespace mf {
 namespace {

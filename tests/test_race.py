@@ -176,8 +176,8 @@ def test_the_winner_is_who_answers_first(undrawn, mfbench, tmp_path):
     fastest, other = sorted(answers, key=lambda sleep: statistics.median(answers[sleep]))
     ratio = statistics.median(answers[other]) / statistics.median(answers[fastest])
     end = end_of(done)
-    assert end["fastest"].startswith(f"ruler sleep_ms={fastest}, RMSE {target:g} on ml-100k look-alike x0.05 in ")
-    assert f"; {ratio:.1f} x as fast as ruler sleep_ms={other}, the next" in end["fastest"]
+    assert end["fastest"].startswith(f"ruler sleep_ms={fastest:g}, RMSE {target:g} on ml-100k look-alike x0.05 in ")
+    assert f"; {ratio:.1f} x as fast as ruler sleep_ms={other:g}, the next" in end["fastest"]
     assert end["yours"].endswith("mfbench race ratings.csv")
 
 

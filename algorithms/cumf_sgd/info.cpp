@@ -33,9 +33,8 @@ std::optional<std::string> why_no_wavefront(const Params& params, const ProblemS
   }
   const WavefrontShape grid = largest_grid(params, shape);
   if (grid.columns <= kMaxBlocks / grid.bands) return std::nullopt;
-  return fmt::format(
-      "{} workers by {} column blocks are more than {} blocks; lower workers",
-      grid.bands, grid.columns, kMaxBlocks);
+  return fmt::format("{} workers by {} column blocks are more than {} blocks; lower workers",
+                     grid.bands, grid.columns, kMaxBlocks);
 }
 
 AlgorithmInfo shared_info(const std::string& name, std::int64_t max_factors,

@@ -83,8 +83,7 @@ AlgorithmInfo hogwild_info() {
 AlgorithmInfo fpsgd_info() {
   AlgorithmInfo info = shared_info(
       "fpsgd",
-      {threads_param(),
-       ParamSpec::constant("grid_users", std::int64_t{0}),
+      {threads_param(), ParamSpec::constant("grid_users", std::int64_t{0}),
        ParamSpec::integer("grid_items", 0, 0, 65536,
                           "stripes of items; 0: from threads and cache size", "stripes"),
        ParamSpec::choice("block_order", BlockOrder::random, kBlockOrders,

@@ -55,7 +55,7 @@ struct DatasetInfo {
   std::optional<RatingScale> scale;  // if declared
   std::int64_t duplicate_pairs = 0;
   std::string duplicate_policy = "error";
-  std::uint64_t content_hash = 0;    // of the ratings
+  std::uint64_t content_hash = 0;        // of the ratings
   std::optional<ImplicitInfo> implicit;  // if they were made by a rule
 };
 

@@ -10,7 +10,7 @@
 namespace mf {
 namespace {
 
-constexpr int kItemLanes = 16;        // items of a panel
+constexpr int kItemLanes = 16;    // items of a panel
 constexpr int kGroup = 6;         // users of a register tile: 6 x 16 sums and their operands fit
 constexpr int kTileUsers = 96;    // of a thread's tile; its rows stay in the level 2 cache
 constexpr int kBlockItems = 512;  // of which all scores of the tile are computed at a time

@@ -41,8 +41,8 @@ std::string study_hash(const Study& study) {
   Json resolved = study.base.resolved;
   const Json tune = resolved.at("tune");
   resolved.erase("tune");
-  return sha256(canonical(
-      Json{{"case", resolved}, {"over", tune.at("over")}, {"seed", tune.at("seed")}}));
+  return sha256(
+      canonical(Json{{"case", resolved}, {"over", tune.at("over")}, {"seed", tune.at("seed")}}));
 }
 
 }  // namespace

@@ -53,8 +53,7 @@ Json StopSpec::to_json() const {
   json["divergence"] = divergence;
   if (plateau_patience > 0) {
     json["plateau"] = {{"patience", plateau_patience}, {"min_delta", plateau_min_delta}};
-    if (plateau_monitor)
-      json["plateau"]["monitor"] = word_of(*plateau_monitor, MetricUse::monitor);
+    if (plateau_monitor) json["plateau"]["monitor"] = word_of(*plateau_monitor, MetricUse::monitor);
   }
   return json;
 }

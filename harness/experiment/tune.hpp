@@ -33,7 +33,7 @@ struct TuneSpec {
   std::optional<double> budget_s;  // of the trials' answer times; empty: no limit
   std::int64_t eta = 3;            // a rung keeps one trial in eta; 1: all train to the end
   std::uint64_t seed = 1;          // of the draws
-  std::optional<Metric> metric;  // nothing: the main one of the case
+  std::optional<Metric> metric;    // nothing: the main one of the case
 
   Json to_json() const;
 };

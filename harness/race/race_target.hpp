@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "harness/results/study/study_files.hpp"
 #include "harness/experiment/metric.hpp"
+#include "harness/results/study/study_files.hpp"
 
 namespace mf {
 

@@ -6,12 +6,12 @@
 #include <set>
 
 #include "base/json/json_values.hpp"
+#include "harness/experiment/frozen_targets.hpp"
+#include "harness/experiment/metric_keys.hpp"
 #include "harness/results/compare/answer.hpp"
 #include "harness/results/compare/compared_case.hpp"
 #include "harness/results/compare/headline.hpp"
 #include "harness/results/files/fields.hpp"
-#include "harness/experiment/frozen_targets.hpp"
-#include "harness/experiment/metric_keys.hpp"
 
 namespace mf {
 namespace {

@@ -15,11 +15,11 @@
 #include "base/json/json_values.hpp"
 #include "base/text.hpp"
 #include "datasets/readers/columns.hpp"
+#include "harness/experiment/metric_keys.hpp"
 #include "harness/results/compare/answer.hpp"
 #include "harness/results/compare/compared_case.hpp"
 #include "harness/results/compare/compared_numbers.hpp"
 #include "harness/results/meaning/stats.hpp"
-#include "harness/experiment/metric_keys.hpp"
 
 namespace mf {
 namespace {

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <optional>
 
-#include "harness/results/meaning/epoch_times.hpp"
 #include "harness/experiment/profile.hpp"
 #include "harness/experiment/schedule.hpp"
 #include "harness/experiment/spec.hpp"
+#include "harness/results/meaning/epoch_times.hpp"
 
 namespace mf {
 

@@ -11,11 +11,11 @@
 #include <optional>
 #include <string>
 
+#include "harness/experiment/spec.hpp"
 #include "harness/results/files/case_result.hpp"
 #include "harness/run/data/data_store.hpp"
 #include "harness/run/run_options.hpp"
 #include "harness/run/show/progress.hpp"
-#include "harness/experiment/spec.hpp"
 
 namespace mf {
 

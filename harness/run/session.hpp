@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "base/files/held_folder.hpp"
+#include "harness/experiment/spec.hpp"
 #include "harness/results/study/study_files.hpp"
 #include "harness/run/run_options.hpp"
 #include "harness/run/show/progress.hpp"
-#include "harness/experiment/spec.hpp"
 
 namespace mf {
 

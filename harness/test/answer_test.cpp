@@ -92,10 +92,9 @@ TEST(Headline, OfImplicitFeedbackIsChosenByTheRankingOfTheValidationPart) {
 }
 
 TEST(Headline, RulesThatWatchedTheTestPartAreKnownByTheHeader) {
-  Json header = {
-      {"algorithm", {{"name", "sgd_serial"}}},
-      {"schedule", {{"kind", "plateau"}, {"monitor", "test"}}},
-      {"stop", {{"plateau", {{"monitor", "ndcg_10"}}}}}};
+  Json header = {{"algorithm", {{"name", "sgd_serial"}}},
+                 {"schedule", {{"kind", "plateau"}, {"monitor", "test"}}},
+                 {"stop", {{"plateau", {{"monitor", "ndcg_10"}}}}}};
   EXPECT_EQ(rules_on_test(header), (std::vector<std::string>{"schedule", "stop.plateau"}));
   header["algorithm"]["name"] = "als_cpu";
   EXPECT_EQ(rules_on_test(header), std::vector<std::string>{"stop.plateau"})

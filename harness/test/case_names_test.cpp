@@ -8,10 +8,10 @@
 #include <set>
 
 #include "base/json/json_values.hpp"
+#include "harness/experiment/case_names.hpp"
 #include "harness/results/files/result_file.hpp"
 #include "harness/results/summary.hpp"
 #include "harness/run/session.hpp"
-#include "harness/experiment/case_names.hpp"
 #include "harness/test/testing.hpp"
 
 namespace mf {

@@ -19,9 +19,8 @@ inline constexpr Names kFusedNormals{
                                        {"formed", FusedNormal::formed},
                                        {"applied", FusedNormal::applied}})};
 
-inline constexpr Names kFusedProducts{
-    std::to_array<Named<FusedProducts>>({{"auto", FusedProducts::automatic},
-                                         {"warp", FusedProducts::warp}})};
+inline constexpr Names kFusedProducts{std::to_array<Named<FusedProducts>>(
+    {{"auto", FusedProducts::automatic}, {"warp", FusedProducts::warp}})};
 
 struct FusedSettings {
   Common common;
@@ -32,7 +31,7 @@ struct FusedSettings {
 };
 
 inline constexpr std::int64_t kLongestPart = 8192;  // ratings of a row for one thread block
-inline constexpr int kMultiprocessors = 132;  // of an H100 or H200, whatever the device is
+inline constexpr int kMultiprocessors = 132;        // of an H100 or H200, whatever the device is
 
 // Most ratings of a thread block: of `split_rows` if A is formed.
 std::int64_t longest_part(int factors, std::int64_t split_rows);

@@ -59,8 +59,7 @@ AlgorithmInfo fused_info() {
                          "A_u of a row: formed, or applied to vectors where its pairs fit in "
                          "shared memory; auto: by the row's length; more than 256 factors are "
                          "always applied"),
-       ParamSpec::constant("split_rows", als::kLongestPart),
-       devices_param()});
+       ParamSpec::constant("split_rows", als::kLongestPart), devices_param()});
   info.supports = why_unsupported;
   info.memory = fused_memory;
   return info;

@@ -22,7 +22,7 @@ std::vector<ParamSpec> ials_params() {
        ParamSpec::integer("blocks", 1024, 1, 1 << 20,
                           "solve cg: thread blocks, which stride over the rows", "blocks"),
        ParamSpec::choice("solver", Solver::cg, kSolvers,
-                          "solve hermitian: cg_steps of CG, or Cholesky"),
+                         "solve hermitian: cg_steps of CG, or Cholesky"),
        ParamSpec::constant("batch_rows", std::int64_t{0}),
        ParamSpec::integer("split_rows", 8192, 0, std::int64_t{1} << 31,
                           "solve hermitian: longer rows are cut over several thread blocks; 0: "

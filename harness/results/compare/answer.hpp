@@ -5,9 +5,9 @@
 #include <limits>
 #include <optional>
 
+#include "harness/experiment/metric.hpp"
 #include "harness/results/files/result_file.hpp"
 #include "harness/results/meaning/epoch_times.hpp"
-#include "harness/experiment/metric.hpp"
 
 namespace mf {
 

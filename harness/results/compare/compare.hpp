@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "harness/experiment/metric.hpp"
 #include "harness/results/compare/compared_folder.hpp"
 #include "harness/results/compare/compared_numbers.hpp"
 #include "harness/results/compare/sides.hpp"
-#include "harness/experiment/metric.hpp"
 
 namespace mf {
 

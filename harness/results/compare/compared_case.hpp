@@ -10,11 +10,11 @@
 
 #include "base/json/json.hpp"
 #include "harness/device/contention.hpp"
+#include "harness/experiment/metric.hpp"
+#include "harness/experiment/status.hpp"
 #include "harness/results/compare/answer.hpp"
 #include "harness/results/compare/origins.hpp"
 #include "harness/results/files/result_file.hpp"
-#include "harness/experiment/metric.hpp"
-#include "harness/experiment/status.hpp"
 
 namespace mf {
 

@@ -5,9 +5,9 @@
 #include <optional>
 
 #include "base/json/names.hpp"
+#include "harness/experiment/metric.hpp"
 #include "harness/results/compare/compared_case.hpp"
 #include "harness/results/meaning/stats.hpp"
-#include "harness/experiment/metric.hpp"
 
 namespace mf {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/results/files/result_file.hpp"
 #include "harness/experiment/metric.hpp"
+#include "harness/results/files/result_file.hpp"
 
 namespace mf {
 

@@ -8,11 +8,11 @@
 #include "base/json/json.hpp"
 #include "base/threads.hpp"
 #include "harness/device/device_clock.hpp"
+#include "harness/experiment/profile.hpp"
+#include "harness/experiment/spec.hpp"
 #include "harness/results/files/case_data.hpp"
 #include "harness/results/files/case_result.hpp"
 #include "harness/results/meaning/ranges.hpp"
-#include "harness/experiment/profile.hpp"
-#include "harness/experiment/spec.hpp"
 
 namespace mf {
 

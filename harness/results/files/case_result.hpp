@@ -15,10 +15,10 @@
 #include "harness/device/device_clock.hpp"
 #include "harness/evaluate/prediction.hpp"
 #include "harness/evaluate/user_groups.hpp"
-#include "harness/results/meaning/epoch_times.hpp"
-#include "harness/results/meaning/shared_cost.hpp"
 #include "harness/experiment/metric.hpp"
 #include "harness/experiment/status.hpp"
+#include "harness/results/meaning/epoch_times.hpp"
+#include "harness/results/meaning/shared_cost.hpp"
 
 namespace mf {
 

@@ -9,9 +9,9 @@
 #include "base/files/open_file.hpp"
 #include "base/json/json_values.hpp"
 #include "base/log.hpp"
+#include "harness/experiment/study.hpp"
 #include "harness/results/compare/answer.hpp"
 #include "harness/results/files/stored_results.hpp"
-#include "harness/experiment/study.hpp"
 
 namespace mf {
 namespace {

@@ -11,11 +11,11 @@
 
 #include "harness/device/device_sampler.hpp"
 #include "harness/device/energy_meter.hpp"
+#include "harness/experiment/spec.hpp"
 #include "harness/results/files/case_result.hpp"
 #include "harness/results/meaning/ranges.hpp"
 #include "harness/run/run_options.hpp"
 #include "harness/run/training_clock.hpp"
-#include "harness/experiment/spec.hpp"
 
 namespace mf {
 

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "base/ranks/communicator.hpp"
-#include "harness/results/files/case_data.hpp"
 #include "harness/experiment/spec.hpp"
+#include "harness/results/files/case_data.hpp"
 
 namespace mf {
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "harness/experiment/spec.hpp"
 #include "harness/results/files/case_result.hpp"
 #include "harness/run/run_options.hpp"
-#include "harness/experiment/spec.hpp"
 
 namespace mf {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/run/run_options.hpp"
 #include "harness/experiment/spec.hpp"
+#include "harness/run/run_options.hpp"
 
 namespace mf {
 

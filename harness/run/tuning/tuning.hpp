@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "harness/experiment/spec.hpp"
 #include "harness/results/study/study_files.hpp"
 #include "harness/run/one_case.hpp"
-#include "harness/experiment/spec.hpp"
 
 namespace mf {
 

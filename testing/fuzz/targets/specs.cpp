@@ -5,9 +5,9 @@
 #include "base/hash.hpp"
 #include "base/json/json.hpp"
 #include "datasets/fetch/catalog.hpp"
-#include "harness/run/plan/plan.hpp"
 #include "harness/experiment/case_names.hpp"
 #include "harness/experiment/spec.hpp"
+#include "harness/run/plan/plan.hpp"
 #include "testing/fuzz/scratch.hpp"
 #include "testing/fuzz/target.hpp"
 
