@@ -62,8 +62,11 @@ function(mf_batch target)
   if(MF_UNITY)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
     get_target_property(sources ${target} SOURCES)
-    list(FILTER sources INCLUDE REGEX "\\.nocuda\\.cpp$")  # a build with CUDA links the batches without it
-    set_source_files_properties(${sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    # A build with CUDA links the batches without *.nocuda.cpp. Newer CMakes would also join kernels.
+    list(FILTER sources INCLUDE REGEX "\\.(nocuda\\.cpp|cu)$")
+    if(sources)
+      set_source_files_properties(${sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    endif()
   endif()
 endfunction()
 
