@@ -18,7 +18,7 @@ namespace mf {
 // user's entry in the system, else .mfbench-cache in the working folder; one warning says which.
 std::string cache_folder();
 
-// What a cache file says about itself, read without its arrays (their checksums are not verified).
+// The header of a cache file, read without its arrays (their checksums are not verified).
 struct CacheHead {
   DatasetInfo info;
   std::string key;

@@ -38,7 +38,7 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return all;
 }
 
-// What libraries need of ours; proxies and credentials are not among it.
+// Environment variables that libraries need; proxies and credentials are left out.
 std::vector<std::string> variables() {
   std::vector<std::string> all = {"LC_ALL=C.UTF-8"};
   for (const char* name : {"PATH", "LD_LIBRARY_PATH", "TMPDIR", "JAVA_HOME", "CUDA_VISIBLE_DEVICES",

@@ -66,8 +66,8 @@ class Channel {
   std::function<bool()> stop_;
 };
 
-// What this kernel can keep an untrusted process from: "writes" outside of its folder,
-// "truncation" of files that it may read, "signals" to processes that it has not started.
+// Actions that this kernel can deny an untrusted process: "writes" outside its folder,
+// "truncation" of files that it may read, "signals" to processes that it did not start.
 std::vector<std::string> confinements();
 
 }  // namespace mf::peer

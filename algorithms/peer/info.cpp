@@ -45,7 +45,7 @@ void read_each(JsonReader& reader, const std::string& key, const Read& read) {
   }
 }
 
-// What ends a peer that does not behave.
+// Limits that end a peer.
 std::vector<ParamSpec> limits() {
   return {
       ParamSpec::number("scratch_gb", 0, 0, 1e6,

@@ -15,7 +15,7 @@ namespace mf::peer {
 
 inline constexpr int kProtocol = 1;
 
-// What it says of itself.
+// The facts that a peer tells about itself.
 struct Hello {
   std::string version;
   bool each_epoch = false;
@@ -28,7 +28,7 @@ Hello read_hello(JsonReader& reader, const std::string& library);
 
 double read_converted(JsonReader& reader);  // the seconds that it took to make its own format
 
-// What it says after training.
+// The message after training.
 struct Trained {
   double seconds = 0;  // from its initial model to the end of the epoch, over all calls
   // Its own RMSE of the test part, if it has been given one; perhaps not finite.

@@ -1,4 +1,4 @@
-// What sgd_tiled trains on, made on the device.
+// The tiles that sgd_tiled trains on, made on the device.
 #pragma once
 
 #include <cuda_runtime_api.h>

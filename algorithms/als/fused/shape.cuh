@@ -35,9 +35,9 @@ struct FusedShape {
   static constexpr int kStages = 2;  // tiles in shared memory
   // Lanes that copy a row, 16 bytes each: a power of two.
   static constexpr int kLanes = Tiles <= 2 ? 4 : Tiles <= 4 ? 8 : Tiles <= 8 ? 16 : 32;
-  // Rows lie in shared memory without gaps. Of their 16-byte words, word w of row k is at w ^
-  // swizzle(k): the words of eight rows, one below the other, are then in different banks for
-  // ldmatrix, and a sector of global memory (32 bytes) stays one.
+  // Rows lie in shared memory without gaps. The 16-byte word w of row k is at w ^ swizzle(k), so
+  // equal words of eight rows are in different banks for ldmatrix, and a sector of global memory
+  // (32 bytes) stays whole.
   static constexpr int kPitch = kStride * 2;  // bytes
   static constexpr int kSwizzle = Tiles % 4 == 0 ? 8 : Tiles % 2 == 0 ? 4 : 2;
   MF_HD static constexpr unsigned swizzle(unsigned k) { return k % 8 / (8 / kSwizzle); }

@@ -34,7 +34,7 @@ TEST(FusedPlan, PartsOfARowAreAllOfItAndDifferByAtMostOne) {
   }
 }
 
-// What the device sorts by, against what it says of two parts; and that it fits its bits.
+// The sort key orders two parts as the plan says, and fits its bits.
 TEST(FusedPlan, ThePartsNumberIsTheirOrder) {
   Rng rng(6);
   for (const std::int64_t longest : {1, 30, 100, 1 << 20}) {

@@ -47,7 +47,7 @@ double loss(const Point& at, const Regularizers& reg, double rating, double mean
          2;
 }
 
-// The number that of() names moved by -rate times the central difference of the loss.
+// An update moves a parameter by -rate times the central difference of the loss.
 template <class Of>
 void expect_descent(const Point& before, const Point& after, double rate, const Regularizers& reg,
                     double rating, double mean, Of&& of) {

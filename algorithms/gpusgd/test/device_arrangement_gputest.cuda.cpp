@@ -1,4 +1,4 @@
-// What the device puts in order against the host.
+// The device arranges ratings as the host does.
 #include "algorithms/gpusgd/device_arrangement.hpp"
 
 #include <gtest/gtest.h>
