@@ -33,7 +33,7 @@ def mfbench(tmp_path_factory):
         if spec is not None:
             (pathlib.Path(cwd) / arguments[1]).write_text(json.dumps(spec))
         done = subprocess.run([program, *map(str, arguments)], cwd=cwd, text=True, capture_output=True,
-                              **{"timeout": 60, "env": environment(data), **options})
+                              **{"timeout": 300, "env": environment(data), **options})
         assert code is None or done.returncode == code, done.stdout + done.stderr
         return done
 

@@ -143,13 +143,19 @@ def test_every_fault_is_a_status_and_the_run_goes_on(mfbench, fakes):
     assert not wrong, "\n".join(wrong)
 
 
-def test_a_peer_that_hangs_is_named_and_ended_by_wall_seconds(mfbench, fakes):
-    what = spec([fake("hangs", timeout_s=2), fake("hangs_in_training", timeout_s=100)], stop={"epochs": 3, "wall_seconds": 1.5})
+def test_a_peer_that_hangs_is_named_before_timeout_s_ends_it(mfbench, fakes):
+    what = spec([fake("hangs", timeout_s=1)])
     done = mfbench("run", "spec.json", "--out", "out", "--quiet", cwd=fakes, spec=what, code=1)
-    assert re.search(r"info: the peer libmf has not answered for 1 s; timeout_s ends the wait after 2 s; it printed nothing", done.stderr)
-    for _, _, footer, _ in results(fakes / "out"):
-        assert footer["status"] == "timeout", footer
-        assert re.match(r"wall_seconds: \d\.\d s were spent, the last .* of them waiting for the peer", footer["stop_reason"])
+    assert re.search(r"info: the peer libmf has not answered for \d+ s; timeout_s ends the wait after 1 s; it printed nothing", done.stderr)
+
+
+def test_wall_seconds_end_a_peer_that_hangs(mfbench, fakes):
+    hangs = [fake(mode, timeout_s=1000) for mode in ("hangs", "hangs_in_training")]
+    (_, _, start, _), (_, _, training, _) = run(mfbench, fakes, spec(hangs, stop={"epochs": 3, "wall_seconds": 1}), code=1)
+    assert start["status"] == training["status"] == "timeout"
+    assert re.match(r"wall_seconds: \d+\.\d s were spent, the last .* of them waiting for the peer", start["stop_reason"])
+    # On a slow machine the start alone takes the second, and epoch 1 does not begin.
+    assert re.match("wall_seconds: .* waiting for the peer|wall time limit .* after epoch 0", training["stop_reason"])
 
 
 @pytest.mark.parametrize("mode, what", [
