@@ -82,7 +82,7 @@ def in_little_memory():
     resource.setrlimit(resource.RLIMIT_AS, (448 << 20, 448 << 20))
 
 
-def wait_for(condition, what="that", seconds=30):
+def wait_for(condition, what="that", seconds=120):
     end = time.monotonic() + seconds
     while not (found := condition()):
         if time.monotonic() > end:

@@ -49,7 +49,7 @@ def test_the_same_numbers_and_nothing_of_another_case(mfbench, place):
     environments = [[lines[0]["environment"] for lines in run.values()] for run in (apart, together)]
     assert [len({one["process"] for one in run}) for run in environments] == [4, 1]
     assert len({one["host"] for run in environments for one in run}) == 1
-    assert all(0.5e9 < one["host_speed"]["clock_hz"] < 10e9 for one in environments[0])
+    assert all(1e7 < one["host_speed"]["clock_hz"] < 1e10 for one in environments[0])
     assert all(one["host_speed"] is None for one in environments[1]), "of reference runs, which are apart"
     assert "processes behind each row: 2; hosts: 1" in done.stdout
     assert sum(lines[-1]["shared"] != {} for lines in together.values()) == 3, "of one process all but the first"
@@ -133,7 +133,7 @@ class Running:
         return started(self.process.pid)
 
     def end(self):
-        out, err = self.process.communicate(timeout=60)
+        out, err = self.process.communicate(timeout=300)
         return self.process.returncode, out, err
 
 
@@ -193,7 +193,7 @@ def test_no_process_goes_on_alone(mfbench, place):
     running = Running(mfbench, folder)
     child = running.child(case=1)
     running.process.kill()
-    running.process.communicate(timeout=60)
+    running.process.communicate(timeout=300)
     wait_for(lambda: is_gone(child), "end of its process")
     (lines,) = results(folder / "apart").values()
     assert lines[-1]["status"] == "interrupted"
@@ -210,7 +210,7 @@ def test_a_process_whose_starter_ends_while_it_starts_ends_too(mfbench, place, a
     time.sleep(after_s)
     running.process.kill()
     running.process.wait()
-    assert_ends(child, within_s=10)
+    assert_ends(child, within_s=30)
 
 
 def test_the_third_signal_ends_what_loads_too(mfbench, place):
@@ -222,8 +222,8 @@ def test_the_third_signal_ends_what_loads_too(mfbench, place):
     for _ in range(3):
         running.process.send_signal(signal.SIGINT)
         time.sleep(0.15)
-    assert running.process.wait(60) == -signal.SIGINT
-    assert_ends(child, within_s=1)
+    assert running.process.wait(300) == -signal.SIGINT
+    assert_ends(child, within_s=10)
 
 
 def test_what_cannot_be_apart_is_refused(mfbench, place):

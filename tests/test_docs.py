@@ -297,7 +297,7 @@ def cuda_example(mfbench, tmp_path_factory):
 
 
 def test_the_cuda_example_passes_its_own_tests(cuda_example):
-    done = subprocess.run([cuda_example.test_program], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([cuda_example.test_program], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout
     if "no CUDA device" in done.stdout:
         pytest.skip("the CUDA example compiles and links; no device here to run its test")
@@ -306,14 +306,14 @@ def test_the_cuda_example_passes_its_own_tests(cuda_example):
 
 def test_the_example_passes_its_own_tests(example):
     written = sum(text.count("\nTEST(") for text in files_of("bias_only").values())
-    done = subprocess.run([example.test_program], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([example.test_program], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout
     assert f"[  PASSED  ] {written} tests" in done.stdout
 
 
 def test_the_example_runs_in_the_harness(mfbench, example, tmp_path):
     def run(*arguments):
-        return subprocess.run([example.mfbench, *arguments], cwd=tmp_path, text=True, timeout=60,
+        return subprocess.run([example.mfbench, *arguments], cwd=tmp_path, text=True, timeout=300,
                               capture_output=True, env=mfbench.environment())
 
     assert "bias_only" in run("list").stdout

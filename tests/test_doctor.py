@@ -21,7 +21,7 @@ def report(mfbench, tmp_path_factory):
 
 def test_the_speed_of_the_host_is_one_that_there_is(report):
     speed = report["host_speed"]
-    assert 0.5e9 < speed["clock_hz"] < 10e9
+    assert 1e7 < speed["clock_hz"] < 1e10
     sizes = [one["bytes"] for one in speed["load_latency"]]
     assert sizes == [MIB, 16 * MIB, 256 * MIB]
     small, _, large = (one["seconds"] for one in speed["load_latency"])

@@ -34,7 +34,7 @@ def installed(mfbench, tmp_path_factory):
 def run(installed, mfbench, tmp_path):
     def call(program, *arguments, **options):
         environment = {**mfbench.environment(), "PATH": f"{installed / 'bin'}:{os.environ['PATH']}"}
-        return subprocess.run([program, *map(str, arguments)], cwd=tmp_path, text=True, timeout=60,
+        return subprocess.run([program, *map(str, arguments)], cwd=tmp_path, text=True, timeout=300,
                               capture_output=True, **{"env": environment, **options})
     return call
 
@@ -75,7 +75,7 @@ def test_figures_are_drawn_by_what_was_installed(installed, mfbench, tmp_path):
         pytest.importorskip(name)
     done = subprocess.run([installed / "bin" / "mfplots", "table",
                            ROOT / "results" / "reference" / "epyc-2" / "quickstart"], cwd=tmp_path,
-                          capture_output=True, text=True, timeout=120,
+                          capture_output=True, text=True, timeout=300,
                           env={**os.environ, "PYTHON": sys.executable})
     assert done.returncode == 0, done.stderr
     assert "fpsgd" in done.stdout

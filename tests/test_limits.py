@@ -24,7 +24,7 @@ def limited(mfbench, tmp_path):
             for name, value in limits.items():
                 resource.setrlimit(name, (value, value))
         return subprocess.run([mfbench.program, *arguments], cwd=tmp_path, env=mfbench.environment(),
-                              text=True, capture_output=True, timeout=120, preexec_fn=set_limits)
+                              text=True, capture_output=True, timeout=300, preexec_fn=set_limits)
     return run
 
 

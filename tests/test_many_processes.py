@@ -73,7 +73,7 @@ def begun(request, mfbench, tmp_path_factory):
 
 
 def end(process, code=0):
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=300)
     assert process.returncode == code, out + err
     return out, err
 
@@ -108,7 +108,7 @@ def held_elsewhere(place):
 
 @pytest.mark.parametrize("words", [[], ["--apart"]])
 def test_three_processes_run_each_case_once(place, words):
-    place.write({**SPEC, "stop": {"epochs": 30}})  # all have begun before one could run all cases
+    place.write({**SPEC, "stop": {"epochs": 60}})  # all have begun before one could run all cases
     ended = [end(process) for process in [place.start(*words) for _ in range(3)]]
     files = place.results()
     assert len(files) == 6 and not list(place.out.glob("*.partial*"))
@@ -163,7 +163,7 @@ def the_wait_for_another_machine_by_a_signal_and_says_for_whom(folder, mfbench):
 
 
 def test_a_case_that_another_has_taken_over_is_left_to_it(place):
-    process = place.write({**LONG, "stop": {"epochs": 100}}).start()
+    process = place.write({**LONG, "stop": {"epochs": 200}}).start()
     (path,) = trains(place.out)
     claim = claim_of(path)
     aside = path.with_name(f"{path.name}.partial-1")

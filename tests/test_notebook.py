@@ -43,7 +43,7 @@ def by_kernel(path, folder, environment):
     before = dict(os.environ)
     os.environ.update(environment)
     try:
-        nbclient.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(folder)}}).execute()
+        nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(folder)}}).execute()
     finally:
         os.environ.clear()
         os.environ.update(before)

@@ -68,7 +68,7 @@ def results(folder):
 
 
 def gone(pid):
-    return wait_for(lambda: is_gone(pid), "end of it", 2)
+    return wait_for(lambda: is_gone(pid), "end of it")
 
 
 # ---- faults --------------------------------------------------------------------------------------
@@ -441,7 +441,7 @@ def test_a_signal_ends_the_peer(mfbench, fakes, number, mode):
     process.send_signal(number)
     time.sleep(0.1)
     process.send_signal(number)  # the first asks to end after the epoch
-    _, said = process.communicate(timeout=30)
+    _, said = process.communicate(timeout=300)
     assert process.returncode == 128 + number, said
     assert all(gone(peer) for peer in peers)
     ((_, _, footer, _),) = results(fakes / "out")

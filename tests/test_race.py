@@ -24,7 +24,7 @@ def race(mfbench, tmp_path):
         pytest.importorskip(name)
 
     def run(*words, **options):
-        return mfbench("race", *words, cwd=tmp_path, timeout=120, env={**mfbench.environment(), **PLOTS}, **options)
+        return mfbench("race", *words, cwd=tmp_path, timeout=300, env={**mfbench.environment(), **PLOTS}, **options)
     return run
 
 
@@ -37,7 +37,7 @@ def undrawn(mfbench, tmp_path):
 
     def run(*words):
         done = subprocess.run([program, "race", *map(str, words)], cwd=tmp_path, text=True, capture_output=True,
-                              timeout=120, env=mfbench.environment())
+                              timeout=300, env=mfbench.environment())
         assert done.returncode == 0, done.stderr
         return done
     return run

@@ -95,7 +95,7 @@ def on_terminal(program, arguments, folder, environment, columns=None, code=0):
             break
         out += piece
     os.close(master)
-    assert process.wait(60) == code, out
+    assert process.wait(300) == code, out
     return out.decode()
 
 
@@ -156,7 +156,7 @@ def test_without_home_all_commands_work(mfbench, tmp_path):
 
     def run(*arguments):
         return subprocess.run([mfbench.program, *arguments], cwd=tmp_path, text=True,
-                              capture_output=True, timeout=60, env=environment)
+                              capture_output=True, timeout=300, env=environment)
 
     for arguments in (["list"], ["describe", "als_cpu"], ["validate", "own.json"]):
         done = run(*arguments)

@@ -81,7 +81,7 @@ def test_stats_and_import_say_what_ids_are(mfbench, trained, tmp_path):
 
     def own(*arguments):
         return subprocess.run([mfbench.program, *arguments], cwd=folder, text=True,
-                              capture_output=True, timeout=60,
+                              capture_output=True, timeout=300,
                               env={**mfbench.environment(), "MFBENCH_CACHE": str(tmp_path)})
 
     stats = own("data", "stats", "ratings.csv", "--json")

@@ -130,7 +130,7 @@ class Browser:
             self.wait("return [...document.querySelectorAll('.figure:not([hidden])')]"
                       ".every((f) => f.dataset.drawn || f.querySelector('p'))")
 
-    def wait(self, condition: str, *arguments, seconds: float = 20):
+    def wait(self, condition: str, *arguments, seconds: float = 120):
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             found = self.js(condition, *arguments)
