@@ -292,9 +292,8 @@ class Cli {
       const Spec spec = read_and_warn(spec_);
       if (device->count() > 0)
         plan_.device_free_bytes = device_gib_ * static_cast<double>(std::int64_t{1} << 30);
-      const Plan made = make_plan(spec, plan_);
-      fmt::print("{}",
-                 json_ ? json_text(to_json(made), 2) + "\n" : printable(format_plan(made, spec)));
+      const Json made = make_plan(spec, plan_);
+      fmt::print("{}", json_ ? json_text(made, 2) + "\n" : printable(format_plan(made, spec)));
     });
   }
 

@@ -7,9 +7,11 @@
 #include <map>
 #include <set>
 
+#include "algorithms/core/foreign.hpp"
 #include "algorithms/core/registry.hpp"
 #include "base/counted.hpp"
 #include "base/error.hpp"
+#include "base/host/memory_limit.hpp"
 #include "base/json/json_values.hpp"
 #include "base/text.hpp"
 #include "base/threads.hpp"
@@ -25,18 +27,13 @@ namespace {
 
 constexpr double kSmallFiles = 64 << 20;  // bytes, read within a second or so
 
-// A size that is not to be had is the largest number.
+// A folder has no size: it counts as large.
 bool is_small(const Source& source) {
-  std::error_code error;
   double bytes = 0;
   for (const auto& file : source.files) {
-    if (!std::filesystem::is_directory(file.path, error)) {
-      bytes += static_cast<double>(std::filesystem::file_size(file.path, error));
-      continue;
-    }
-    for (const auto& entry : std::filesystem::directory_iterator(file.path, error)) {
-      if (entry.is_regular_file(error)) bytes += static_cast<double>(entry.file_size(error));
-    }
+    std::error_code error;
+    const std::uintmax_t size = std::filesystem::file_size(file.path, error);
+    bytes += error ? kNever : static_cast<double>(size);
   }
   return bytes <= kSmallFiles;
 }
@@ -59,220 +56,183 @@ std::map<std::string, std::string> read_small_files(const Spec& spec) {
   return problems;
 }
 
-// Free of the device it plans for.
-std::optional<double> free_on_device(const PlanOptions& options) {
-  if (options.device_free_bytes) return options.device_free_bytes;
-  const auto device = find_device();
-  if (!device) return std::nullopt;
-  return static_cast<double>(device->free_bytes);
-}
-
-void plan_memory(PlannedCase& planned, const Case& item, const CaseSizes& sizes, bool shares,
-                 const std::optional<double>& free) {
-  planned.host_bytes = host_bytes(item, sizes);
-  planned.process = process_need(item, sizes.train);
-  if (!needs_device(item)) return;
-  planned.device_bytes = device_bytes(item, sizes, free);
-  if (shares && free && leaves_room_for_ratings(item, sizes, *free))
-    *planned.device_bytes += device_ratings_bytes(sizes.train);
-}
-
-// Why it would not run here, or nothing.
-std::optional<std::string> problem_of(const Case& item, const PlannedCase& planned,
-                                      const std::optional<CaseSizes>& sizes,
-                                      const MemoryBound& available,
-                                      const std::optional<double>& free) {
-  if (const std::string missing = why_unavailable(item.data); !missing.empty()) return missing;
-  if (const auto why = why_no_implementation(item)) return why;
-  if (!sizes) return std::nullopt;
-  const AlgorithmInfo& info = find_algorithm(item.algorithm);
-  if (info.supports) {
-    if (const auto why = info.supports(item.params, sizes->train)) return why;
-  }
-  if (const auto why = why_not_in_process(planned.process)) return why;
-  if (const auto why = why_not_in_memory(*planned.all_host_bytes() / kPlanFactor, available))
-    return why;
-  if (!free) return std::nullopt;
-  return why_not_on_device(device_bytes(item, *sizes), *free);
-}
-
-PlannedCase plan_case(const Case& item, const DoneAgain& again, bool measure,
-                      const MemoryBound& available, const std::optional<double>& free,
-                      std::map<std::string, Probe>& probes) {
-  PlannedCase planned;
-  planned.id = item.id;
-  planned.metric = main_metric(item);
-  const AlgorithmInfo& info = find_algorithm(item.algorithm);
+// `free` is of the device.
+Json plan_case(const Case& item, const DoneAgain& again, bool measure,
+               const std::optional<double>& free, std::map<std::string, Probe>& probes) {
+  std::optional<double> host, all_host, train_s;
+  std::optional<ProcessNeed> process;
+  double device = 0;
   auto sizes = expected_sizes(item);
   if (sizes) {
     sizes->kept = again.cut;
-    plan_memory(planned, item, *sizes, again.trained, free);
+    host = host_bytes(item, *sizes);
+    process = process_need(item, sizes->train);
+    all_host = *host + (process ? process->bytes.value_or(0) : 0);
+    device = device_bytes(item, *sizes, free);
+    if (again.trained && free && leaves_room_for_ratings(item, *sizes, *free))
+      device += device_ratings_bytes(sizes->train);
   }
-  planned.note = problem_of(item, planned, sizes, available, free);
-  // What solves for all items at once takes no time in proportion to the ratings.
-  if (!measure || !sizes || planned.note || info.by_history) return planned;
-  const std::string key = item.algorithm + canonical(item.params.to_json());
-  if (probes.count(key) == 0) probes[key] = probe(item);
-  const Probe& probed = probes[key];
-  planned.note = probed.why_skipped;
-  if (!probed.rate) return planned;
-  planned.train_s =
-      updates_of_epoch(info, sizes->train) * static_cast<double>(item.stop.epochs) / *probed.rate;
-  return planned;
+  std::optional<std::string> note = why_no_implementation(item);
+  if (const auto missing = why_unavailable(item.data); !missing.empty()) note = missing;
+  if (sizes && !note) {
+    if (const auto refusal = refuse_surely(item, *sizes, *all_host / kPlanFactor, free))
+      note = refusal->reason;
+  }
+  const AlgorithmInfo& info = find_algorithm(item.algorithm);
+  // Solving for all items at once takes no time in proportion to the ratings.
+  if (measure && sizes && !note && !info.by_history) {
+    const std::string key = item.algorithm + canonical(item.params.to_json());
+    if (!probes.contains(key)) probes[key] = probe(item);
+    const Probe& probed = probes[key];
+    note = probed.why_skipped;
+    const double updates =
+        updates_of_epoch(info, sizes->train) * static_cast<double>(item.stop.epochs);
+    if (probed.rate) train_s = updates / *probed.rate;
+  }
+  return {{"case_id", item.id},
+          {"metric", main_metric(item).key()},
+          {"host_bytes", or_null(host)},
+          {"process_bytes", process ? or_null(process->bytes) : Json()},
+          {"process_unknown", process ? process->unknown : ""},
+          {"all_host_bytes", or_null(all_host)},
+          {"device_bytes", device},
+          {"train_s", or_null(train_s)},
+          {"note", note.value_or("")}};
 }
 
-// What is known of it, or one of its trials: of those with the most factors.
+// The case, or the trial of its study with the most factors.
 Case case_to_plan(const Spec& spec, const Case& item) {
   if (!item.study) return item;
   const Study& study = spec.studies[*item.study];
   const auto factors = [](const Json& point) { return number_at(point, {"factors"}).value_or(0); };
-  const auto largest =
-      std::max_element(study.points.begin(), study.points.end(),
-                       [&](const Json& a, const Json& b) { return factors(a) < factors(b); });
-  Case planned = study.make(*largest, item.seed);
+  Case planned = study.make(*std::ranges::max_element(study.points, {}, factors), item.seed);
   planned.id = item.id;
   return planned;
 }
 
 // As if its first case trained for the epochs of all its trials.
-PlannedStudy plan_study(const Spec& spec, std::size_t number, const Plan& plan) {
+Json plan_study(const Spec& spec, std::size_t number, const Json& cases) {
   const Study& study = spec.studies[number];
-  PlannedStudy planned{study.label, std::ssize(study.points), study.runs(), 0, {}};
-  std::int64_t trials = planned.trials;
-  for (const std::int64_t epochs : study.rungs) {
-    planned.epochs += trials * epochs;
+  std::int64_t epochs = 0;
+  std::int64_t trials = std::ssize(study.points);
+  for (const std::int64_t rung : study.rungs) {
+    epochs += trials * rung;
     trials = survivors(trials, study.tune.eta);
   }
-  for (std::size_t i = 0; i < spec.cases.size(); ++i) {
-    if (spec.cases[i].study != number || !plan.cases[i].train_s) continue;
-    const double epoch_s = *plan.cases[i].train_s / static_cast<double>(spec.cases[i].stop.epochs);
-    planned.train_s = std::min(epoch_s * static_cast<double>(planned.epochs),
-                               study.tune.budget_s.value_or(kNever));
-    break;
+  std::optional<double> train_s;
+  for (std::size_t i = 0; i < cases.size() && !train_s; ++i) {
+    if (spec.cases[i].study != number || cases[i]["train_s"].is_null()) continue;
+    const double rate =
+        cases[i]["train_s"].get<double>() / static_cast<double>(spec.cases[i].stop.epochs);
+    train_s = std::min(rate * static_cast<double>(epochs), study.tune.budget_s.value_or(kNever));
   }
-  return planned;
+  return {{"label", study.label},
+          {"trials", std::ssize(study.points)},
+          {"runs", study.runs()},
+          {"epochs", epochs},
+          {"train_s", or_null(train_s)}};
+}
+
+std::string bytes_text(const Json& bytes, const char* unknown) {
+  return bytes.is_null() || bytes == 0 ? unknown : format_bytes(bytes.get<double>());
 }
 
 // "  its process: 1.2 GiB; not counted: the heap of Java"
-std::string process_words(const std::optional<ProcessNeed>& need) {
-  if (!need) return "";
-  std::string text = "  its process: " + (need->bytes ? format_bytes(*need->bytes) : "unknown");
-  if (!need->unknown.empty()) text += (need->bytes ? "; not counted: " : ": ") + need->unknown;
+std::string process_text(const Json& planned) {
+  const auto bytes = number_at(planned, {"process_bytes"});
+  const auto unknown = planned["process_unknown"].get<std::string>();
+  if (!bytes && unknown.empty()) return "";
+  std::string text = "  its process: " + (bytes ? format_bytes(*bytes) : "unknown");
+  if (!unknown.empty()) text += (bytes ? "; not counted: " : ": ") + unknown;
   return text;
 }
 
 }  // namespace
 
-std::optional<double> PlannedCase::all_host_bytes() const {
-  if (!host_bytes) return std::nullopt;
-  return *host_bytes + (process ? process->bytes.value_or(0) : 0);
-}
-
-Plan make_plan(const Spec& spec, const PlanOptions& options) {
-  Plan plan;
-  const std::optional<double> free = free_on_device(options);
-  plan.available = memory_limit().available;
+Json make_plan(const Spec& spec, const PlanOptions& options) {
+  std::optional<double> free = options.device_free_bytes;
+  if (!free) {
+    if (const auto device = find_device()) free = static_cast<double>(device->free_bytes);
+  }
+  const MemoryBound available = memory_limit().available;
   std::map<std::string, Probe> probes;
   const auto unreadable = read_small_files(spec);
   std::vector<const Case*> all;
   for (const Case& item : spec.cases) all.push_back(&item);
   const auto again = options.share ? done_again(all) : std::vector<DoneAgain>(all.size());
+  Json cases = Json::array(), studies = Json::array();
+  double train_s = 0, host_bytes = 0, device_bytes = 0;
+  std::int64_t not_estimated = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
     DoneAgain here = again[i];
     // Or an earlier case has left its ratings there.
     here.trained |= i > 0 && again[i - 1].trained && trains_on_one_device(*all[i]);
-    plan.cases.push_back(plan_case(case_to_plan(spec, *all[i]), here, options.measure,
-                                   plan.available, free, probes));
-    PlannedCase& planned = plan.cases.back();
+    Json planned = plan_case(case_to_plan(spec, *all[i]), here, options.measure, free, probes);
     const auto problem = unreadable.find(all[i]->data.label());
-    if (problem != unreadable.end()) planned.note = problem->second;
-    plan.peak_host_bytes = std::max(plan.peak_host_bytes, planned.all_host_bytes().value_or(0));
-    plan.peak_device_bytes = std::max(plan.peak_device_bytes, planned.device_bytes.value_or(0));
-    plan.total_train_s += planned.train_s.value_or(0);
-    if (!planned.train_s) ++plan.not_estimated;
+    if (problem != unreadable.end()) planned["note"] = problem->second;
+    host_bytes = std::max(host_bytes, number_at(planned, {"all_host_bytes"}).value_or(0));
+    device_bytes = std::max(device_bytes, planned["device_bytes"].get<double>());
+    train_s += number_at(planned, {"train_s"}).value_or(0);
+    not_estimated += planned["train_s"].is_null() ? 1 : 0;
+    cases.push_back(std::move(planned));
   }
   for (std::size_t i = 0; i < spec.studies.size(); ++i) {
-    plan.studies.push_back(plan_study(spec, i, plan));
-    plan.total_train_s += plan.studies.back().train_s.value_or(0);
-  }
-  return plan;
-}
-
-std::string format_plan(const Plan& plan, const Spec& spec) {
-  std::size_t width = 4;
-  for (const auto& item : plan.cases) width = std::max(width, item.id.size());
-  std::string text = fmt::format("{:<{}}  {:>10}  {:>10}  {:>12}\n", "case", width, "memory",
-                                 "device", "training");
-  for (const auto& item : plan.cases) {
-    text += fmt::format("{:<{}}  {:>10}  {:>10}  {:>12}{}{}\n", item.id, width,
-                        item.host_bytes ? format_bytes(*item.all_host_bytes()) : "?",
-                        item.device_bytes ? format_bytes(*item.device_bytes) : "-",
-                        item.train_s ? "~" + format_seconds(*item.train_s) : "?",
-                        process_words(item.process),
-                        item.note ? "  NOT RUNNABLE HERE: " + *item.note : "");
-  }
-  for (const auto& study : plan.studies) {
-    text +=
-        fmt::format("tuned: {}: {}, up to {}, {}{}\n", study.label, counted(study.trials, "trial"),
-                    counted(study.runs, "run"), counted(study.epochs, "epoch"),
-                    study.train_s ? ", training ~" + format_seconds(*study.train_s) : "");
-  }
-  const auto count = std::ssize(plan.cases);
-  text += fmt::format("{}: {}; peak host memory {} of {}{}; ", spec.name, counted(count, "case"),
-                      plan.peak_host_bytes > 0 ? format_bytes(plan.peak_host_bytes) : "unknown",
-                      format_bytes(static_cast<double>(plan.available.bytes)),
-                      plan.available.by.empty() ? "" : " available (" + plan.available.by + ")");
-  if (plan.peak_device_bytes > 0) {
-    text += fmt::format("peak device memory {}; ", format_bytes(plan.peak_device_bytes));
-  }
-  if (plan.not_estimated < count) {
-    text += fmt::format("training about {}; evaluation and loading come on top",
-                        format_seconds(plan.total_train_s));
-  } else {
-    text += "no time estimated";
-  }
-  if (plan.not_estimated > 0)
-    text += fmt::format(" ({} not estimated)", counted(plan.not_estimated, "case"));
-  text += "\n";
-  const bool unread = std::any_of(plan.cases.begin(), plan.cases.end(),
-                                  [](const auto& item) { return !item.host_bytes && !item.note; });
-  if (unread) {
-    text += fmt::format(
-        "?: a plan reads no files of more than {}; once a run has read them, it knows their size\n",
-        format_bytes(kSmallFiles));
-  }
-  return text;
-}
-
-Json to_json(const Plan& plan) {
-  Json cases = Json::array();
-  for (const auto& item : plan.cases) {
-    cases.push_back({{"case_id", item.id},
-                     {"metric", item.metric.key()},
-                     {"host_bytes", or_null(item.host_bytes)},
-                     {"process_bytes", item.process ? or_null(item.process->bytes) : Json()},
-                     {"process_unknown", item.process ? item.process->unknown : ""},
-                     {"all_host_bytes", or_null(item.all_host_bytes())},
-                     {"device_bytes", item.device_bytes.value_or(0)},
-                     {"train_s", or_null(item.train_s)},
-                     {"note", item.note.value_or("")}});
-  }
-  Json studies = Json::array();
-  for (const auto& study : plan.studies) {
-    studies.push_back({{"label", study.label},
-                       {"trials", study.trials},
-                       {"runs", study.runs},
-                       {"epochs", study.epochs},
-                       {"train_s", or_null(study.train_s)}});
+    studies.push_back(plan_study(spec, i, cases));
+    train_s += number_at(studies.back(), {"train_s"}).value_or(0);
   }
   return {{"cases", cases},
           {"studies", studies},
-          {"train_s", plan.total_train_s},
-          {"not_estimated", plan.not_estimated},
-          {"peak_host_bytes", plan.peak_host_bytes},
-          {"available_host_bytes", plan.available.bytes},
-          {"available_host_bytes_by", plan.available.by},
-          {"peak_device_bytes", plan.peak_device_bytes}};
+          {"train_s", train_s},
+          {"not_estimated", not_estimated},
+          {"peak_host_bytes", host_bytes},
+          {"available_host_bytes", available.bytes},
+          {"available_host_bytes_by", available.by},
+          {"peak_device_bytes", device_bytes}};
+}
+
+std::string format_plan(const Json& plan, const Spec& spec) {
+  std::size_t width = 4;
+  for (const Case& item : spec.cases) width = std::max(width, item.id.size());
+  std::string text = fmt::format("{:<{}}  {:>10}  {:>10}  {:>12}\n", "case", width, "memory",
+                                 "device", "training");
+  const auto time = [](const Json& planned) { return number_at(planned, {"train_s"}); };
+  bool unread = false;
+  for (const Json& item : plan["cases"]) {
+    const auto note = item["note"].get<std::string>();
+    unread |= item["host_bytes"].is_null() && note.empty();
+    text += fmt::format("{:<{}}  {:>10}  {:>10}  {:>12}{}{}\n", item["case_id"].get<std::string>(),
+                        width, bytes_text(item["all_host_bytes"], "?"),
+                        bytes_text(item["device_bytes"], "-"),
+                        time(item) ? "~" + format_seconds(*time(item)) : "?", process_text(item),
+                        note.empty() ? "" : "  NOT RUNNABLE HERE: " + note);
+  }
+  for (const Json& study : plan["studies"]) {
+    const auto count = [&](const char* key, const char* what) {
+      return counted(study[key].get<std::int64_t>(), what);
+    };
+    text += fmt::format("tuned: {}: {}, up to {}, {}{}\n", study["label"].get<std::string>(),
+                        count("trials", "trial"), count("runs", "run"), count("epochs", "epoch"),
+                        time(study) ? ", training ~" + format_seconds(*time(study)) : "");
+  }
+  const auto count = std::ssize(spec.cases);
+  const auto by = plan["available_host_bytes_by"].get<std::string>();
+  text += fmt::format("{}: {}; peak host memory {} of {}{}; ", spec.name, counted(count, "case"),
+                      bytes_text(plan["peak_host_bytes"], "unknown"),
+                      format_bytes(plan["available_host_bytes"].get<double>()),
+                      by.empty() ? "" : " available (" + by + ")");
+  if (plan["peak_device_bytes"] != 0)
+    text += "peak device memory " + bytes_text(plan["peak_device_bytes"], "") + "; ";
+  const auto not_estimated = plan["not_estimated"].get<std::int64_t>();
+  text += not_estimated == count ? "no time estimated"
+                                 : "training about " + format_seconds(*time(plan)) +
+                                       "; evaluation and loading come on top";
+  if (not_estimated > 0) text += fmt::format(" ({} not estimated)", counted(not_estimated, "case"));
+  text += "\n";
+  if (!unread) return text;
+  return text + fmt::format(
+                    "?: a plan reads no files of more than {}; once a run has read them, "
+                    "it knows their size\n",
+                    format_bytes(kSmallFiles));
 }
 
 }  // namespace mf

@@ -31,20 +31,17 @@ constexpr double kShare = 0.9;
 
 bool ranks_items(const Case& item) { return item.evaluate.rank.value_or(is_implicit(item)); }
 
-MemoryUse use_of(const Case& item) {
+// The most of one rank. `evaluator` bytes stand beside the training, `room` is for all of it.
+double most_bytes(const Case& item, BytesOf MemoryUse::*side, const ProblemShape& shape,
+                  double evaluator, double room) {
   const AlgorithmInfo& info = find_algorithm(item.algorithm);
-  return info.memory ? info.memory(item.params) : MemoryUse{};
-}
-
-// The most of one rank. `evaluator` bytes stand beside what is trained, `room` is for all of it.
-double most_bytes(const BytesOf& of, const Case& item, const ProblemShape& shape, double evaluator,
-                  double room) {
+  const BytesOf of = info.memory ? info.memory(item.params).*side : BytesOf{};
   const double ranks = ranks_of(item.params);
   const double nnz = static_cast<double>(shape.nnz) / ranks;
   const auto items = static_cast<double>(shape.n_items);
   const auto longer = static_cast<double>(std::max(shape.n_users, shape.n_items));
-  const auto factors =
-      static_cast<double>(item.params.has("factors") ? item.params.integer("factors") : 0);
+  const double factors =
+      item.params.has("factors") ? static_cast<double>(item.params.integer("factors")) : 0;
   const double always = of.fixed + of.item_pair * items * items;
   const double trained =
       always + of.rating * nnz + shape.rows() * (of.number * factors + of.row) + evaluator;
@@ -60,21 +57,19 @@ double evaluator_bytes(const Case& item, const CaseSizes& sizes) {
       kRatingBytes * ((reads_train ? train : 0) + (is_implicit(item) ? 0 : others));
   if (!ranks_items(item) || is_by_history(item)) return errors;
   const auto users = static_cast<double>(sizes.train.n_users);
-  const double ranked =
-      item.evaluate.ranking.users > 0
-          ? std::min(1.0, static_cast<double>(item.evaluate.ranking.users) / users)
-          : 1.0;
-  const double scores = 4 * users * static_cast<double>(sizes.train.n_items);
+  const auto asked = static_cast<double>(item.evaluate.ranking.users);
+  const double ranked = asked > 0 ? std::min(1.0, asked / users) : 1.0;
+  const double scores = 4 * ranked * users * static_cast<double>(sizes.train.n_items);
   const double ranking =
-      4 * ranked * (train + others) + std::min(ranked * scores, static_cast<double>(kScoreBytes));
+      4 * ranked * (train + others) + std::min(scores, static_cast<double>(kScoreBytes));
   return errors + ranking * (ranks_validation(item) ? 2 : 1);
 }
 
-// Beyond the ratings, without what stands before there are any.
+// Beyond the ratings, once there are any.
 double training_bytes(const Case& item, const CaseSizes& sizes) {
   const auto train = static_cast<double>(sizes.train.nnz) / sizes.slices;
   const double histories = ranks_items(item) ? 4 * (train + static_cast<double>(sizes.others)) : 0;
-  return most_bytes(use_of(item).host, item, sizes.train, histories, 0) +
+  return most_bytes(item, &MemoryUse::host, sizes.train, histories, 0) +
          (uploads_ratings(item) ? kPackedBytes * train : 0);
 }
 
@@ -127,7 +122,7 @@ double host_bytes(const Case& item, const CaseSizes& sizes) {
 
 double device_bytes(const Case& item, const CaseSizes& sizes, std::optional<double> free) {
   if (!needs_device(item)) return 0;
-  return most_bytes(use_of(item).device, item, sizes.train, evaluator_bytes(item, sizes),
+  return most_bytes(item, &MemoryUse::device, sizes.train, evaluator_bytes(item, sizes),
                     kShare * free.value_or(0));
 }
 
@@ -153,14 +148,6 @@ std::optional<ProcessNeed> process_need(const Case& item, const ProblemShape& sh
   return need;
 }
 
-std::optional<std::string> why_not_in_process(const std::optional<ProcessNeed>& need) {
-  if (!need || !need->bytes || need->limit_bytes <= 0 || *need->bytes <= need->limit_bytes) {
-    return std::nullopt;
-  }
-  return fmt::format("its process needs {} of memory, {} are for it (memory_gb); raise that, {}",
-                     format_bytes(*need->bytes), format_bytes(need->limit_bytes), kAskForLess);
-}
-
 std::optional<std::string> why_no_implementation(const Case& item) {
   if (!is_built(item.algorithm)) {
     return fmt::format("{} needs CUDA; this build lacks it", item.algorithm);
@@ -179,13 +166,6 @@ std::optional<std::string> why_too_old(const AlgorithmInfo& info, int compute) {
                      format_compute(info.min_compute), format_compute(compute));
 }
 
-std::optional<std::string> why_not_on_device(double bytes, double free) {
-  const double least = bytes / kPlanFactor;
-  if (least <= free) return std::nullopt;
-  return fmt::format("needs at least {} on the device, {} are free; {}", format_bytes(least),
-                     format_bytes(free), kAskForLess);
-}
-
 std::optional<std::string> why_not_in_memory(double least, const MemoryBound& available) {
   if (available.by.empty() || least <= static_cast<double>(available.bytes)) return std::nullopt;
   return fmt::format("needs at least {} of memory, {} are available ({}); raise the limit, {}",
@@ -201,27 +181,40 @@ void refuse_to_load(const Case& item) {
     fail(ErrorKind::memory, "{}", *why);
 }
 
-std::optional<Refusal> refuse(const Case& item, const CaseSizes& sizes, DeviceClock* device,
-                              double free, double held_bytes) {
+std::optional<Refusal> refuse_surely(const Case& item, const CaseSizes& sizes, double least,
+                                     std::optional<double> free) {
   const AlgorithmInfo& info = find_algorithm(item.algorithm);
   if (info.supports) {
     if (const auto reason = info.supports(item.params, sizes.train))
       return Refusal{Status::skipped, *reason};
   }
+  const auto process = process_need(item, sizes.train);
+  if (process && process->limit_bytes > 0 && process->bytes.value_or(0) > process->limit_bytes) {
+    return Refusal{
+        Status::oom,
+        fmt::format("its process needs {} of memory, {} are for it (memory_gb); raise that, {}",
+                    format_bytes(*process->bytes), format_bytes(process->limit_bytes),
+                    kAskForLess)};
+  }
+  if (const auto why = why_not_in_memory(least, memory_limit().available))
+    return Refusal{Status::oom, *why};
+  const double on_device = device_bytes(item, sizes) / kPlanFactor;
+  if (!free || on_device <= *free) return std::nullopt;
+  return Refusal{Status::oom,
+                 fmt::format("needs at least {} on the device, {} are free; {}",
+                             format_bytes(on_device), format_bytes(*free), kAskForLess)};
+}
+
+std::optional<Refusal> refuse(const Case& item, const CaseSizes& sizes, DeviceClock* device,
+                              double free, double held_bytes) {
   if (device != nullptr) {
-    if (const auto reason = why_too_old(info, device->compute()))
+    if (const auto reason = why_too_old(find_algorithm(item.algorithm), device->compute()))
       return Refusal{Status::skipped, *reason};
   }
   const auto process = process_need(item, sizes.train);
-  if (const auto why = why_not_in_process(process)) return Refusal{Status::oom, *why};
   const double beside = process ? std::max(0.0, process->bytes.value_or(0) - held_bytes) : 0;
-  const double least = training_bytes(item, sizes) / kPlanFactor + beside;
-  if (const auto why = why_not_in_memory(least, memory_limit().available))
-    return Refusal{Status::oom, *why};
-  if (device == nullptr) return std::nullopt;
-  if (const auto why = why_not_on_device(device_bytes(item, sizes), free))
-    return Refusal{Status::oom, *why};
-  return std::nullopt;
+  return refuse_surely(item, sizes, training_bytes(item, sizes) / kPlanFactor + beside,
+                       device != nullptr ? std::optional(free) : std::nullopt);
 }
 
 }  // namespace mf
