@@ -4,8 +4,6 @@ only then the files that the catalog lists, each checked before it gets its name
 its exit codes are those of mfbench."""
 
 import argparse
-import contextlib
-import datetime
 import errno
 import fcntl
 import json
@@ -13,7 +11,6 @@ import os
 import pathlib
 import re
 import shutil
-import stat
 import sys
 import tarfile
 import time
@@ -36,20 +33,9 @@ class Failure(Exception):
         self.code = code
 
 
-def printable(text):
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(text))
+def say(text, file=None):
+    print("".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(text)), file=file, flush=True)
 
-
-def say(text):
-    print(printable(text), flush=True)
-
-
-def shown(url):
-    """Without a password."""
-    return re.sub(r"//[^/]*@", "//", url)
-
-
-# ---- download ------------------------------------------------------------------------------------
 
 class Progress:
     """Told by pooch; a line in five seconds, so that logs stay short."""
@@ -66,11 +52,10 @@ class Progress:
     def reset(self):
         self.done = 0
 
-    def close(self):
-        pass
+    close = reset
 
 
-def download(url, name, known, work, quiet):
+def download(url, shown, name, known, work, quiet):
     """The path of the whole download below `work`, whose checksum is the known one."""
     def get(url, file, fetcher):
         progress = Progress(quiet)
@@ -84,71 +69,41 @@ def download(url, name, known, work, quiet):
         return pathlib.Path(pooch.create(work, "", registry={name: known}, urls={name: url},
                                          retry_if_failed=RETRIES).fetch(name, downloader=get))
     except requests.RequestException as error:
-        raise Failure(IO, f"{shown(url)}: " + re.sub(r"\w+://\S+", "the URL", str(error))) from None
+        raise Failure(IO, f"{shown}: " + re.sub(r"\w+://\S+", "the URL", str(error))) from None
     except ValueError as wrong:
-        raise Failure(DATA, f"{shown(url)}: wrong checksum: {wrong}") from None
-
-
-# ---- archives ------------------------------------------------------------------------------------
-
-def is_file(member):
-    if isinstance(member, tarfile.TarInfo):
-        return member.isreg()
-    return not member.is_dir() and stat.S_IFMT(member.external_attr >> 16) in (0, stat.S_IFREG)
-
-
-def unpack_members(archive, wanted, folder):
-    is_zip = zipfile.is_zipfile(archive)
-    with (zipfile.ZipFile if is_zip else tarfile.open)(archive) as packed:
-        members = [(one.filename, one.file_size, one) for one in packed.infolist()] if is_zip else \
-            [(one.name, one.size, one) for one in packed]
-        chosen = {}
-        for name in wanted:
-            found = [one for one in members if one[0] == name]
-            if len(found) != 1:
-                raise Failure(DATA, f'{archive.name}: {len(found)} members "{name}", expected one')
-            if not is_file(found[0][2]):
-                raise Failure(DATA, f'{archive.name}: refused: its member "{name}" is not a file')
-            chosen[name] = found[0]
-        total = sum(size for _, size, _ in chosen.values())
-        if total > min(MOST_UNPACKED, shutil.disk_usage(folder).free):
-            raise Failure(IO, f"{folder}: cannot be written: the archive unpacks to {total} bytes, "
-                              "more than there is space for")
-        for name, (_, _, member) in chosen.items():
-            with (packed.open if is_zip else packed.extractfile)(member) as source, \
-                    open(folder / wanted[name], "xb") as target:
-                shutil.copyfileobj(source, target, 1 << 20)
+        raise Failure(DATA, f"{shown}: wrong checksum: {wrong}") from None
 
 
 def unpack(archive, wanted, folder):
-    """Writes members of a zip or tar archive, {name: file}, into a folder.
-
-    Not by a processor of pooch, which writes where a name or a link in the archive says."""
+    """Writes members of a zip or tar archive, {name: file}, into a folder. A processor of pooch would write
+    where a name or a link in the archive says."""
     try:
-        unpack_members(archive, wanted, folder)
+        is_zip = zipfile.is_zipfile(archive)
+        with (zipfile.ZipFile if is_zip else tarfile.open)(archive) as packed:
+            members = packed.infolist() if is_zip else packed.getmembers()
+            chosen = {}
+            for name in wanted:
+                found = [one for one in members if name == (one.filename if is_zip else one.name)]
+                if len(found) != 1:
+                    raise Failure(DATA, f'{archive.name}: {len(found)} members "{name}", expected one')
+                chosen[name] = found[0]
+                if not (found[0].external_attr >> 28 in (0, 8) if is_zip else found[0].isreg()):  # 8: S_IFREG
+                    raise Failure(DATA, f'{archive.name}: refused: its member "{name}" is not a file')
+            total = sum(one.file_size if is_zip else one.size for one in chosen.values())
+            if total > min(MOST_UNPACKED, shutil.disk_usage(folder).free):
+                raise Failure(IO, f"{folder}: cannot be written: the archive unpacks to {total} bytes, "
+                                  "more than there is space for")
+            for name, member in chosen.items():
+                with (packed.open if is_zip else packed.extractfile)(member) as source, \
+                        open(folder / wanted[name], "xb") as target:
+                    shutil.copyfileobj(source, target, 1 << 20)
+    except Failure:
+        raise
     except Exception as error:
-        of_system = isinstance(error, OSError) and error.errno not in (None, errno.EINVAL)
-        if isinstance(error, Failure) or of_system:
+        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
             raise
         # Readers of archives fail in many ways if bytes are damaged; one is to seek to nowhere.
         raise Failure(DATA, f"{archive.name}: cannot be read: {error or type(error).__name__}") from None
-
-
-# ---- a data set ----------------------------------------------------------------------------------
-
-@contextlib.contextmanager
-def locked(path):
-    """Others of this machine could hold a file that they can read."""
-    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    try:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            say(f"{path}: held by another process, waiting for it")
-            fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(file)
 
 
 def is_fetched(entry, file):
@@ -160,42 +115,29 @@ def is_as_known(path, file):
     return path.is_file() and file.get("sha256") in (None, pooch.file_hash(str(path)))
 
 
-def known_checksum(entry, files):
-    if "archive_sha256" in entry:
-        return entry["archive_sha256"]
-    if "archive_md5" in entry:
-        return "md5:" + entry["archive_md5"]
-    return None if files[0].get("member") else files[0].get("sha256")
-
-
-def install(entry, files, archive, url, folder, work):
+def install(entry, files, archive, record, folder, work):
     """The record comes first: a call that is killed in between leaves no file without one."""
     ready = {file["name"]: archive for file in files}
     if files[0].get("member"):
-        ready = {file["name"]: work / "unpacked" / file["name"] for file in files}
+        ready = {name: work / "unpacked" / name for name in ready}
         (work / "unpacked").mkdir()
         unpack(archive, {file["member"]: file["name"] for file in files}, work / "unpacked")
+    sums = {name: pooch.file_hash(str(path)) for name, path in ready.items()}
     for file in files:
-        if not is_as_known(ready[file["name"]], file):
-            found = pooch.file_hash(str(ready[file["name"]]))
+        if (found := sums[file["name"]]) != file.get("sha256", found):
             raise Failure(DATA, f"{file['name']}: wrong checksum: SHA-256 {found}, expected {file['sha256']}")
-    record = {
-        "name": entry["name"], "url": shown(url),
-        "fetched_at": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "download_bytes": archive.stat().st_size, "download_sha256": pooch.file_hash(str(archive)),
-        "checksum_was_known": known_checksum(entry, files) is not None,
-        "files_sha256": {name: pooch.file_hash(str(path)) for name, path in ready.items()},
-        "licence": entry["licence"], "redistributable": entry["redistributable"],
-        "citation": entry["citation"]}
+    record |= {key: entry[key] for key in ("licence", "redistributable", "citation")} | {"files_sha256": sums}
     (work / "record").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
     os.replace(work / "record", folder / "fetched.json")
     for name, path in ready.items():
         os.replace(path, folder / name)
-    return record
 
 
 def fetch(entry, into, mirror=None, again=False, quiet=False):
     """Into <into>/<name>/, with fetched.json beside the files; unfinished ones are in .fetch there."""
+    def shown(url):  # without a password
+        return re.sub(r"//[^/]*@", "//", url)
+
     if not entry.get("url"):
         raise Failure(DATA, f"{entry['name']}: there is no public download. {entry['origin']}")
     if mirror and not mirror.startswith(("http://", "https://")):
@@ -207,24 +149,36 @@ def fetch(entry, into, mirror=None, again=False, quiet=False):
     url = f"{mirror.rstrip('/')}/{name}" if mirror else entry["url"]
     files = [file for file in entry["files"] if is_fetched(entry, file)]
     names = ", ".join(file["name"] for file in files)
-    for line in (f"{entry['name']}: {entry['title']}", f"  licence:  {entry['licence']}",
-                 f"  cite:     {entry['citation']}", f"  from:     {shown(url)}"):
-        say(line)
+    say(f"{entry['name']}: {entry['title']}")
+    for label, text in (("licence", entry["licence"]), ("cite", entry["citation"]), ("from", shown(url))):
+        say(f"  {label + ':':10}{text}")
     folder = pathlib.Path(into) / entry["name"]
     work = folder / ".fetch"
     folder.mkdir(parents=True, exist_ok=True)
-    with locked(folder / ".fetch.lock"):
+    # Others of this machine could hold a file that they can read.
+    with open(os.open(folder / ".fetch.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600), "rb") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say(f"{lock.name}: held by another process, waiting for it")
+            fcntl.flock(lock, fcntl.LOCK_EX)
         shutil.rmtree(work, ignore_errors=True)  # of a call that was killed
         if not again and all(is_as_known(folder / file["name"], file) for file in files):
             return say(f"already in {folder}: {names}")
         work.mkdir()
         try:
-            archive = download(url, name, known_checksum(entry, files), work, quiet)
-            record = install(entry, files, archive, url, folder, work)
+            known = entry.get("archive_sha256") or ("archive_md5" in entry and "md5:" + entry["archive_md5"]) or \
+                (None if files[0].get("member") else files[0].get("sha256"))
+            archive = download(url, shown(url), name, known, work, quiet)
+            came, size = pooch.file_hash(str(archive)), archive.stat().st_size
+            install(entry, files, archive, {
+                "name": entry["name"], "url": shown(url), "download_bytes": size, "download_sha256": came,
+                "fetched_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+                "checksum_was_known": bool(known)}, folder, work)
         finally:
             shutil.rmtree(work)
-    known = "as in the catalog" if record["checksum_was_known"] else "the catalog has no published checksum"
-    say(f"{record['download_bytes']} bytes downloaded, SHA-256 {record['download_sha256']}: {known}")
+    said = "as in the catalog" if known else "the catalog has no published checksum"
+    say(f"{size} bytes downloaded, SHA-256 {came}: {said}")
     say(f"in {folder}: {names}, fetched.json")
 
 
@@ -239,16 +193,14 @@ def main(arguments=None):
     parser.add_argument("--quiet", action="store_true", help="show no progress; the licence is shown")
     options = vars(parser.parse_args(arguments))
     try:
-        fetch(entries[options.pop("name")], **options)
-    except Failure as failure:
-        print(printable(f"error: {failure}"), file=sys.stderr)
-        return failure.code
-    except OSError as error:
-        print(printable(f"error: {error.filename or options['into']}: {error.strerror or error}"), file=sys.stderr)
-        return IO
+        return fetch(entries[options.pop("name")], **options) or 0
+    except (Failure, OSError) as error:
+        of_system = isinstance(error, OSError)
+        say(f"error: {error.filename or options['into']}: {error.strerror or error}" if of_system else
+            f"error: {error}", sys.stderr)
+        return IO if of_system else error.code
     except KeyboardInterrupt:
         return 130
-    return 0
 
 
 if __name__ == "__main__":
