@@ -33,7 +33,7 @@ std::int64_t copies_of(const std::string& text, const std::string& where) {
        text);
 }
 
-// What follows "expand:": NAME:USERS:ITEMS.
+// `word` follows "expand:": NAME:USERS:ITEMS.
 Json expansion_of(const std::string& word, const std::string& where) {
   const auto last = word.rfind(':');
   const auto first = last == word.npos || last == 0 ? word.npos : word.rfind(':', last - 1);

@@ -1,4 +1,4 @@
-// What a spec asks for: one data set, before it is loaded.
+// One data set of a spec, before it is loaded.
 #pragma once
 
 #include <cstdint>

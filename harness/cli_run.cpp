@@ -250,7 +250,7 @@ std::optional<Spec> gather_ranks(RankWorld& world, const std::string& path) {
   }
 }
 
-// What is at hand of each data set; at the end throws Error(data) with all that is not.
+// Prints which files of each data set are here; at the end throws Error(data) if any is missing.
 void look_at_data(const Spec& spec, bool tell) {
   std::set<std::string> seen;
   std::vector<std::string> problems;

@@ -1,5 +1,5 @@
-// What a peer says: the keys of its messages beside "type", and the model that it wrote, npy files
-// in its folder. None of it is trusted. Each function throws an Error that names the place; its
+// Reads the messages of a peer, their keys beside "type", and the model that it wrote: npy files in
+// its folder. None of it is trusted. Each function throws an Error that names the place; its
 // caller calls finish(), which refuses other keys.
 #pragma once
 

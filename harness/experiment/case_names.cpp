@@ -181,7 +181,7 @@ void name_cases(std::vector<Case>& cases) {
     const std::string settings = text_of(all), splits = text_of(split);
     item.name = item.algorithm + settings;
     item.data_name = item.data.label() + splits;
-    // What is cut off first stands last.
+    // Long names lose their end first.
     item.title = item.algorithm + (repeats.size() > 1 ? " " + repeat_of(item, " ") : "") +
                  settings + splits + (of_data.size() > 1 ? " on " + item.data.label() : "");
     all.insert(all.end(), split.begin(), split.end());

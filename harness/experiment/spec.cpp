@@ -104,8 +104,8 @@ std::optional<Metric> target_metric(const SpecKeys& keys) {
   return keys.target_rmse ? std::optional(kTestRmse) : std::nullopt;
 }
 
-// What no case has is a mistake; beside others that do, a case without the metric is shown as one
-// that missed the target.
+// A metric that no case has is a mistake; if others have it, a case without it is shown as one that
+// missed the target.
 void check_named(Spec& spec, Metric metric, const std::string& path) {
   std::vector<std::string> reasons;
   std::size_t without = 0;
@@ -152,7 +152,7 @@ void check_clip(const Case& item) {
   }
 }
 
-// What cases are made of.
+// The parts of a spec that cases are made of.
 struct SpecParts {
   SpecKeys keys;
   std::vector<DataEntry> data;

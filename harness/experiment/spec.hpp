@@ -119,11 +119,11 @@ std::vector<Metric> named_metrics(const Case& item);
 // main one on that, by which an epoch can be chosen.
 RankingSpec ranking_of(const Case& item);
 bool ranks_validation(const Case& item);  // whether metrics of the validation part are among them
-// What must not diverge: the RMSE of the part that the case is judged on, or the objective; of what
-// has neither, NDCG@100, which must be a number.
+// Must not diverge: the RMSE of the part that the case is judged on, or the objective; NDCG@100,
+// which must be a number, if there is neither.
 Metric error_metric(const Case& item);
-// What a model of the case is judged by first: test RMSE; of implicit feedback NDCG@100, or the
-// objective where nothing is ranked.
+// Judges a model of the case first: test RMSE; of implicit feedback NDCG@100, or the objective if
+// nothing is ranked.
 Metric main_metric(const Case& item);
 
 struct Spec {

@@ -31,7 +31,7 @@ std::vector<Metric> further_metrics(const Case& item, std::vector<Metric> named)
   return named;
 }
 
-// What rules watch that name nothing: of the validation part, where it can be.
+// Watched by rules that name no metric: of the validation part, if it can be.
 Metric usual_monitor(bool implicit, bool ranks) {
   if (!implicit) return kValidationRmse;
   return ranks ? on_validation(kNdcg100) : kObjective;
@@ -134,7 +134,7 @@ Case make_case(const AlgorithmEntry& algorithm, const DataEntry& data, const Eva
   item.init = algorithm.init;
   item.init.seed = seed;
   item.stop = algorithm.stop;
-  // What is computed at once has no second epoch.
+  // A closed form has no second epoch.
   if (find_algorithm(item.algorithm).method == Method::closed_form) {
     item.stop.epochs = std::min<std::int64_t>(item.stop.epochs, 1);
   }

@@ -27,7 +27,7 @@ std::vector<Json> expand_value(const Json& value, const std::string& path) {
   return all;
 }
 
-// What is more than kMaxCases counts as one more.
+// A product above kMaxCases counts as one more.
 std::int64_t product(std::int64_t a, std::int64_t b) {
   return b != 0 && a > kMaxCases / b ? kMaxCases + 1 : a * b;
 }
@@ -119,7 +119,7 @@ void check_labels(const std::vector<DataEntry>& entries) {
   }
 }
 
-// What no algorithm inherits is not read with one of them.
+// Checks the keys of the spec that no algorithm inherits: no entry reads them.
 void check_unused(const SpecKeys& keys) {
   Problems problems;
   const auto check = [&](const Json* json, const std::string& path, const auto& form) {

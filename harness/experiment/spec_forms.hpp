@@ -18,7 +18,7 @@ inline constexpr Names kInitKindNames{
                                     {"uniform", InitKind::uniform},
                                     {"normal_over_factors", InitKind::normal_over_factors}})};
 
-// What an entry may set instead of the spec: how often. All share the evaluated quantities.
+// An entry may set for itself how often it is evaluated. All share the evaluated quantities.
 struct OwnEvaluateSpec {
   std::optional<std::int64_t> every;
 };

@@ -9,7 +9,7 @@
 namespace mf {
 namespace {
 
-// What the trials are judged by. A program that evaluates itself is given the validation part then.
+// Judges the trials. A program that evaluates itself is given the validation part then.
 Metric metric_of_study(const Case& base, const TuneSpec& tune, const std::string& path) {
   const Metric main = main_metric(base);
   const Metric metric = tune.metric.value_or(main.is_ranking() ? main : on_validation(main));

@@ -25,7 +25,7 @@ struct Shard {
   bool has(std::size_t index) const { return static_cast<std::int64_t>(index) % of == part - 1; }
 };
 
-// What other processes of a run --apart have run of its cases.
+// The cases of a run --apart that other processes have run.
 struct RanBefore {
   double seconds = 0;
   int cases = 0;

@@ -1,4 +1,4 @@
-"""What keeps a peer to its folder, its processes and its machine: Landlock, and a network namespace of its own."""
+"""Keeps a peer to its folder, its processes and its machine: by Landlock, and by a network namespace of its own."""
 
 import ctypes
 import fcntl
@@ -20,7 +20,7 @@ CONFINED_SINCE = {"writes": 2, "truncation": 3, "signals": 6}  # Linux 5.19, 6.2
 TO_FILES, TRUNCATES = 1 << 1, 1 << 14
 IN_FILES = TO_FILES | TRUNCATES
 IN_FOLDERS = sum(1 << bit for bit in range(4, 14))  # removing, making and moving what is in them
-# What libraries write beside files: memory that processes share, GPUs. No terminals, no disks.
+# Libraries write to these, beside files: memory that processes share, GPUs. No terminals, no disks.
 DEVICES = ["null", "zero", "full", "random", "urandom", "shm", "dri", "kfd", "nvidia*"]
 
 libc = ctypes.CDLL(None, use_errno=True)

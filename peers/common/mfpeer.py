@@ -1,4 +1,4 @@
-"""What every adapter shares: the conversation with mfbench (docs/peers.md says what a peer is).
+"""Shared by all adapters: the conversation with mfbench (docs/peers.md says what a peer is).
 
 An adapter is a class with some of
 

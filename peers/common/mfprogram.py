@@ -1,4 +1,4 @@
-"""What adapters of programs share: a program of one's own, which the parameter `program` names (docs/peers.md).
+"""Shared by adapters of programs: a program of one's own, which the parameter `program` names (docs/peers.md).
 
 The program runs from its start for each point that is evaluated, in a folder of its own, on files that `convert` wrote.
 Its output is a text of lines; `progress` makes of it the seconds and the error after each iteration. It leaves no factors:
@@ -20,7 +20,7 @@ NUMBER = r"(\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|nan|-nan|inf)"
 # Builds that time each iteration by themselves say so in such lines.
 ITERATION = re.compile(rf"\biter (\d+) seconds {NUMBER} cumulative {NUMBER}(?: test_rmse {NUMBER})?")
 
-# What is read of its output, and how much of the end of that is in the log of the case.
+# So much of its output is read, and so much of the end of that is in the log of the case.
 OUTPUT_BYTES, LOG_CHARACTERS = 64 << 20, 100_000
 
 

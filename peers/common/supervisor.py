@@ -197,7 +197,7 @@ def use_of(pid):
 
 
 def bytes_below(folder):
-    """What its files take where they lie; links are not followed."""
+    """The bytes of the files below a folder on its disk; links are not followed."""
     total, count, folders = 0, 0, [folder]
     while folders:
         try:

@@ -75,7 +75,7 @@ class Page:
 
     @property
     def caption(self) -> str:
-        """What the figure rests on: n, bands, cases, revision, machine."""
+        """The basis of the figure: n, bands, cases, revision, machine."""
         return "\n".join(filter(None, [self.title, *self._notes])) + "\n"
 
     def save(self, base: Path, formats: Sequence[str]) -> list[Path]:

@@ -29,7 +29,7 @@ def provenance(view: View) -> list[str]:
 
 
 def single_runs(cases: pd.DataFrame) -> list[str]:
-    """What RESTART_MARK stands for; no line if it stands nowhere."""
+    """The meaning of RESTART_MARK; no line if it stands nowhere."""
     return [f"{RESTART_MARK.strip()} runs from the start for each evaluated point, which has the time of its own run: "
             f"a later one may have taken less: {_names(own)}" for own in [cases[restarted(cases)]] if len(own)]
 

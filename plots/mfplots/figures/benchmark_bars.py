@@ -135,7 +135,7 @@ def _check_shares(rows: Sequence[Stack], recipe: Recipe) -> None:
 
 
 def _label(rows: Sequence[Stack]) -> None:
-    """What differs among the rows."""
+    """Labels each row by the keys that differ among the rows."""
     names = dict.fromkeys(key for row in rows for key in row.keys)
     differ = [key for key in names if len({row.keys.get(key) for row in rows}) > 1]
     for row in rows:

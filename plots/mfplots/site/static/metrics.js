@@ -1,5 +1,5 @@
 "use strict";
-// What the browser computes again when the target moves; a test holds it to what mfbench says.
+// The browser computes these again when the target moves; a test compares them with mfbench.
 const mf = { store: {} };
 
 // Data files call this: mf.data("board", [...]).

@@ -1,5 +1,5 @@
 "use strict";
-// What all pages share. Text of result files reaches the page as text: by textContent, or escaped.
+// Shared by all pages. Text of result files reaches the page as text: by textContent, or escaped.
 
 mf.el = (tag, attributes = {}, ...children) => {
   const made = document.createElement(tag);
@@ -45,7 +45,7 @@ mf.fixed = (digits) => (value) => (value === null || value === undefined ? "–"
 
 // ---- tables ---------------------------------------------------------------------------------------
 
-// What has no number stands behind those that have one, whichever way a column is sorted.
+// Rows without a number stand behind the others, whichever way a column is sorted.
 const behind = (sign) => (a, b) => a === null ? (b === null ? 0 : 1) : b === null ? -1 : sign * (a -
   b);
 mfTables.default.ext.type.order["known-asc"] = behind(1);
@@ -93,7 +93,7 @@ mf.table = (host, columns, rows, options = {}) => {
       render: (row, kind) => mf.cell(column, row, kind),
     })),
   });
-  // What scrolls is within the search field and the pages, which stay.
+  // The search field and the buttons of pages stay; the table between them scrolls.
   const wrapper = table.closest(".dt-container");
   if (wrapper && wrapper !== scroll) {
     host.replaceChildren(wrapper);

@@ -67,7 +67,7 @@ mf.results = (() => {
     return rowOf(row.name, row.kind, at.s, range, [brief(at.s) + mark(at), " ", mf.el("small", {}, beside)], source(at));
   }
 
-  // What others published, as a line, and who here reaches it.
+  // A line with the value that others published, and who here reaches it.
   function published(panel, range) {
     if (!panel.published) return [];
     const { system, value, by } = panel.published;
