@@ -172,7 +172,21 @@ def lines_of(path):
 def as_case(path, lines):
     if lines[-1]["type"] != "footer":
         raise NumberError(f"{path.name}: not finished")
-    return Case(path, lines[0], [x for x in lines if x["type"] == "trace"], lines[-1])
+    return Case(path, lines[0], [x for x in lines if x["type"] == "trace"], packing_on_prepare(lines[-1]))
+
+
+def packing_on_prepare(footer):
+    """Older files have it on the clock load."""
+    packing = footer.get("load_parts", {}).get("pack_s")
+    if packing is None:
+        return footer
+    clocks, shared = footer["clocks"], {clock: dict(lent) for clock, lent in footer["shared"].items()}
+    if "packed_s" in shared.get("load", {}):
+        shared.setdefault("prepare", {})["packed_s"] = shared["load"].pop("packed_s")
+    return {**footer, "shared": shared,
+            "clocks": {**clocks, "load_s": clocks["load_s"] - packing, "prepare_s": clocks["prepare_s"] + packing},
+            "load_parts": {key: value for key, value in footer["load_parts"].items() if key != "pack_s"},
+            "phases": {**footer["phases"], **({"pack": {"seconds_s": packing, "count": 1}} if packing > 0 else {})}}
 
 
 @functools.lru_cache(maxsize=None)

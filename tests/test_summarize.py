@@ -100,9 +100,9 @@ def number(cell):
     return float(cell) if cell else math.inf
 
 
-def check_case(row, lines, derived):
+def check_case(row, case, derived):
     """Every value of header and footer, and nothing else but what is derived."""
-    expected = expected_case(lines[0], lines[-1])
+    expected = expected_case(case.header, case.footer)
     for column, value in expected.items():
         if column not in DERIVED and (value is not None or column in row):
             check_cell(row[column], value, (row["file"], column))
@@ -163,9 +163,8 @@ def test_every_committed_value_is_in_the_tables_and_what_follows_is_as_computed_
         path = pathlib.Path(row["file"])
         seen.add(path)
         assert int(row["case"]) == count
-        lines = lines_of(path)
-        check_case(row, lines, derived)
-        case = number_sources.as_case(path, lines)
+        case = number_sources.as_case(path, lines_of(path))
+        check_case(row, case, derived)
         lead = number_sources.before_training(case)
         reached += check_targets(row, case, lead)
         apart += check_quality(row, case)

@@ -54,6 +54,32 @@ TEST_F(ResultFile, IsReadBackAsWritten) {
   EXPECT_EQ(file->header["case_id"], "a");
 }
 
+Json of_packing_while_loading() {
+  Json json = footer();
+  json["clocks"] = {{"load_s", 2.5}, {"prepare_s", 0.25}, {"train_s", 1.5}, {"wall_s", 5}};
+  json["load_parts"] = {{"read_s", 1}, {"pack_s", 0.5}};
+  json["shared"] = {{"load", {{"split_s", 3}, {"packed_s", 0.75}}}};
+  return json;
+}
+
+TEST_F(ResultFile, AnOlderOneHasPackingOnTheClockPrepareWhenItIsReadBack) {
+  const auto read = [&](const Json& line) {
+    std::ofstream(path) << "{\"type\": \"header\"}\n" << line.dump() << "\n";
+    return read_result_file(path)->footer;
+  };
+  const Json today = read(of_packing_while_loading());
+  EXPECT_EQ(today["clocks"],
+            Json({{"load_s", 2.0}, {"prepare_s", 0.75}, {"train_s", 1.5}, {"wall_s", 5}}));
+  EXPECT_EQ(today["load_parts"], Json({{"read_s", 1}}));
+  EXPECT_EQ(today["phases"], Json({{"pack", {{"seconds_s", 0.5}, {"count", 1}}}}));
+  EXPECT_EQ(today["shared"], Json({{"load", {{"split_s", 3}}}, {"prepare", {{"packed_s", 0.75}}}}));
+  EXPECT_EQ(read(today), today) << "once is enough";
+  EXPECT_EQ(read(footer()), footer());
+  Json odd = of_packing_while_loading();
+  odd["phases"] = odd["shared"]["prepare"] = 1;
+  EXPECT_EQ(read(odd)["clocks"], today["clocks"]) << "other keys of any type do not matter";
+}
+
 TEST_F(ResultFile, ALineCutInTheMiddleIsNotUsed) {
   const std::string whole = footer().dump();
   std::ofstream(path) << "{\"type\": \"header\"}\n"

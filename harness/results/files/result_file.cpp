@@ -12,6 +12,7 @@
 #include "base/files/open_file.hpp"
 #include "base/json/json_values.hpp"
 #include "base/log.hpp"
+#include "harness/results/meaning/older_clocks.hpp"
 
 namespace mf {
 
@@ -142,6 +143,7 @@ void CaseLines::add(const std::string& text, Json json, std::int64_t number) {
     file_.trace.push_back(std::move(json));
   } else if (type == "footer") {
     file_.footer = std::move(json);
+    move_packing_to_prepare(file_.footer);
   }
 }
 
