@@ -157,9 +157,19 @@ def write_rulers(tmp_path, **keys):
     (tmp_path / "s.json").write_text(json.dumps({**RULERS, **keys}))
 
 
-def test_the_winner_is_who_answers_first(undrawn, mfbench, tmp_path):
+def contend(folder, by):
+    """Sets in every footer whether other programs took part of the machine."""
+    for path in folder.glob("*.jsonl"):
+        *lines, footer = path.read_text().splitlines()
+        footer = {**json.loads(footer), "contended": bool(by), "contended_by": by, "host_contended": False, "host_contended_by": []}
+        path.write_text("\n".join([*lines, json.dumps(footer)]) + "\n")
+
+
+@pytest.mark.parametrize("by", [[], ["training: a thread waited"]])
+def test_the_winner_is_who_answers_first(undrawn, mfbench, tmp_path, by):
     write_rulers(tmp_path)
     mfbench("run", "s.json", "--quiet", cwd=tmp_path, code=0)
+    contend(tmp_path / "results/runs/rulers", by)
     cases = cases_of(tmp_path / "results/runs/rulers")
     target = cases[0][3]["test_rmse"]  # of epoch 2, in every case
     write_rulers(tmp_path, target_rmse=target)
@@ -177,8 +187,22 @@ def test_the_winner_is_who_answers_first(undrawn, mfbench, tmp_path):
     ratio = statistics.median(answers[other]) / statistics.median(answers[fastest])
     end = end_of(done)
     assert end["fastest"].startswith(f"ruler sleep_ms={fastest:g}, RMSE {target:g} on ml-100k look-alike x0.05 in ")
-    assert f"; {ratio:.1f} x as fast as ruler sleep_ms={other:g}, the next" in end["fastest"]
+    if by:  # no factor of times that others may have made longer
+        assert re.search(rf"; then ruler sleep_ms={other:g} in \S+ \S+; contended, so no factor", end["fastest"])
+        assert "as fast as" not in end["fastest"]
+    else:
+        assert f"; {ratio:.1f} x as fast as ruler sleep_ms={other:g}, the next" in end["fastest"]
     assert end["yours"].endswith("mfbench race ratings.csv")
+
+
+def test_who_ends_lowest_is_named_beside_who_is_first(undrawn, tmp_path):
+    spec = {"name": "ends", "datasets": [{"like": "ml-100k", "scale": 0.05}], "stop": {"epochs": 3}, "target_rmse": 5,
+            "algorithms": [{"name": "als_cpu", "factors": 4}, {"name": "bias"}]}
+    (tmp_path / "s.json").write_text(json.dumps(spec))
+    end = end_of(undrawn("s.json"))["fastest"]
+    ends = {case[0]["algorithm"]["name"]: case[-2]["test_rmse"] for case in cases_of(tmp_path / "results/runs/ends")}
+    lowest = min(ends, key=ends.get)
+    assert re.search(rf"; lowest at the end: {lowest}[^,;]*, test RMSE {ends[lowest]:.4f}", end)
 
 
 def test_who_misses_the_target_is_counted(undrawn, tmp_path):

@@ -1,4 +1,4 @@
-// The end of a race: the winner, and by how much.
+// The end of a race: who is first and by how much, and who ends lowest.
 #pragma once
 
 #include <string>
@@ -7,9 +7,10 @@
 
 namespace mf {
 
-// A line a data set: "fpsgd, RMSE 0.9 on ml-1m look-alike in 0.41 s; 2.3 x as fast as hogwild". By
-// the answer times to the spec's target, medians over the seeds; "contended" if other programs took
-// part of the machine from the first two.
+// A line a data set: "fpsgd, RMSE 0.9 on ml-1m look-alike in 0.41 s; 2.3 x as fast as hogwild, the
+// next; lowest at the end: hogwild, test RMSE 0.8911". By medians over the seeds of the answer
+// times to the spec's target, and of the headlines. No factor if other programs took part of the
+// machine from the first two.
 std::string winners_text(const std::string& folder, const Spec& spec);
 
 }  // namespace mf
