@@ -260,10 +260,12 @@ TEST_F(Compare, CountsProcessesAndHosts) {
   const std::string text = to_text(report);
   EXPECT_HAS(text, "made by 1 process on 1 host; the second by 3 processes on 2 hosts");
   EXPECT_HAS(text, "warning: the sides are of different hosts (host-1; the second host-1, host-2)");
+  EXPECT_HAS(headline(report.rows[0]), " on different hosts");
   EXPECT_TRUE(contains(text, "--apart")) << "runs of the first share a process\n" << text;
   const Json json = to_json(report);
   EXPECT_EQ(json["second"]["origins"]["processes"], 3);
   EXPECT_EQ(json["rows"][0]["origins"]["first"]["hosts"], Json::array({"host-1"}));
+  EXPECT_EQ(json["rows"][0]["hosts_differ"], true);
 }
 
 TEST_F(Compare, SaysNothingOfHostsWhereOlderFilesDoNot) {

@@ -209,6 +209,7 @@ Json row_json(const Comparison& row) {
           {"target_time", row.target ? compared_json(row.target_time, "ratio", false) : Json()},
           {"quality", quality},
           {"runs", {{"first", row.first}, {"second", row.second}}},
+          {"hosts_differ", differ_in_hosts(row.first_origins, row.second_origins)},
           {"origins",
            {{"first", to_json(row.first_origins)}, {"second", to_json(row.second_origins)}}}};
 }
@@ -258,6 +259,7 @@ std::string headline(const Comparison& row) {
   const std::string epoch = kVerdicts.of(row.epoch_time.verdict);
   const std::string answer = kVerdicts.of(row.answer_time.verdict);
   std::string text = epoch == answer ? epoch : "epochs " + epoch + ", answer " + answer;
+  if (differ_in_hosts(row.first_origins, row.second_origins)) text += " on different hosts";
   const std::string metric = row.metric.label();
   switch (row.quality.verdict) {
     case Verdict::better:
@@ -324,7 +326,7 @@ std::string origins_note(const ComparisonReport& report) {
     return shares_processes(row.first_origins) || shares_processes(row.second_origins);
   });
   if (shared) text += kShared;
-  if (first.known() && second.known() && first.hosts != second.hosts) {
+  if (differ_in_hosts(first, second)) {
     text += fmt::format(
         "warning: the sides are of different hosts ({}; the second {}): ratios of times are "
         "also the hosts' differences\n",

@@ -27,6 +27,10 @@ void Origins::add(const RunOrigin& one) {
   hosts.insert(*one.host);
 }
 
+bool differ_in_hosts(const Origins& first, const Origins& second) {
+  return first.known() && second.known() && first.hosts != second.hosts;
+}
+
 std::string origins_text(const Origins& origins) {
   if (!origins.known()) return "";
   return counted(origins.processes.size(), "process", "processes") + " on " +

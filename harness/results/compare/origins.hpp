@@ -25,6 +25,10 @@ struct Origins {
   bool known() const { return runs > unknown; }
 };
 
+// Whether the runs of two sides are known to be of different hosts: a ratio of their times is also
+// the hosts' difference.
+bool differ_in_hosts(const Origins& first, const Origins& second);
+
 // "5 processes on 2 hosts"; empty if no file says it.
 std::string origins_text(const Origins& origins);
 
