@@ -86,6 +86,18 @@ def evaluate_and_watch(expression, files):
     return evaluate(expression, files), files.contended
 
 
+TIMES = {"train", "wall", "clock", "time_to", "answer", "answer_end", "epoch_s", "device_epoch_s", "rate"}
+
+
+def is_ratio_of_times(expression):
+    """Whether it divides a time of cases by one of others."""
+    def has_time(node):
+        return any(isinstance(part, ast.Call) and getattr(part.func, "id", "") in TIMES for part in ast.walk(node))
+
+    return any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and has_time(node.left) and has_time(node.right)
+               for node in ast.walk(ast.parse(expression, mode="eval")))
+
+
 def value_of(text):
     return float(text.replace(",", ""))
 
@@ -136,6 +148,7 @@ class Number:
     line: Line
     from_: str
     contended: bool  # it is a time, and a case behind it shared its machine
+    is_ratio: bool  # of two times
 
     @property
     def is_right(self):
@@ -320,6 +333,8 @@ def marks_of(sources):
     page = sources.with_suffix(".md").relative_to(ROOT)
     problems = [f"{page}: {number.printed} ({number.from_}) is of contended cases, and has no {MARK} behind it"
                 for at, number in due.items() if at not in marked]
+    problems += [f"{page}: {number.printed} ({number.from_}) is a ratio of contended times: take it out"
+                 for number in due.values() if number.is_ratio]
     problems += [f"{page}: ...{text[max(0, at - 30):at + 1]}: no case behind it is contended, or none is known"
                  for at in sorted(marked - due.keys())]
     if due and not re.search(rf"(?m)^{MARK}: (?:.|\n(?!\n))*?contended", text):
@@ -349,7 +364,7 @@ def numbers_of(block):
                     first = place_of(word, texts, first, line.text) + 1
                     start = block.text_at + tokens[first - 1][1]
                     value, contended = evaluate_and_watch(expression, files)
-                    numbers.append(Number(word, start, at, value, line, expression, contended))
+                    numbers.append(Number(word, start, at, value, line, expression, contended, is_ratio_of_times(expression)))
         except NumberError as error:
             problems.append(f"{block.where(line)}: {error}")
     return numbers, problems
@@ -410,7 +425,7 @@ def numbers_of_column(column, expression, line, block, files):
         filled = filled.replace("{row}", line.rows[k] if line.rows else "{row}")
         value, contended = evaluate_and_watch(filled, files)
         numbers.append(Number(token.group(), block.text_at + start + token.start(), None, value, line,
-                              f"row {row[0][0]}, column {column}: {filled}", contended))
+                              f"row {row[0][0]}, column {column}: {filled}", contended, is_ratio_of_times(filled)))
     if not numbers:
         raise NumberError(f"column {column} has no number")
     return numbers
