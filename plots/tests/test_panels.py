@@ -178,7 +178,7 @@ def test_a_report_of_one_run_shows_its_own_data_only(tmp_path):
     except PlotError as error:
         pytest.skip(str(error))
     write_cases(tmp_path / "results/own", made("fpsgd", 0.1))
-    subprocess.run([ROOT / "dev", "report", tmp_path / "results", "--out", tmp_path / "site"], check=True, timeout=120,
+    subprocess.run([ROOT / "dev", "report", tmp_path / "results", "--out", tmp_path / "site"], check=True, timeout=300,
                    capture_output=True)
     pages = {path.name for path in (tmp_path / "site").glob("*.html")}
     assert "papers.html" not in pages  # which is of other results

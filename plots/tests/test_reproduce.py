@@ -31,7 +31,7 @@ def main_part(exhibit):
 
 def reproduce(*arguments):
     return subprocess.run([ROOT / "dev", "reproduce", *map(str, arguments)], text=True,
-                          capture_output=True, timeout=120)
+                          capture_output=True, timeout=300)
 
 
 def test_exhibits_are_listed_with_their_descriptions():

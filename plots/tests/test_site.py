@@ -410,7 +410,7 @@ def test_the_command_says_what_it_lacks(tmp_path):
         (tmp_path / name).symlink_to(ROOT / name)
     environment = {key: value for key, value in os.environ.items() if key != "MFBENCH"}
     done = subprocess.run([tmp_path / "dev", "report", "results"], cwd=tmp_path, env=environment,
-                          capture_output=True, text=True, timeout=60)
+                          capture_output=True, text=True, timeout=300)
     assert (done.returncode == 0 and "1 case of 1 folder:" in done.stdout) or \
         (done.returncode == 1 and re.search("./dev (deps|build)", done.stderr)), (done.stdout, done.stderr)
 

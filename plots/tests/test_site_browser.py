@@ -78,7 +78,7 @@ def search(out: Path) -> None:
         "name": "searched", "datasets": [{"like": "ml-100k", "scale": 0.05, "seed": 3}], "split": {"holdout": 0.2, "validation": 0.1},
         "seeds": [1], "stop": {"epochs": 2}, "algorithms": [{"name": "sgd_serial", "factors": 4, "tune": {
             "trials": 3, "eta": 1, "over": {"reg": [0.01, 0.2, "log"]}}}]}))
-    subprocess.run([program.find(), "run", spec, "--out", out, "--quiet"], check=True, capture_output=True, timeout=120)
+    subprocess.run([program.find(), "run", spec, "--out", out, "--quiet"], check=True, capture_output=True, timeout=300)
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +86,7 @@ def site(tmp_path_factory):
     folder = tmp_path_factory.mktemp("report")
     made_up(folder / "results")
     done = subprocess.run([ROOT / "dev", "report", folder / "results", "--out", folder / "site"],
-                          capture_output=True, text=True, timeout=120, cwd=folder)
+                          capture_output=True, text=True, timeout=300, cwd=folder)
     assert done.returncode == 0, done.stderr
     assert "damaged.jsonl: line 1" in done.stderr
     return folder / "site"
