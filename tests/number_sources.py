@@ -177,7 +177,7 @@ def as_case(path, lines):
 
 def packing_on_prepare(footer):
     """Older files have it on the clock load."""
-    packing = footer.get("load_parts", {}).get("pack_s")
+    packing = (footer.get("load_parts") or {}).get("pack_s")
     if packing is None:
         return footer
     clocks, shared = footer["clocks"], {clock: dict(lent) for clock, lent in footer["shared"].items()}

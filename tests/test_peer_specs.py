@@ -2,6 +2,7 @@
 
 import json
 import runpy
+import sys
 import types
 
 import pytest
@@ -179,3 +180,15 @@ def test_libmf_is_not_handed_ids_that_its_floats_do_not_hold(monkeypatch):
     task.n_users = 2**24
     adapter.convert(task)
     assert adapter.ratings.tolist() == [[0, 0, 1], [1, 2, 2]]
+
+
+def test_facts_name_the_blas_and_its_threading(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "peers" / "common"))
+    import mfpeer
+    pools = [{"user_api": "openmp", "internal_api": "openmp", "version": None, "num_threads": 16},
+             {"user_api": "blas", "internal_api": "openblas", "version": "0.3.31", "threading_layer": "pthreads",
+              "architecture": "SkylakeX", "num_threads": 1}]
+    monkeypatch.setitem(sys.modules, "threadpoolctl", types.SimpleNamespace(threadpool_info=lambda: pools))
+    assert mfpeer.blas_facts() == {"blas": ["openblas 0.3.31 pthreads SkylakeX 1"]}
+    monkeypatch.setitem(sys.modules, "threadpoolctl", None)  # not installed
+    assert mfpeer.blas_facts() == {}

@@ -141,6 +141,17 @@ def cpu_facts():
     return " ".join(name for name in ("avx", "avx2", "fma", "avx512f") if name in flags)
 
 
+def blas_facts():
+    """Name, version, threading layer and threads of each BLAS that is loaded. Nothing without threadpoolctl."""
+    try:
+        import threadpoolctl
+    except ImportError:
+        return {}
+    parts = ("internal_api", "version", "threading_layer", "architecture", "num_threads")
+    pools = [pool for pool in threadpoolctl.threadpool_info() if pool["user_api"] == "blas"]
+    return {"blas": sorted({" ".join(str(pool[part]) for part in parts if pool.get(part)) for pool in pools})}
+
+
 def train_to(adapter, done, until, rate):
     """Seconds of training from epoch `done` (each_epoch) or from none."""
     total = 0.0
@@ -208,7 +219,8 @@ def run(library, make_adapter):
         adapter = make_adapter(task)
         warm_up_s = seconds_of_warm_up(adapter)
         version, build = adapter.describe()
-        build = {"python": sys.version.split()[0], "numpy": numpy.__version__, "cpu": cpu_facts(), **build}
+        build = {"python": sys.version.split()[0], "numpy": numpy.__version__, "cpu": cpu_facts(), **blas_facts(),
+                 **build}
         channel.send("hello", protocol=PROTOCOL, library=library, version=str(version),
                      each_epoch=adapter.each_epoch, starts_from=adapter.starts_from, warm_up_s=warm_up_s, build=build)
         converse(channel, adapter, task)
