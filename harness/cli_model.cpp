@@ -22,38 +22,38 @@
 namespace mf {
 namespace {
 
-// Calls body(line without blanks at its ends, "path:number") for the lines that are not blank.
+// Calls body(words, "path:number") for the lines with words, of which there must be `least` to
+// `most`; false: they are not as `expected`. If ids are names, a line with a tab, or of one id, is
+// cut at tabs only.
 template <class Body>
-void for_lines(const std::string& path, const Body& body) {
-  constexpr std::string_view kBlanks = " \t\r";
+void for_lines(const std::string& path, bool names, std::size_t least, std::size_t most,
+               const char* expected, const Body& body) {
+  constexpr const char* kBlanks = " \t\r";
   std::ifstream file;
-  if (path != "-") {
-    file.open(path);
-    if (!file) fail(ErrorKind::data, "{}: cannot be read", path);
-  }
+  if (path != "-") file.open(path);
+  if (path != "-" && !file) fail(ErrorKind::data, "{}: cannot be read", path);
   std::istream& in = path == "-" ? std::cin : file;
-  std::string line;
-  for (std::int64_t at = 1; std::getline(in, line); ++at) {
-    const std::size_t first = line.find_first_not_of(kBlanks);
-    if (first == line.npos) continue;
-    const std::size_t last = line.find_last_not_of(kBlanks);
-    body(std::string_view(line).substr(first, last + 1 - first), fmt::format("{}:{}", path, at));
+  std::string text;
+  for (std::int64_t at = 1; std::getline(in, text); ++at) {
+    std::string_view line = text;
+    line.remove_prefix(std::min(line.find_first_not_of(kBlanks), line.size()));
+    if (line.empty()) continue;
+    line.remove_suffix(line.size() - 1 - line.find_last_not_of(kBlanks));
+    const bool at_tabs = names && (most == 1 || line.find('\t') != line.npos);
+    const char* blanks = at_tabs ? "\t\r" : kBlanks;
+    std::vector<std::string_view> words;
+    for (std::size_t begin = 0; begin != line.npos;) {
+      const std::size_t end = std::min(line.find_first_of(blanks, begin), line.size());
+      words.push_back(line.substr(begin, end - begin));
+      begin = line.find_first_not_of(blanks, end);
+    }
+    const std::string where = fmt::format("{}:{}", path, at);
+    const bool fits = words.size() >= least && words.size() <= most;
+    if (fits && body(words, where)) continue;
+    const bool cut = names && words.size() > most;
+    fail(ErrorKind::data, "{}: found {}, expected {}{}", where, in_quotes(line), expected,
+         cut ? ", with a tab between them if an id has blanks" : "");
   }
-}
-
-// Of at most `most` words; a line with a tab is cut at tabs only if ids are names.
-std::vector<std::string_view> words_of(std::string_view line, bool names, std::size_t most,
-                                       const std::string& where, const char* expected) {
-  const char* blanks = names && line.find('\t') != line.npos ? "\t\r" : " \t\r";
-  std::vector<std::string_view> words;
-  for (std::size_t at = line.find_first_not_of(blanks); at != line.npos;) {
-    const std::size_t end = std::min(line.find_first_of(blanks, at), line.size());
-    words.push_back(line.substr(at, end - at));
-    at = line.find_first_not_of(blanks, end);
-  }
-  if (words.size() <= most) return words;
-  fail(ErrorKind::data, "{}: found {}, expected {}{}", where, in_quotes(line), expected,
-       names ? ", with a tab between them if an id has blanks" : "");
 }
 
 bool has_names(const SavedModel& model) {
@@ -76,37 +76,33 @@ std::int64_t known_row(const ModelIds& ids, std::string_view id, const char* sid
 
 void for_pairs(const std::string& path, const SavedModel& model,
                const std::function<void(std::int64_t user, std::int64_t item)>& body) {
-  constexpr const char* kExpected = "a user id and an item id";
-  for_lines(path, [&](std::string_view line, const std::string& where) {
-    const auto words = words_of(line, has_names(model), 2, where, kExpected);
-    if (words.size() < 2) {
-      fail(ErrorKind::data, "{}: found {}, expected {}", where, in_quotes(line), kExpected);
-    }
+  const auto on_line = [&](const auto& words, const std::string& where) {
     const std::int64_t user = known_row(model.users, words[0], "user", where);
     body(user, known_row(model.items, words[1], "item", where));
-  });
+    return true;
+  };
+  for_lines(path, has_names(model), 2, 2, "a user id and an item id", on_line);
 }
 
 std::vector<RowRating> read_history(const std::string& path, const SavedModel& model) {
-  constexpr const char* kExpected = "an item id and perhaps a value";
   std::vector<RowRating> history;
-  for_lines(path, [&](std::string_view line, const std::string& where) {
-    const auto words = words_of(line, !model.items.names.empty(), 2, where, kExpected);
+  const auto on_line = [&](const auto& words, const std::string& /*where*/) {
     float value = 1;
     if (words.size() == 2) {
       const char* const last = words[1].data() + words[1].size();
       const auto [end, error] = std::from_chars(words[1].data(), last, value);
-      if (error != std::errc() || end != last || !std::isfinite(value)) {
-        fail(ErrorKind::data, "{}: found {}, expected {}", where, in_quotes(line), kExpected);
-      }
+      if (error != std::errc() || end != last || !std::isfinite(value)) return false;
     }
-    if (const auto item = model.items.row(words[0])) {
+    const auto item = model.items.row(words[0]);
+    if (item) {
       history.push_back({static_cast<std::int32_t>(*item), value});
     } else {
       warn("the model knows no item {}; it is left out of the history",
            shown(model.items, words[0]));
     }
-  });
+    return true;
+  };
+  for_lines(path, !model.items.names.empty(), 1, 2, "an item id and perhaps a value", on_line);
   return history;
 }
 
@@ -133,40 +129,36 @@ Json id_json(const ModelIds& ids, std::int64_t row) {
   return ids.names.empty() ? Json(ids.ids[row]) : Json(ids.name(row));
 }
 
-// Without a user, of a history. In text, each user of many is before each item.
+// Of a new user without `row`. In text, each of many users is before each item.
 std::string list_of(const SavedModel& model, const RecommendOptions& o,
-                    std::optional<std::int64_t> user, const ScoredItems& items) {
+                    std::optional<std::int64_t> row, const ModelUser& user) {
   const char* between = has_names(model) ? "\t" : " ";
-  const bool of_many = user && !o.user;
-  const std::string before = of_many ? printable(model.users.name(*user)) + between : "";
+  const std::string before = row && !o.user ? printable(model.users.name(*row)) + between : "";
   Json list = Json::array();
   std::string text;
-  for (const auto& [item, score] : items) {
-    if (o.json) {
-      // In as few digits as give the float back.
-      const double few = std::strtod(fmt::format("{}", score).c_str(), nullptr);
-      list.push_back({{"item", id_json(model.items, item)}, {"score", few}});
-    } else {
+  for (const auto& [item, score] : model.recommend(user, o.k, o.include_seen)) {
+    if (!o.json) {
       text +=
           fmt::format("{}{}{}{:.4f}\n", before, printable(model.items.name(item)), between, score);
+      continue;
     }
+    // In as few digits as give the float back.
+    const double few = std::strtod(fmt::format("{}", score).c_str(), nullptr);
+    list.push_back({{"item", id_json(model.items, item)}, {"score", few}});
   }
   if (!o.json) return text;
-  return json_text({{"user", user ? id_json(model.users, *user) : Json()}, {"items", list}}) + "\n";
+  return json_text({{"user", row ? id_json(model.users, *row) : Json()}, {"items", list}}) + "\n";
 }
 
 std::vector<std::int64_t> asked_users(const SavedModel& model, const RecommendOptions& o) {
-  std::vector<std::int64_t> users;
-  if (o.user) {
-    users.push_back(known_row(model.users, *o.user, "user", "--user"));
-  } else if (o.users) {
-    for_lines(*o.users, [&](std::string_view line, const std::string& where) {
-      users.push_back(known_row(model.users, line, "user", where));
-    });
-  } else {
-    users.resize(model.users.ids.size());
-    std::iota(users.begin(), users.end(), 0);
-  }
+  if (o.user) return {known_row(model.users, *o.user, "user", "--user")};
+  std::vector<std::int64_t> users(o.users ? 0 : model.users.ids.size());
+  std::iota(users.begin(), users.end(), 0);
+  const auto on_line = [&](const auto& words, const std::string& where) {
+    users.push_back(known_row(model.users, words[0], "user", where));
+    return true;
+  };
+  if (o.users) for_lines(*o.users, !model.users.names.empty(), 1, 1, "a user id", on_line);
   return users;
 }
 
@@ -189,7 +181,7 @@ void recommend_command(const RecommendOptions& o) {
       fail(ErrorKind::data, "{}: found no item that the model knows, expected at least one",
            *o.history);
     }
-    fmt::print("{}", list_of(model, o, {}, model.recommend(user, o.k, o.include_seen)));
+    fmt::print("{}", list_of(model, o, {}, user));
     return;
   }
   const auto users = asked_users(model, o);
@@ -201,8 +193,7 @@ void recommend_command(const RecommendOptions& o) {
     std::vector<std::string> texts(static_cast<std::size_t>(count));
     team.for_chunks(count, 1, [&](std::int64_t begin, std::int64_t) {
       const std::int64_t user = users[first + begin];
-      texts[begin] =
-          list_of(model, o, user, model.recommend(model.user(user), o.k, o.include_seen));
+      texts[begin] = list_of(model, o, user, model.user(user));
     });
     for (const auto& text : texts) fmt::print("{}", text);
   }
@@ -225,14 +216,11 @@ void add_model_commands(CLI::App& app) {
   auto* users =
       recommend->add_option("--users", o->users, "file of ids, one a line; - for standard input")
           ->excludes(user);
-  auto* all = recommend->add_flag("--all-users", o->all, "every user of the model")
-                  ->excludes(user)
-                  ->excludes(users);
+  auto* all =
+      recommend->add_flag("--all-users", o->all, "every user of the model")->excludes(user, users);
   recommend
       ->add_option("--history", o->history, "a new user: file of lines \"item value\" or \"item\"")
-      ->excludes(user)
-      ->excludes(users)
-      ->excludes(all);
+      ->excludes(user, users, all);
   recommend->add_option("-k", o->k, "number of items a user")
       ->check(whole_within(1, 1'000'000'000))
       ->capture_default_str();

@@ -101,34 +101,20 @@ std::int32_t read_size(JsonReader& reader, const char* key, std::int32_t most) {
   return static_cast<std::int32_t>(reader.integer(key, 1, 1, most));
 }
 
-// Reads the arrays of a folder and checks their sizes.
-class ArrayReader {
- public:
-  explicit ArrayReader(const std::string& folder) : folder_(folder) {}
+template <class T>
+std::vector<T> read_array(const std::string& path, std::int64_t size) {
+  auto array = read_npy<T>(path);
+  expect_size(path, std::ssize(array.values), size);
+  return std::move(array.values);
+}
 
-  template <class T>
-  std::vector<T> read(const char* name, std::int64_t size) const {
-    const std::string path = folder_ + "/" + name;
-    auto array = read_npy<T>(path);
-    expect_size(path, std::ssize(array.values), size);
-    return std::move(array.values);
-  }
-
-  AlignedVector<float> floats(const char* name, std::int64_t size) const {
-    const auto values = read<float>(name, size);
-    const auto wrong = std::ranges::find_if_not(values, [](float x) { return std::isfinite(x); });
-    if (wrong != values.end()) {
-      fail(ErrorKind::data, "{}/{}: found {} as value {}, expected finite numbers", folder_, name,
-           *wrong, wrong - values.begin());
-    }
-    return AlignedVector<float>(values.begin(), values.end());
-  }
-
-  const std::string& folder() const { return folder_; }
-
- private:
-  const std::string& folder_;
-};
+AlignedVector<float> read_floats(const std::string& path, std::int64_t size) {
+  const auto values = read_array<float>(path, size);
+  const auto wrong = std::ranges::find_if_not(values, [](float x) { return std::isfinite(x); });
+  if (wrong == values.end()) return AlignedVector<float>(values.begin(), values.end());
+  fail(ErrorKind::data, "{}: found {} as value {}, expected finite numbers", path, *wrong,
+       wrong - values.begin());
+}
 
 IdNames read_names(const std::string& path, std::int64_t count) {
   const IdNames names = of_whole_files([&] {
@@ -148,10 +134,10 @@ IdNames read_names(const std::string& path, std::int64_t count) {
 }
 
 // Of the side "user" or "item", with its names if model.json says that there are any.
-ModelIds read_ids(const ArrayReader& arrays, JsonReader& reader, const std::string& side,
+ModelIds read_ids(const std::string& folder, JsonReader& reader, const std::string& side,
                   std::int64_t count) {
-  const std::string path = arrays.folder() + "/" + side;
-  ModelIds all{arrays.read<std::int32_t>((side + "_ids.npy").c_str(), count), {}};
+  const std::string path = folder + "/" + side;
+  ModelIds all{read_array<std::int32_t>(path + "_ids.npy", count), {}};
   const auto& ids = all.ids;
   const auto at = std::ranges::adjacent_find(ids, std::ranges::greater_equal());
   if (at != ids.end()) {
@@ -221,18 +207,18 @@ SavedModel load_model(const std::string& folder) {
   const double train_mean = reader.number("train_mean", 0, -1e30, 1e30);
   const std::int64_t m = model.n_users;
   const std::int64_t n = model.n_items;
-  const ArrayReader arrays(folder);
-  model.p = arrays.floats("P.npy", m * model.factors);
-  model.q = arrays.floats("Q.npy", n * model.factors);
+  model.p = read_floats(folder + "/P.npy", m * model.factors);
+  model.q = read_floats(folder + "/Q.npy", n * model.factors);
   if (model.kind == ModelKind::biased) {
-    model.user_bias = arrays.floats("user_bias.npy", m);
-    model.item_bias = arrays.floats("item_bias.npy", n);
+    model.user_bias = read_floats(folder + "/user_bias.npy", m);
+    model.item_bias = read_floats(folder + "/item_bias.npy", n);
   }
-  saved.users = read_ids(arrays, reader, "user", m);
-  saved.items = read_ids(arrays, reader, "item", n);
-  saved.seen_offsets = arrays.read<std::int64_t>("seen_offsets.npy", m + 1);
-  check_offsets(saved.seen_offsets, folder + "/seen_offsets.npy");
-  saved.seen_items = arrays.read<std::int32_t>("seen_items.npy", saved.seen_offsets.back());
+  saved.users = read_ids(folder, reader, "user", m);
+  saved.items = read_ids(folder, reader, "item", n);
+  const std::string seen = folder + "/seen_";
+  saved.seen_offsets = read_array<std::int64_t>(seen + "offsets.npy", m + 1);
+  check_offsets(saved.seen_offsets, seen + "offsets.npy");
+  saved.seen_items = read_array<std::int32_t>(seen + "items.npy", saved.seen_offsets.back());
   saved.predictor = predictor_of(saved, train_mean, folder);
   saved.predictor.set_clip(read_clip(reader));
   reader.require("loss");
