@@ -43,14 +43,6 @@ struct Source {
   std::vector<std::string> cases;
 };
 
-// It becomes the name of a file.
-std::string case_id_of(const Json& id, const std::string& path) {
-  const std::string name = id.is_string() ? id.get<std::string>() : "";
-  if (!name.empty() && name.front() != '.' && name.find('/') == std::string::npos) return name;
-  fail_in_file(path, json_text(id) + " among \"cases\"", "names of files",
-               "run the spec again into this folder");
-}
-
 Source read_source(const std::string& folder) {
   if (const auto packed = packed_in_place_of(folder)) {
     fail(ErrorKind::usage, "{}: found packed results, expected a folder: ./dev pack --unpack {}",
@@ -69,35 +61,21 @@ Source read_source(const std::string& folder) {
     fail_in_file(path, "no \"spec_hash\" or no list \"cases\"", "a spec.json of mfbench run",
                  "run the spec again into this folder");
   }
-  for (const Json& id : ids) source.cases.push_back(case_id_of(id, path));
+  for (const Json& id : ids) {
+    const std::string name = id.is_string() ? id.get<std::string>() : "";
+    if (name.empty() || name.front() == '.' || name.find('/') != std::string::npos) {
+      fail_in_file(path, json_text(id) + " among \"cases\"", "names of files",
+                   "run the spec again into this folder");
+    }
+    source.cases.push_back(name);
+  }
   return source;
 }
 
-void refuse_running(const Source& source) {
-  const ClaimFolder claims(source.folder, "");
-  const auto holders = claims.holders();
-  if (holders.empty()) return;
-  fail(
-      ErrorKind::io,
-      "{}: {} is running cases in this folder; wait for its end, or remove its {}* if it has ended",
-      source.folder, holders.front().process.to_text(), kClaimPrefix);
-}
-
-void refuse_another_spec(const Source& first, const Source& other) {
-  if (text_at(first.spec, {"spec_hash"}) != text_at(other.spec, {"spec_hash"})) {
-    fail(ErrorKind::usage, "{}{}: is of another spec than {}", other.folder, kSpec, first.folder);
-  }
-  if (first.cases == other.cases) return;
-  fail(ErrorKind::usage,
-       "{}{}: has other cases than {}: the searches chose differently; tune once, and copy the "
-       "folder tune before the parts are run",
-       other.folder, kSpec, first.folder);
-}
-
-// For the folders that have a case, the one that it is taken from.
+// The folder that a case is taken from.
 struct Choice {
   std::string folder;
-  bool has_result = false;  // one that stands: the same command would not run it again
+  bool has_result = false;  // that stands: the same command would not run it again
 };
 
 class Merge {
@@ -134,8 +112,22 @@ class Merge {
   void add_source(const std::string& folder) {
     held_.emplace_back(folder);
     sources_.push_back(read_source(folder));
-    refuse_another_spec(sources_.front(), sources_.back());
-    refuse_running(sources_.back());
+    const Source& first = sources_.front();
+    const Source& own = sources_.back();
+    if (text_at(first.spec, {"spec_hash"}) != text_at(own.spec, {"spec_hash"}))
+      fail(ErrorKind::usage, "{}{}: is of another spec than {}", folder, kSpec, first.folder);
+    if (first.cases != own.cases) {
+      fail(ErrorKind::usage,
+           "{}{}: has other cases than {}: the searches chose differently; tune once, and copy the "
+           "folder tune before the parts are run",
+           folder, kSpec, first.folder);
+    }
+    const auto holders = ClaimFolder(folder, "").holders();
+    if (holders.empty()) return;
+    fail(ErrorKind::io,
+         "{}: {} is running cases in this folder; wait for its end, or remove its {}* if it has "
+         "ended",
+         folder, holders.front().process.to_text(), kClaimPrefix);
   }
 
   void choose(const std::string& id) {
@@ -143,12 +135,14 @@ class Merge {
       const std::string path = file_of(source.folder, id);
       if (!is_file(path)) continue;
       const auto status = read_result_file(path)->status();
-      const Choice found{source.folder, status && has_run(*status)};
-      const auto [chosen, is_first] = choices_.try_emplace(id, found);
-      if (is_first) continue;
-      if (found.has_result && !chosen->second.has_result) chosen->second = found;
-      if (!found.has_result || chosen->second.folder == found.folder) continue;
-      const std::string other = file_of(chosen->second.folder, id);
+      const bool stands = status && has_run(*status);
+      Choice& chosen = choices_[id];
+      if (chosen.folder.empty() || (stands && !chosen.has_result)) {
+        chosen = {source.folder, stands};
+        continue;
+      }
+      if (!stands) continue;
+      const std::string other = file_of(chosen.folder, id);
       if (bytes_of(other).view == bytes_of(path).view) continue;
       fail(ErrorKind::data,
            "{}: found another result than {}, expected one result of a case; move one away", path,
