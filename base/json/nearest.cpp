@@ -1,6 +1,5 @@
 // Suggests a known word for an unknown one.
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "base/text.hpp"
@@ -8,48 +7,23 @@
 namespace mf {
 namespace {
 
-// Usual names of other programs, and ours. Only candidates are ever suggested.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 40> kSynonyms = {
-    {{"lr", "learning_rate"},
-     {"eta", "learning_rate"},
-     {"alpha", "learning_rate"},
-     {"gamma", "learning_rate"},
-     {"step_size", "learning_rate"},
-     {"lambda", "reg"},
-     {"l2", "reg"},
-     {"weight_decay", "reg"},
-     {"regularization", "reg"},
-     {"regularisation", "reg"},
-     {"k", "factors"},
-     {"f", "factors"},
-     {"rank", "factors"},
-     {"dim", "factors"},
-     {"dimension", "factors"},
-     {"embedding_dim", "factors"},
-     {"latent", "factors"},
-     {"iterations", "epochs"},
-     {"iters", "epochs"},
-     {"n_iter", "epochs"},
-     {"max_iter", "epochs"},
-     {"passes", "epochs"},
-     {"n_jobs", "threads"},
-     {"workers", "threads"},
-     {"cores", "threads"},
-     {"random_state", "seeds"},
-     {"random_state", "seed"},
-     {"repeats", "seeds"},
-     {"models", "algorithms"},
-     {"methods", "algorithms"},
-     {"solvers", "algorithms"},
-     {"data", "datasets"},
-     {"test_size", "holdout"},
-     {"test_fraction", "holdout"},
-     {"test_ratio", "holdout"},
-     {"timeout", "wall_seconds"},
-     {"max_seconds", "wall_seconds"},
-     {"early_stopping", "plateau"},
-     {"file", "path"},
-     {"eval", "evaluate"}}};
+// Our names, and the usual ones of other programs as plain() writes them. Only candidates are ever
+// suggested.
+constexpr std::pair<std::string_view, std::string_view> kSynonyms[] = {
+    {"learning_rate", "lr eta alpha gamma stepsize"},
+    {"reg", "lambda l2 weightdecay regularization regularisation"},
+    {"factors", "k f rank dim dimension embeddingdim latent"},
+    {"epochs", "iterations iters niter maxiter passes"},
+    {"threads", "njobs workers cores"},
+    {"seeds", "randomstate repeats"},
+    {"seed", "randomstate"},
+    {"algorithms", "models methods solvers"},
+    {"datasets", "data"},
+    {"holdout", "testsize testfraction testratio"},
+    {"wall_seconds", "timeout maxseconds"},
+    {"plateau", "earlystopping"},
+    {"path", "file"},
+    {"evaluate", "eval"}};
 
 // Lower case, without separators of words: "Learning-Rate" is "learningrate".
 std::string plain(std::string_view word) {
@@ -71,9 +45,10 @@ std::vector<std::string_view> parts_of(std::string_view word) {
   return parts;
 }
 
-bool is_synonym(std::string_view word, std::string_view of) {
-  return std::any_of(kSynonyms.begin(), kSynonyms.end(), [&](const auto& pair) {
-    return plain(pair.first) == word && pair.second == of;
+bool is_synonym(const std::string& letters, std::string_view of) {
+  return std::ranges::any_of(kSynonyms, [&](const auto& known) {
+    const std::string words = " " + std::string(known.second) + " ";
+    return known.first == of && words.find(" " + letters + " ") != words.npos;
   });
 }
 

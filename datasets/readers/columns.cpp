@@ -20,39 +20,31 @@ std::string normal(std::string_view name) {
   return out;
 }
 
+// As normal() writes them.
 struct Words {
   Role role;
-  std::vector<std::string_view> plain, others;
+  std::string_view plain, others;
 };
 
-const std::array<Words, kRoles.size()>& usual_words() {
-  static const std::array<Words, kRoles.size()> words = {{
-      {Role::user,
-       {"user", "userid"},
-       {"uid", "customer", "customerid", "reviewer", "reviewerid", "visitor", "visitorid", "member",
-        "memberid", "listener", "listenerid", "client", "clientid", "username"}},
-      {Role::item,
-       {"item", "itemid"},
-       {"iid",       "movie",    "movieid",    "film",   "filmid",  "product",   "productid",
-        "track",     "trackid",  "song",       "songid", "artist",  "artistid",  "album",
-        "albumid",   "book",     "bookid",     "isbn",   "asin",    "anime",     "animeid",
-        "joke",      "jokeid",   "game",       "gameid", "article", "articleid", "recipe",
-        "recipeid",  "business", "businessid", "venue",  "venueid", "location",  "locationid",
-        "stockcode", "sku"}},
-      {Role::rating, {"rating"}, {"ratings",   "score",     "stars",  "value",      "overall",
-                                  "weight",    "count",     "counts", "plays",      "playcount",
-                                  "listens",   "views",     "clicks", "quantity",   "qty",
-                                  "frequency", "purchases", "hours",  "bookrating", "movierating"}},
-      {Role::time,
-       {"timestamp", "time"},
-       {"date", "datetime", "unixtime", "unixtimestamp", "unixreviewtime", "ratingtimestamp",
-        "eventtime", "eventtimestamp", "createdat", "ratedat", "ts"}},
-  }};
-  return words;
-}
+constexpr std::array<Words, kRoles.size()> kUsualWords = {{
+    {Role::user, "user userid",
+     "uid customer customerid reviewer reviewerid visitor visitorid member memberid listener "
+     "listenerid client clientid username"},
+    {Role::item, "item itemid",
+     "iid movie movieid film filmid product productid track trackid song songid artist artistid "
+     "album albumid book bookid isbn asin anime animeid joke jokeid game gameid article articleid "
+     "recipe recipeid business businessid venue venueid location locationid stockcode sku"},
+    {Role::rating, "rating",
+     "ratings score stars value overall weight count counts plays playcount listens views clicks "
+     "quantity qty frequency purchases hours bookrating movierating"},
+    {Role::time, "timestamp time",
+     "date datetime unixtime unixtimestamp unixreviewtime ratingtimestamp eventtime "
+     "eventtimestamp createdat ratedat ts"},
+}};
 
-bool is_among(const std::string& word, const std::vector<std::string_view>& words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
+bool is_among(const std::string& word, std::string_view words) {
+  const std::string all = " " + std::string(words) + " ";
+  return !word.empty() && all.find(" " + word + " ") != all.npos;
 }
 
 enum class Claim { asked, plain, other, none };  // the strongest first
@@ -98,7 +90,7 @@ bool Roles::has(Role role) const { return std::find(of.begin(), of.end(), role) 
 Roles roles_of(const std::vector<std::string>& fields, const ColumnNames& names) {
   Roles roles{std::vector<Role>(fields.size(), Role::other)};
   for (const bool asked : {true, false}) {  // a field named for a role has no other
-    for (const Words& words : usual_words()) {
+    for (const Words& words : kUsualWords) {
       const std::string& name = names.of(words.role);
       if (asked != name.empty()) give(roles, fields, words, name);
     }
