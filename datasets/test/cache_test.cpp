@@ -23,6 +23,7 @@
 #include "base/files/claim.hpp"
 #include "base/hash.hpp"
 #include "datasets/ratings/canonical.hpp"
+#include "datasets/test/cached_sets.hpp"
 #include "testing/test_support.hpp"
 #include "testing/triples.hpp"
 
@@ -31,50 +32,14 @@ namespace {
 
 namespace fs = std::filesystem;
 using test::error_of;
+using test::expect_equal;
+using test::flipped;
+using test::Layout;
 using test::read_file;
+using test::sample;
 using test::StandardError;
 using test::TempFolder;
 using test::write_file;
-
-// Users of 1, 2, 3, ... ratings; ids with gaps.
-Dataset sample(std::int32_t n_users = 9, float first = 1.0F) {
-  std::vector<Rating> list;
-  for (std::int32_t u = 0; u < n_users; ++u) {
-    for (std::int32_t i = 0; i <= u; ++i) {
-      list.push_back({u, i, first + 0.5F * static_cast<float>((u + i) % 9)});
-    }
-  }
-  Dataset data;
-  data.ratings = test::ratings_of(n_users, n_users, list, {7, 3}, {1, 100});
-  for (std::int64_t i = 0; i < data.ratings.nnz(); ++i) {
-    data.parts.push_back(static_cast<std::uint8_t>(i % 3));
-  }
-  data.info.name = "a \"name\" with ümlaut";
-  data.info.look_alike = true;
-  data.info.source = "synthetic";
-  data.info.source_hash = "0123abcd";
-  data.info.scale = RatingScale{1.0F, 5.5F, 0.5F};
-  data.info.duplicate_pairs = 5'000'000'000;
-  data.info.duplicate_policy = "mean";
-  return data;
-}
-
-Dataset build_sample() { return sample(); }
-
-std::string flipped(std::string file, std::size_t at, int bits) {
-  file[at] = static_cast<char>(file[at] ^ bits);
-  return file;
-}
-
-void expect_equal(const Dataset& a, const Dataset& b) {
-  EXPECT_TRUE(std::ranges::equal(a.ratings.users(), b.ratings.users()));
-  EXPECT_TRUE(std::ranges::equal(a.ratings.items(), b.ratings.items()));
-  EXPECT_TRUE(std::ranges::equal(a.ratings.values(), b.ratings.values()));
-  EXPECT_TRUE(std::ranges::equal(a.ratings.user_offsets(), b.ratings.user_offsets()));
-  EXPECT_TRUE(std::ranges::equal(a.ratings.user_ids(), b.ratings.user_ids()));
-  EXPECT_TRUE(std::ranges::equal(a.ratings.item_ids(), b.ratings.item_ids()));
-  EXPECT_TRUE(std::ranges::equal(a.parts, b.parts));
-}
 
 // Version 3: the times last, as pairs of a time and a place.
 Dataset timed_sample() {
@@ -85,29 +50,6 @@ Dataset timed_sample() {
   data.times = RatingTimes(std::move(times));
   return data;
 }
-
-// The layout, as the README of the folder describes it.
-struct Layout {
-  std::size_t header = 0;
-  std::array<std::size_t, 7> begin{};
-  std::array<std::size_t, 7> size{};
-  std::size_t end = 0;
-
-  Layout(const std::string& file, const Dataset& data) {
-    std::uint64_t bytes = 0;
-    std::memcpy(&bytes, file.data() + 16, 8);
-    header = bytes;
-    const auto nnz = static_cast<std::size_t>(data.ratings.nnz());
-    const auto m = static_cast<std::size_t>(data.ratings.n_users());
-    const auto n = static_cast<std::size_t>(data.ratings.n_items());
-    size = {4 * nnz, 4 * nnz, 4 * nnz, 8 * (m + 1), 4 * m, 4 * n, data.parts.size()};
-    end = header;
-    for (std::size_t s = 0; s < 7; ++s) {
-      begin[s] = end;
-      end += (size[s] + 63) / 64 * 64;
-    }
-  }
-};
 
 struct Cache : ::testing::Test {
   const TempFolder folder;
@@ -418,221 +360,6 @@ TEST_F(Cache, ItemsAscendOverPieces) {
                     "after the one before it",
                     kBegin));
   }
-}
-
-struct Cached : ::testing::Test {
-  const TempFolder folder;
-  const std::string path = folder / "set.mfc";
-};
-
-TEST_F(Cached, AFailureToWriteIsAWarning) {
-  const StandardError log;
-  std::filesystem::create_directory(folder / "set.mfc.tmp");  // in the place of the file
-  expect_equal(cached(folder / "set.mfc", "k", build_sample, 1), sample());
-  EXPECT_HAS(log.text(), "not cached, will be built again next time");
-  EXPECT_HAS(log.text(), "set.mfc.tmp");
-  EXPECT_FALSE(std::filesystem::exists(folder / "set.mfc"));
-}
-
-TEST_F(Cached, BuildsOnceAndWhenTheKeyChanges) {
-  int built = 0;
-  const auto build = [&] {
-    ++built;
-    return sample(9, static_cast<float>(built));
-  };
-  const StandardError log;
-  const Dataset first = cached(path, "key 1", build, 1);
-  EXPECT_EQ(first.info.content_hash, content_hash(first.ratings, 1));
-  const Dataset second = cached(path, "key 1", build, 1);
-  EXPECT_EQ(built, 1);
-  expect_equal(first, second);
-  EXPECT_EQ(second.info.content_hash, first.info.content_hash);
-  EXPECT_EQ(log.text(), "");
-
-  const Dataset third = cached(path, "key 2", build, 1);
-  EXPECT_EQ(built, 2);
-  EXPECT_NE(third.info.content_hash, first.info.content_hash);
-  EXPECT_HAS(log.text(), path + ": the cache is stale");
-  EXPECT_EQ(log.lines(), 1);
-  expect_equal(cached(path, "key 2", build, 1), third);
-  EXPECT_EQ(built, 2);
-}
-
-TEST_F(Cached, RebuildsADamagedFileAndSaysSo) {
-  const Dataset data = sample();
-  write_cache(path, data, 1, "k");
-  const std::string good = read_file(path);
-  write_file(path, flipped(good, Layout(good, data).begin[2], 1));
-  const StandardError log;
-  int built = 0;
-  const auto build = [&] {
-    ++built;
-    return sample();
-  };
-  expect_equal(cached(path, "k", build, 1), data);
-  EXPECT_EQ(built, 1);
-  EXPECT_HAS(log.text(), path + ": the cache is corrupt: checksum of the section values");
-  EXPECT_EQ(log.lines(), 1);
-  expect_equal(read_cache(path, 1), data);
-}
-
-TEST_F(Cached, AnErrorOfTheBuilderLeavesNothing) {
-  const auto build = []() -> Dataset { fail(ErrorKind::data, "bad line"); };
-  EXPECT_EQ(std::string(error_of([&] { cached(path, "k", build, 1); }).what()), "bad line");
-  EXPECT_FALSE(std::filesystem::exists(path));
-  expect_equal(cached(path, "k", build_sample, 1), sample());
-}
-
-TEST(WriteCache, NamesAFolderThatCannotBe) {
-  const TempFolder folder;
-  write_file(folder / "file", "not a folder");
-  const Error error = error_of([&] { write_cache(folder / "file/set.mfc", sample(), 1); });
-  EXPECT_EQ(error.kind(), ErrorKind::io);
-  EXPECT_HAS(error.what(), folder / "file");
-  EXPECT_HAS(error.what(), "Not a directory");
-
-  const StandardError log;
-  expect_equal(cached(folder / "file/set.mfc", "k", build_sample, 1), sample());
-  EXPECT_HAS(log.text(), "not cached");
-  EXPECT_EQ(log.lines(), 1);
-}
-
-// In a process of its own, which gives up the rights of the superuser where it has them.
-TEST(WriteCache, NamesAFolderWithoutPermission) {
-  const TempFolder folder;
-  std::filesystem::permissions(
-      folder.path(), std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
-  const pid_t child = ::fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
-    if (::geteuid() == 0 && ::setuid(65534) != 0) ::_exit(3);
-    try {
-      write_cache(folder / "set.mfc", sample(), 1);
-    } catch (const Error& error) {
-      const bool named = std::strstr(error.what(), folder.path().c_str()) != nullptr &&
-                         std::strstr(error.what(), "Permission denied") != nullptr;
-      ::_exit(error.kind() == ErrorKind::io && named ? 0 : 1);
-    }
-    ::_exit(2);
-  }
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  std::filesystem::permissions(folder.path(), std::filesystem::perms::owner_all);
-  EXPECT_TRUE(WIFEXITED(status));
-  EXPECT_EQ(WEXITSTATUS(status), 0);
-}
-
-// Files larger than so many bytes cannot be written while it lives: a full disk, as a program sees
-// it.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(rlim_t bytes) : old_handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-    ::getrlimit(RLIMIT_FSIZE, &old_);
-    const rlimit limit{bytes, old_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FileSizeLimit() {
-    ::setrlimit(RLIMIT_FSIZE, &old_);
-    std::signal(SIGXFSZ, old_handler_);
-  }
-
- private:
-  rlimit old_{};
-  void (*old_handler_)(int);
-};
-
-TEST(WriteCache, FullDisk) {
-  const TempFolder folder;
-  const std::string path = folder / "set.mfc";
-  const Dataset data = sample(500);
-  ASSERT_GT(data.ratings.bytes(), 1 << 20);
-  write_cache(path, sample(9), 1, "old");
-  {
-    const FileSizeLimit limit(1 << 20);
-    const Error error = error_of([&] { write_cache(path, data, 1, "new"); });
-    EXPECT_EQ(error.kind(), ErrorKind::io);
-    EXPECT_HAS(error.what(), path);
-    EXPECT_HAS(error.what(), std::strerror(EFBIG));
-  }
-  EXPECT_FALSE(std::filesystem::exists(path + ".tmp"));
-  expect_equal(read_cache(path, 1), sample(9));  // the old one is untouched
-}
-
-TEST_F(Cached, TwoThreadsBuildOnce) {
-  std::atomic<int> built{0};
-  const auto work = [&] {
-    expect_equal(cached(
-                     path, "k",
-                     [&] {
-                       ++built;
-                       return sample(50);
-                     },
-                     1),
-                 sample(50));
-  };
-  std::thread other(work);
-  work();
-  other.join();
-  EXPECT_EQ(built, 1);
-}
-
-// Both processes have begun before either builds; the builder leaves a mark each time it runs.
-TEST_F(Cached, TwoProcessesBuildOnce) {
-  const std::string marks = folder / "marks";
-  std::array<int, 2> begun{};
-  ASSERT_EQ(::pipe(begun.data()), 0);
-  std::array<pid_t, 2> children{};
-  for (pid_t& child : children) {
-    child = ::fork();
-    ASSERT_GE(child, 0);
-    if (child != 0) continue;
-    ::alarm(60);
-    const auto build = [&] {
-      std::ofstream(marks, std::ios::app) << "x";
-      std::array<char, 2> both{};
-      for (std::size_t got = 0; got < 2;) {
-        const ssize_t more = ::read(begun[0], both.data() + got, 2 - got);
-        if (more > 0) got += static_cast<std::size_t>(more);
-      }
-      return sample(200);
-    };
-    if (::write(begun[1], "b", 1) != 1) ::_exit(2);
-    const Dataset data = cached(path, "k", build, 1);
-    ::_exit(std::ranges::equal(data.ratings.values(), sample(200).ratings.values()) ? 0 : 1);
-  }
-  for (const pid_t child : children) {
-    int status = 0;
-    ASSERT_EQ(::waitpid(child, &status, 0), child);
-    EXPECT_TRUE(WIFEXITED(status));
-    EXPECT_EQ(WEXITSTATUS(status), 0);
-  }
-  ::close(begun[0]);
-  ::close(begun[1]);
-  EXPECT_EQ(read_file(marks), "x");
-  expect_equal(read_cache(path, 1), sample(200));
-}
-
-TEST(CacheFolder, FollowsTheEnvironment) {
-  test::Environment environment;
-  environment.set("HOME", "/home/someone");
-  environment.set("XDG_CACHE_HOME", "");
-  environment.set("MFBENCH_CACHE", "");
-  EXPECT_EQ(cache_folder(), "/home/someone/.cache/mfbench");
-  environment.set("XDG_CACHE_HOME", "/xdg");
-  EXPECT_EQ(cache_folder(), "/xdg/mfbench");
-  environment.set("MFBENCH_CACHE", "/own");
-  EXPECT_EQ(cache_folder(), "/own");
-}
-
-TEST(CacheFolder, WithoutHomeIsElsewhereAndSaysSoOnce) {
-  test::Environment environment;
-  for (const char* name : {"HOME", "XDG_CACHE_HOME", "MFBENCH_CACHE"}) environment.set(name, "");
-  const StandardError messages;
-  const std::string folder = cache_folder();
-  EXPECT_TRUE(folder.ends_with("/.cache/mfbench") || folder == ".mfbench-cache") << folder;
-  EXPECT_EQ(cache_folder(), folder);
-  EXPECT_EQ(messages.lines(), 1);
-  EXPECT_HAS(messages.text(), "warning: HOME is not set: the cache is in " + folder);
 }
 
 }  // namespace
