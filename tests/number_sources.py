@@ -5,6 +5,7 @@ take an algorithm and what else selects its cases, which may then differ only in
 return a number a seed.
 """
 
+import copy
 import csv
 import dataclasses
 import functools
@@ -172,21 +173,29 @@ def lines_of(path):
 def as_case(path, lines):
     if lines[-1]["type"] != "footer":
         raise NumberError(f"{path.name}: not finished")
-    return Case(path, lines[0], [x for x in lines if x["type"] == "trace"], packing_on_prepare(lines[-1]))
+    return Case(path, lines[0], [x for x in lines if x["type"] == "trace"], by_todays_rules(lines[-1]))
 
 
-def packing_on_prepare(footer):
-    """Older files have it on the clock load."""
-    packing = (footer.get("load_parts") or {}).get("pack_s")
-    if packing is None:
-        return footer
-    clocks, shared = footer["clocks"], {clock: dict(lent) for clock, lent in footer["shared"].items()}
+def by_todays_rules(footer):
+    """Older files have packing on the clock load, and the files for a peer on prepare."""
+    footer = copy.deepcopy(footer)
+    clocks, shared, phases = footer["clocks"], footer.get("shared") or {}, footer.get("phases") or {}
+    packing = (footer.get("load_parts") or {}).pop("pack_s", None)
+    if packing is not None:
+        clocks["load_s"] -= packing
+        clocks["prepare_s"] += packing
+    if packing:
+        phases["pack"] = {"seconds_s": packing, "count": 1}
     if "packed_s" in shared.get("load", {}):
         shared.setdefault("prepare", {})["packed_s"] = shared["load"].pop("packed_s")
-    return {**footer, "shared": shared,
-            "clocks": {**clocks, "load_s": clocks["load_s"] - packing, "prepare_s": clocks["prepare_s"] + packing},
-            "load_parts": {key: value for key, value in footer["load_parts"].items() if key != "pack_s"},
-            "phases": {**footer["phases"], **({"pack": {"seconds_s": packing, "count": 1}} if packing > 0 else {})}}
+    if "hand_over" in phases:
+        phases["files_for_peer"] = phases.pop("hand_over")
+        own = sum(phases[name]["seconds_s"] for name in ("convert", "initial_factors") if name in phases)
+        freed = max(0.0, min(phases["files_for_peer"]["seconds_s"], clocks["prepare_s"] - own))
+        clocks["prepare_s"] -= freed
+        clocks["rest_s"] += freed
+        shared.get("prepare", {}).pop("training_files_s", None)
+    return footer
 
 
 @functools.lru_cache(maxsize=None)

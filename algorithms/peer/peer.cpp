@@ -203,10 +203,11 @@ class Peer : public Algorithm, public Foreign {
     return static_cast<double>(test) + 2 * sizeof(float) * shape_.rows() * (model_.factors + 1);
   }
 
-  // Once for all epochs, and the training part once for all peers that are lent it.
+  // Once for all epochs, and the training part once for all peers that are lent it. It is work of
+  // mfbench, which the library is not charged for.
   void hand_over(const std::string& python, const Ratings& train, Context& context,
                  bool as_others) {
-    const PhaseScope phase(context.phases, "hand_over");
+    const PhaseScope phase(context.phases, "files_for_peer");
     files_ = as_others && context.foreign->training_files
                  ? context.foreign->training_files(python, context.phases)
                  : std::make_shared<const peer::TrainingFiles>(python, train, context.phases);

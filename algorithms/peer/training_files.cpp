@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 #include <sys/stat.h>
 
-#include "base/clock.hpp"
 #include "base/files/npy.hpp"
 
 namespace mf::peer {
@@ -13,7 +12,6 @@ TrainingFiles::TrainingFiles(const std::string& python, const Ratings& train, Ph
     const PhaseScope phase(phases, "start");
     keeper_.emplace(python, "", static_cast<double>(train.bytes()));
   }
-  const auto start = Clock::now();
   const auto write = [&](const char* name, const auto& values) {
     const std::string path = folder() + "/" + name;
     write_npy(path, values);
@@ -26,7 +24,6 @@ TrainingFiles::TrainingFiles(const std::string& python, const Ratings& train, Ph
   write("value.npy", train.values());
   write("user_offsets.npy", train.user_offsets());
   stamp_ = stamp();
-  seconds_ = seconds_since(start);
 }
 
 // No process can set when a file was changed.

@@ -22,7 +22,6 @@ class TrainingFiles {
   const std::string& folder() const { return keeper_->folder(); }
   // They have not been written to since, as far as the system says.
   bool untouched() const { return stamp() == stamp_; }
-  double seconds() const { return seconds_; }  // that writing them took
   std::int64_t bytes() const { return bytes_; }
   bool in_memory() const { return keeper_->said().at("in_memory").get<bool>(); }
 
@@ -31,7 +30,6 @@ class TrainingFiles {
 
   std::optional<Channel> keeper_;
   std::string stamp_;
-  double seconds_ = 0;
   std::int64_t bytes_ = 0;
 };
 

@@ -338,23 +338,38 @@ TEST(DataStore, PacksTheTrainingPartOnceForCasesOnADevice) {
   const Spec spec = spec_of(R"({"name": ["ruler", "als_fused"], "factors": 8})", "",
                             R"({"like": "ml-100k", "scale": 0.1})");
   DataStore store;
+  Ranges ranges;
   const CaseData host = store.get(spec.cases[0]);
-  EXPECT_EQ(host.split->train.packed(), nullptr);
-  EXPECT_EQ(host.pack_s, 0);
-  const CaseData first = store.get(spec.cases[1]);
+  CaseData first = store.get(spec.cases[1]);
+  EXPECT_EQ(first.split->train.packed(), nullptr) << "loading has only what all cases need";
+  store.pack(first, 1, &ranges);
   const PackedRatings* packed = first.split->train.packed();
   ASSERT_NE(packed, nullptr);
-  EXPECT_GT(first.pack_s, 0);
   EXPECT_EQ(packed->count, first.split->train.nnz());
   EXPECT_EQ(host.split->train.packed(), nullptr) << "as it was";
+  EXPECT_TRUE(store.ledger().lent().empty());
   store.ledger().begin_case();
-  const CaseData second = store.get(spec.cases[1]);
+  CaseData second = store.get(spec.cases[1]);
+  store.pack(second, 1, &ranges);
   EXPECT_EQ(second.split->train.packed(), packed);
-  EXPECT_EQ(second.pack_s, 0);
+  EXPECT_EQ(ranges.to_json().at("pack").at("count"), 1);
   const SharedCosts lent = store.ledger().lent();
   EXPECT_TRUE(std::ranges::any_of(lent, [&](const SharedCost& cost) {
-    return cost.name == "packed" && cost.seconds == first.pack_s;
+    return cost.name == "packed" && cost.clock == SharedClock::prepare && cost.seconds > 0;
   }));
+}
+
+// Whichever case of the process packs, both have the same seconds in their answers.
+TEST(Clocks, PackingIsPreparationOfEveryCaseThatUsesIt) {
+  const auto files = run(spec_of(R"({"name": "sleeper", "factors": [4, 8]})"), with_device(false));
+  const Json& own = files[0].footer;
+  const double packing = own.at("phases").at("pack").at("seconds_s").get<double>();
+  EXPECT_LE(packing, number(own.at("clocks"), "prepare_s"));
+  EXPECT_FALSE(files[1].footer.at("phases").contains("pack"));
+  const double lent = number(files[1].footer.at("shared").at("prepare"), "packed_s");
+  EXPECT_GT(lent, 0);
+  EXPECT_LE(lent, packing);
+  EXPECT_GE(*to_training_s(files[1].footer), lent);
 }
 
 TEST(DataStore, MakesUsersOfTheTrainingPartForTheFirstCaseThatLooksAtThem) {

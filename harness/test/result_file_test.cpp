@@ -80,6 +80,26 @@ TEST_F(ResultFile, AnOlderOneHasPackingOnTheClockPrepareWhenItIsReadBack) {
   EXPECT_EQ(read(odd)["clocks"], today["clocks"]) << "other keys of any type do not matter";
 }
 
+TEST_F(ResultFile, AnOlderPeerIsNotChargedForTheFilesThatWereWrittenForIt) {
+  Json old = footer();
+  old["clocks"] = {{"prepare_s", 2.0}, {"rest_s", 0.5}, {"train_s", 1.5}};
+  old["phases"] = {{"hand_over", {{"seconds_s", 1.5}, {"count", 1}}},
+                   {"convert", {{"seconds_s", 0.25}, {"count", 1}}}};
+  old["shared"] = {{"prepare", {{"training_files_s", 1.25}}}};
+  const auto read = [&](const Json& line) {
+    std::ofstream(path) << "{\"type\": \"header\"}\n" << line.dump() << "\n";
+    return read_result_file(path)->footer;
+  };
+  const Json today = read(old);
+  EXPECT_EQ(today["clocks"], Json({{"prepare_s", 0.5}, {"rest_s", 2.0}, {"train_s", 1.5}}));
+  EXPECT_EQ(today["phases"]["files_for_peer"]["seconds_s"], 1.5);
+  EXPECT_FALSE(today["phases"].contains("hand_over"));
+  EXPECT_EQ(today["shared"], Json({{"prepare", Json::object()}}));
+  EXPECT_EQ(read(today), today) << "once is enough";
+  old["phases"]["convert"]["seconds_s"] = 0.75;
+  EXPECT_EQ(read(old)["clocks"]["prepare_s"], 0.75) << "its own work stays";
+}
+
 TEST_F(ResultFile, ALineCutInTheMiddleIsNotUsed) {
   const std::string whole = footer().dump();
   std::ofstream(path) << "{\"type\": \"header\"}\n"

@@ -31,7 +31,8 @@ struct CaseData {
   RankData ranks;
   // Parts of the time on the load clock; empty if an earlier case had the same.
   LoadSeconds load_parts;
-  double split_s = 0, pack_s = 0;
+  double split_s = 0;
+  bool from_cache = false;  // the data set, of mfbench's binary cache; else of its files, or made
 };
 
 }  // namespace mf

@@ -143,7 +143,7 @@ void CaseLines::add(const std::string& text, Json json, std::int64_t number) {
     file_.trace.push_back(std::move(json));
   } else if (type == "footer") {
     file_.footer = std::move(json);
-    move_packing_to_prepare(file_.footer);
+    read_by_todays_rules(file_.footer);
   }
 }
 

@@ -5,9 +5,12 @@
 
 namespace mf {
 
-// In older files, packing the training ratings for a device is on the load clock
-// ("load_parts": {"pack_s"}). Moves it to prepare and makes it the phase "pack"; a loan of packed
-// ratings moves, too. A newer footer stays as it is.
-void move_packing_to_prepare(Json& footer);
+// A footer of today's version stays as it is. In older ones,
+// - packing the training ratings for a device is on the load clock ("load_parts": {"pack_s"}): it
+//   moves to prepare and becomes the phase "pack", and a loan of packed ratings moves, too;
+// - writing the files for a peer (phase "hand_over") is on prepare: it moves to the rest and
+// becomes
+//   the phase "files_for_peer", and its loan goes.
+void read_by_todays_rules(Json& footer);
 
 }  // namespace mf

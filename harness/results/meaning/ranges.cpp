@@ -38,7 +38,8 @@ void Ranges::add_seconds(const std::string& name, double seconds) {
   ++total.count;
   if (is_clock()) total.clock_seconds += seconds;
   if (name == "transfer" && inside("prepare")) transfer_s_ += seconds;
-  if (name == "start" && inside("prepare")) nested_start_s_ += seconds;
+  if (name == "start" && inside("prepare") && !inside(kForPeerPhase)) nested_start_s_ += seconds;
+  if (name == kForPeerPhase && inside("prepare")) for_peer_s_ += seconds;
 }
 
 bool Ranges::inside(const std::string& name) const {
@@ -130,8 +131,8 @@ CaseClocks clocks_of(const Ranges& ranges, double train_s) {
   clocks.start_s = ranges.clock_seconds(kStartRange) + ranges.nested_start_s();
   clocks.load_s = ranges.clock_seconds(kLoadRange);
   clocks.transfer_s = ranges.transfer_s();
-  clocks.prepare_s =
-      ranges.clock_seconds(kPrepareRange) - clocks.transfer_s - ranges.nested_start_s();
+  clocks.prepare_s = ranges.clock_seconds(kPrepareRange) - clocks.transfer_s -
+                     ranges.nested_start_s() - ranges.for_peer_s();
   clocks.train_s = train_s;
   clocks.evaluate_s = evaluate_seconds(ranges);
   clocks.save_s = ranges.clock_seconds(kSaveRange);

@@ -48,8 +48,10 @@ class Ranges : public PhaseSink {
   double clock_seconds(const std::string& name) const;
   // For the phase "transfer" inside of "prepare": one inside of an epoch is training.
   double transfer_s() const { return transfer_s_; }
-  // The same of a "start" in it: of a program that does the work.
+  // The same of a "start" in it, but not in kForPeerPhase: of a program that does the work.
   double nested_start_s() const { return nested_start_s_; }
+  // The same of kForPeerPhase: mfbench's own work, which a library did not ask for.
+  double for_peer_s() const { return for_peer_s_; }
   // {"name": {"seconds_s": ..., "count": ...}}, with "device_s" if the device timed it.
   Json to_json() const;
   void set_observer(Observer observer) { observer_ = std::move(observer); }
@@ -82,6 +84,7 @@ class Ranges : public PhaseSink {
   std::map<std::string, Total> totals_;
   double transfer_s_ = 0;
   double nested_start_s_ = 0;
+  double for_peer_s_ = 0;
   Observer observer_;
   DeviceClock* device_ = nullptr;
   bool marking_ = false;
@@ -94,11 +97,13 @@ class Ranges : public PhaseSink {
 // The ranges that are clocks if only the case encloses them. "transfer" is one within
 // kPrepareRange, a "start" in there counts for kStartRange, and the training clock has its own
 // (harness/run/training_clock.hpp).
-inline constexpr const char* kStartRange = "start";          // the device, made once a run
-inline constexpr const char* kLoadRange = "load";            // data, split, facts of the split
-inline constexpr const char* kPrepareRange = "prepare";      // initial factors, the algorithm
-inline constexpr const char* kEvaluateRange = "evaluate";    // one a trace point
-inline constexpr const char* kEvaluatorRange = "evaluator";  // preparing evaluations
+inline constexpr const char* kStartRange = "start";             // the device, made once a run
+inline constexpr const char* kLoadRange = "load";               // data, split, facts of the split
+inline constexpr const char* kPrepareRange = "prepare";         // initial factors, the algorithm
+inline constexpr const char* kPackPhase = "pack";               // of it: ratings for a device
+inline constexpr const char* kForPeerPhase = "files_for_peer";  // in it, on no clock
+inline constexpr const char* kEvaluateRange = "evaluate";       // one a trace point
+inline constexpr const char* kEvaluatorRange = "evaluator";     // preparing evaluations
 inline constexpr const char* kWatchRange = "watch";  // readings of machine and device, marks
 inline constexpr const char* kSaveRange = "save";    // lines of the result, the model
 
@@ -106,7 +111,7 @@ inline constexpr const char* kSaveRange = "save";    // lines of the result, the
 struct CaseClocks {
   double start_s = 0;
   double load_s = 0;
-  double prepare_s = 0;  // without transfer and a start within
+  double prepare_s = 0;  // without transfer, a start within, and kForPeerPhase
   double transfer_s = 0;
   double train_s = 0;
   double evaluate_s = 0;  // with the evaluator and the watch

@@ -104,6 +104,8 @@ void CaseSetup::prepare(const std::function<bool()>& stop_requested, HostWatch& 
   {
     const PhaseScope range(&ranges_, kPrepareRange);
     ranks_.prepare([&] {
+      if (uploads_ratings(item_))
+        store_.pack(data_, hardware_threads() / lent.ranks_on_these_cpus, &ranges_);
       prepared_ =
           std::make_unique<PreparedCase>(item_, data_.split->train, *data_.facts, std::move(lent));
     });
@@ -152,7 +154,7 @@ double CaseSetup::foreign_cpu_s() const {
 void CaseSetup::report(CaseMeasures& measures) {
   measures.load_parts = data_.load_parts;
   measures.split_s = data_.split_s;
-  measures.pack_s = data_.pack_s;
+  if (data_.split) measures.from_cache = data_.from_cache;
   evaluation_.report(measures);
   device_.report(measures);
   if (!prepared_) return;

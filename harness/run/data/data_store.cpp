@@ -22,7 +22,6 @@ constexpr const char* kSplit = "split";
 constexpr const char* kFacts = "facts";
 constexpr const char* kUsersColumn = "users";
 constexpr const char* kPackedForm = "packed";
-constexpr const char* kTrainingFiles = "training_files";
 
 // Other holders of the split keep it unchanged.
 std::shared_ptr<const Split> with_packed_training(const Split& split, int threads) {
@@ -37,7 +36,7 @@ std::shared_ptr<const Split> with_packed_training(const Split& split, int thread
 CaseData DataStore::get(const Case& item, bool keep_whole) {
   const std::string dataset_key = canonical(item.resolved.at("dataset"));
   load_seconds_ = {};
-  split_s_ = pack_s_ = 0;
+  split_s_ = 0;
   const std::string split_key = dataset_key + canonical(item.resolved.at("split"));
   const bool implicit = is_implicit(item);
   if (split_key != split_key_ || (!implicit && unobserved_.value_or(0) > 0)) {
@@ -58,7 +57,6 @@ CaseData DataStore::get(const Case& item, bool keep_whole) {
   if (implicit && !unobserved_) observe();
   for (const char* name : {kRatings, kSplit, kFacts}) ledger_.used(name);
   if (users_column(item) == UsersColumn::made) make_users();
-  if (uploads_ratings(item)) pack();
   if (!keep_whole) dataset_.reset();
   CaseData data;
   data.info = info_;
@@ -68,19 +66,22 @@ CaseData DataStore::get(const Case& item, bool keep_whole) {
   data.unobserved = implicit ? unobserved_.value_or(0) : 0;
   data.load_parts = load_seconds_;
   data.split_s = split_s_;
-  data.pack_s = pack_s_;
+  data.from_cache = from_cache_;
   return data;
 }
 
 CaseData DataStore::get_slice(const Case& item, Communicator& ranks, int ranks_on_these_cpus) {
   drop_dataset();
   const int threads = std::max(1, hardware_threads() / ranks_on_these_cpus);
-  return load_slice(item, ranks, threads, uploads_ratings(item));
+  CaseData data = load_slice(item, ranks, threads);
+  data.from_cache = from_cache_;
+  return data;
 }
 
 // So that the ranks find it: they would each make it.
 void DataStore::make_cache(const Case& item) {
-  if (!is_cacheable(item.data) || fresh_cache(item.data)) return;
+  from_cache_ = is_cached(item);
+  if (!is_cacheable(item.data) || from_cache_) return;
   drop_dataset();
   refuse_to_load(item);
   load_dataset(item.data, hardware_threads());
@@ -89,6 +90,7 @@ void DataStore::make_cache(const Case& item) {
 void DataStore::load(const Case& item, const std::string& key, bool to_cut) {
   drop_dataset();
   refuse_to_load(item);
+  from_cache_ = is_cached(item);
   const auto start = Clock::now();
   const auto loaded = to_cut ? load_to_cut : load_dataset;
   dataset_ = std::make_shared<const Dataset>(loaded(item.data, hardware_threads()));
@@ -143,37 +145,32 @@ void DataStore::make_users() {
   if (ledger_.has(kUsersColumn)) ledger_.used(kUsersColumn);
 }
 
-// For this case and later ones.
-void DataStore::pack() {
-  if (split_->train.packed() == nullptr) {
+// For later cases, too, unless it is the share of a rank.
+void DataStore::pack(CaseData& data, int threads, PhaseSink* phases) {
+  const bool shared = data.split == split_;
+  if (data.split->train.packed() == nullptr) {
+    const PhaseScope phase(phases, kPackPhase);
     const auto start = Clock::now();
-    split_ = with_packed_training(*split_, hardware_threads());
-    pack_s_ = seconds_since(start);
-    ledger_.made({kPackedForm, pack_s_, SharedClock::load}, SharedScope::split);
+    data.split = with_packed_training(*data.split, std::max(1, threads));
+    if (shared) {
+      split_ = data.split;
+      ledger_.made({kPackedForm, seconds_since(start), SharedClock::prepare}, SharedScope::split);
+    }
   }
-  ledger_.used(kPackedForm);
+  if (shared) ledger_.used(kPackedForm);
 }
 
 std::shared_ptr<const peer::TrainingFiles> DataStore::training_files(const std::string& python,
                                                                      PhaseSink* phases) {
   if (training_files_ && !training_files_->untouched()) drop_training_files();
-  if (!training_files_) {
+  if (!training_files_)
     training_files_ = std::make_shared<const peer::TrainingFiles>(python, split_->train, phases);
-    ledger_.made({kTrainingFiles, training_files_->seconds(), SharedClock::prepare},
-                 SharedScope::split);
-  }
-  ledger_.used(kTrainingFiles);
   return training_files_;
 }
 
 double DataStore::training_files_bytes() const {
   if (!training_files_ || !training_files_->in_memory()) return 0;
   return static_cast<double>(training_files_->bytes());
-}
-
-void DataStore::drop_training_files() {
-  training_files_.reset();
-  ledger_.forget(kTrainingFiles);
 }
 
 void DataStore::drop_split() {

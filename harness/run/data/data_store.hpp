@@ -1,5 +1,5 @@
 // Data shared by the cases of a run: the last data set and split, since neighbours in a spec mostly
-// share them, with the facts of its training part, which is also packed if it goes to a device.
+// share them, with the facts of its training part, and its packed form once a device needs it.
 #pragma once
 
 #include <memory>
@@ -24,6 +24,10 @@ class DataStore {
   // (harness/run/ranks/rank_load.hpp).
   CaseData get_slice(const Case& item, Communicator& ranks, int ranks_on_these_cpus);
 
+  // Packs the training part of a case for its way to a device, as the phase "pack", unless an
+  // earlier case has.
+  void pack(CaseData& data, int threads, PhaseSink* phases);
+
   // Has the cache file made from which the ranks read their shares, if there should be one.
   void make_cache(const Case& item);
 
@@ -44,7 +48,7 @@ class DataStore {
   bool holds_training_files() const { return training_files_ != nullptr; }
   // For the memory; 0 if they lie on a disk.
   double training_files_bytes() const;
-  void drop_training_files();
+  void drop_training_files() { training_files_.reset(); }
 
  private:
   void load(const Case& item, const std::string& key, bool to_cut);
@@ -52,7 +56,6 @@ class DataStore {
   void find_facts();
   void observe();
   void make_users();
-  void pack();
   void drop_split();
   void drop_dataset();
 
@@ -67,8 +70,9 @@ class DataStore {
   SharedRatings on_device_;
   std::shared_ptr<const peer::TrainingFiles> training_files_;
   SharedLedger ledger_;
+  bool from_cache_ = false;   // the data set
   LoadSeconds load_seconds_;  // of the last get()
-  double split_s_ = 0, pack_s_ = 0;
+  double split_s_ = 0;
 };
 
 }  // namespace mf

@@ -12,6 +12,7 @@
 #include "harness/run/case/case_evaluation.hpp"
 #include "harness/run/case/warm_up.hpp"
 #include "harness/run/data/data_store.hpp"
+#include "harness/run/data/shared_cases.hpp"
 #include "harness/run/plan/preflight.hpp"
 #include "harness/run/prepared.hpp"
 #include "harness/run/ranks/case_ranks.hpp"
@@ -137,6 +138,8 @@ class FollowedCase {
     PreparedCase::Lent lent{device_.get(), &ranges_, [this] { return group_.heard().has_value(); }};
     lent.ranks = {&group_, data_.slice.get()};
     lent.ranks_on_these_cpus = world_.ranks_on_these_cpus(group_.size());
+    if (uploads_ratings(item_))
+      store_.pack(data_, hardware_threads() / lent.ranks_on_these_cpus, &ranges_);
     prepared_ =
         std::make_unique<PreparedCase>(item_, data_.split->train, *data_.facts, std::move(lent));
     prepare_s_ = seconds_since(start);

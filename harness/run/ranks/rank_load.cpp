@@ -5,7 +5,6 @@
 // floor is the time of one process, and (K - 1) 40 m bytes beside.
 #include "harness/run/ranks/rank_load.hpp"
 
-#include <future>
 #include <optional>
 #include <utility>
 
@@ -57,17 +56,6 @@ SplitSlice cut_slice(const Case& item, Communicator& ranks, int threads, CaseDat
   return cut_slice(item, ranks, threads, ReadColumns::now, data);
 }
 
-// Returns the seconds that it took, 0 if it is not packed.
-std::future<double> pack_meanwhile(Ratings& train, bool pack, int threads) {
-  return std::async(std::launch::async, [&train, pack, threads] {
-    if (!pack) return 0.0;
-    const auto start = Clock::now();
-    ThreadTeam team(threads);
-    train.keep_packed(team);
-    return seconds_since(start);
-  });
-}
-
 }  // namespace
 
 std::string why_whole(const Case& item, bool saves_model) {
@@ -82,7 +70,7 @@ std::string why_whole(const Case& item, bool saves_model) {
   return "";
 }
 
-CaseData load_slice(const Case& item, Communicator& ranks, int threads, bool pack) {
+CaseData load_slice(const Case& item, Communicator& ranks, int threads) {
   std::optional<ThreadTeam> team;
   ranks.agree([&] {
     refuse_to_load(item);
@@ -94,15 +82,12 @@ CaseData load_slice(const Case& item, Communicator& ranks, int threads, bool pac
   data.ranks.all_evaluate = of_ranks && of_ranks->factors_on_all;
   SplitSlice slice = cut_slice(item, ranks, threads, data);
   const auto start = Clock::now();
-  std::future<double> packing;
-  ranks.agree([&] { packing = pack_meanwhile(slice.split.train, pack, threads); });
   const auto place_part = [&](Ratings& part, const PartOffsets& parts) {
     place(part, slice.train.users, parts, data.ranks.all_evaluate, ranks, *team);
   };
   place_part(slice.split.test, slice.test_parts);
   place_part(slice.split.validation, slice.validation_parts);
-  ranks.agree([&] { data.pack_s = packing.get(); });
-  data.split_s += seconds_since(start) - data.pack_s;
+  data.split_s += seconds_since(start);
   data.sizes = slice.sizes;
   data.test_parts = std::move(slice.test_parts);
   data.validation_parts = std::move(slice.validation_parts);
