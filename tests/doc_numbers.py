@@ -86,7 +86,7 @@ def evaluate_and_watch(expression, files):
     return evaluate(expression, files), files.contended
 
 
-TIMES = {"train", "wall", "clock", "time_to", "answer", "answer_end", "epoch_s", "device_epoch_s", "rate"}
+TIMES = {"train", "wall", "clock", "time_to", "answer", "answer_end", "file_to_model", "file_to_model_end", "epoch_s", "device_epoch_s", "rate"}
 
 
 def is_ratio_of_times(expression):
