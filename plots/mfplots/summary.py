@@ -293,6 +293,24 @@ def frozen(series: Series) -> list[tuple[float, float]]:
     return [(known[0][level]["value"], metrics.censored_median(answers[level])) for level in LEVELS]
 
 
+def how_chosen(series: Series) -> str:
+    """Of its frozen targets: named, before or afterwards; empty if the file does not say."""
+    known = [levels for levels in series.finished["at_frozen_targets"] if isinstance(levels, dict)]
+    return str(known[0][LEVELS[0]].get("chosen") or "") if known else ""
+
+
+FLOORS = ("bias", "popular")
+
+
+def below_floor(found: Sequence[tuple[str, float | None]], metric: str) -> list[str]:
+    """Of each (algorithm, value) of one data set: the baseline without factors that is better, or ''."""
+    known = [(name, math.nan if value is None else value) for name, value in found]
+    floors = [(value, name) for name, value in known if name in FLOORS and math.isfinite(value)]
+    best = metrics.best_of([value for value, _ in floors], metric)
+    name = next((name for value, name in floors if value == best), "")
+    return [name if math.isfinite(value) and metrics.best_of([value, best], metric) != value else "" for _, value in known]
+
+
 def _row(panel: Panel, series: Series, question: Question) -> Row:
     target, clock = target_of(panel, question), question.clock
     times = times_to_target(series, target, clock)

@@ -11,8 +11,8 @@ from mfplots.printable import one_line
 from mfplots.series import View, panel_title
 from mfplots.smallprint import machines, revisions, shared_machines, single_runs
 from mfplots.style import duration, ratio_text, si
-from mfplots.summary import (ANSWER, CLOCK_NAMES, LEVELS, Question, Row, clock_words, contended_words,
-                             summarise, writes_words)
+from mfplots.summary import (ANSWER, CLOCK_NAMES, LEVELS, Question, Row, below_floor, clock_words, contended_words,
+                             how_chosen, summarise, writes_words)
 
 LAST = "last epoch"  # a column if the validation part chose another
 HEADINGS = ("data set", "algorithm", "seeds", "status", "{quality} [min, max]", LAST, "best on test",
@@ -68,12 +68,19 @@ def quality_table(rows: Sequence[Row]) -> Lines:
     quality = "quality" if several else metrics.row(known.pop()).title
     keep = [k for k, heading in enumerate(HEADINGS) if heading != LAST or earlier(rows)]
     headings = [heading.format(quality=quality) for heading in HEADINGS]
-    return [tuple(line[k] for k in keep) for line in [headings, *(_cells(row, several) for row in rows)]]
+    return [tuple(line[k] for k in keep) for line in [headings, *(_cells(row, several, rows) for row in rows)]]
 
 
-def _cells(row: Row, named: bool) -> tuple[str, ...]:
+def _loses(row: Row, rows: Sequence[Row]) -> str:
+    """', loses to bias', which has no factors, or ''."""
+    own = [other for other in rows if other.panel is row.panel and other.metric == row.metric]
+    below = below_floor([(other.series.algorithm, other.quality.median) for other in own], row.metric)
+    return next((f", loses to {name}" for other, name in zip(own, below) if other is row and name), "")
+
+
+def _cells(row: Row, named: bool, rows: Sequence[Row]) -> tuple[str, ...]:
     return (panel_title(row.panel), row.series.marked, str(len(row.series.cases)),
-            row.statuses, _quality(row, named), _value(row, row.final), _value(row, row.best),
+            row.statuses + _loses(row, rows), _quality(row, named), _value(row, row.final), _value(row, row.best),
             duration(row.end_time.median), duration(row.end_answer),
             _time(row), _answer(row),
             "baseline" if row.is_baseline else ratio_text(row.equal_quality),
@@ -111,11 +118,17 @@ def explanations(rows: Sequence[Row], question: Question) -> list[str]:
     if earlier(rows):
         lines.append("last epoch: of the model that --save-model keeps")
     if any(row.frozen for row in rows):
-        lines.append("named, stricter, strictest: frozen targets (mfbench schema targets); * the first at each")
+        lines.append("named, stricter, strictest: frozen targets (mfbench schema targets)" + _when(rows) + "; * the first at each")
     lines += [_target_line(title, target) for title, target in targets]
     lines.append(f"speed-ups: over {', '.join(baselines)}, on the {clock} and of the answer"
                  if baselines else f"no speed-ups: {rows[0].baseline_problem}")
     return lines
+
+
+def _when(rows: Sequence[Row]) -> str:
+    """', chosen afterwards: netflix', of the panels whose targets followed results."""
+    late = dict.fromkeys(row.panel.title for row in rows if row.frozen and how_chosen(row.series) == "afterwards")
+    return f", chosen afterwards: {', '.join(late)}" if late else ""
 
 
 def _target_line(title: str, target: Target | None) -> str:

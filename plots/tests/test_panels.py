@@ -14,6 +14,7 @@ from mfplots.metrics import Target
 from mfplots.errors import PlotError
 from mfplots.site import cli, figures, panels
 from mfplots.site.assets import find_libraries
+from mfplots.site.board import board
 from mfplots.site.gather import gather
 from mfplots.site.groups import make_groups
 from mfplots.names import library_name
@@ -97,7 +98,7 @@ def test_targets_that_are_not_frozen_follow_the_rule_of_those_that_are(tmp_path)
     write_cases(tmp_path / "run", [*made(LIBMF, 1.0, 0.9, target=None), *made("fpsgd", 0.1, 0.8, target=None),
                                    *made("bias", 0.1, 0.5, target=None, params={"factors": 1})])
     (panel,) = panels_of(tmp_path)
-    assert not panel["frozen"] and list(panel["targets"]) == list(LEVELS)
+    assert panel["chosen"] == "afterwards" and list(panel["targets"]) == list(LEVELS)
     strictest = row(panel, "fpsgd (CPU)")["quality"]  # of those with factors
     assert strictest <= panel["targets"]["strictest"] <= strictest + 0.001
     assert panel["targets"]["named"] == pytest.approx(1.05 * strictest, abs=0.001)
@@ -111,7 +112,7 @@ def test_frozen_targets_are_those_of_the_file(tmp_path):
     known = next(s for s in frozen if s["dataset"] == "ml-100k" and s["split"] == {"holdout": 0.2})
     write_cases(tmp_path / "run", [*made(LIBMF, 1.0, dataset="ml-100k", look_alike=False)])
     (panel,) = panels_of(tmp_path)
-    assert panel["frozen"] and panel["targets"] == {level: known[level] for level in LEVELS}
+    assert panel["chosen"] == known.get("chosen", "") and panel["targets"] == {level: known[level] for level in LEVELS}
 
 
 def test_the_first_has_seeds_enough_and_a_mark_where_its_machine_was_shared(tmp_path):
@@ -124,6 +125,14 @@ def test_the_first_has_seeds_enough_and_a_mark_where_its_machine_was_shared(tmp_
         "all": "fpsgd (CPU)", "ours": "fpsgd (CPU)", "libraries": "LIBMF SGD (CPU)"}
     assert row(panel, "fpsgd (CPU)")["at"]["named"]["answer"]["contended"]
     assert row(panel, "als_cpu")["at"]["named"]["answer"]["seeds"] == 2
+
+
+def test_a_row_behind_the_baseline_without_factors_is_marked(tmp_path):
+    write_cases(tmp_path / "run", [*made(LIBMF, 1.0, 0.8), *made("fpsgd", 0.1, 1.1), *made("bias", 0.1, 0.95, params={"factors": 1})])
+    (panel,) = panels_of(tmp_path)
+    assert {r["name"]: r["below"] for r in panel["rows"]} == {"LIBMF SGD (CPU)": "", "fpsgd (CPU)": "bias", "bias (CPU)": ""}
+    rows = board(make_groups(gather([tmp_path])[0]))
+    assert {r["algorithm"] for r in rows if r["status"].endswith(", loses to bias")} == {"fpsgd"}
 
 
 def test_what_a_library_does_better_is_a_loss(tmp_path):

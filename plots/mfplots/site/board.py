@@ -13,7 +13,7 @@ from mfplots.series import contended, hardware
 from mfplots.site.ceilings import Ceilings, rows_key
 from mfplots.site.gather import Damaged, Run, case_key
 from mfplots.site.groups import Group, Member, met, plain, text_of
-from mfplots.summary import (ANSWER, LEVELS, bests, declared_rates, end_times, frozen, headlines, metric_of, on_test, status_text,
+from mfplots.summary import (ANSWER, LEVELS, below_floor, bests, declared_rates, end_times, frozen, headlines, metric_of, on_test, status_text,
                              throughputs, times_to_target)
 
 Json = dict[str, Any]
@@ -26,8 +26,16 @@ MILD = ("missing", "unfinished", "interrupted", "skipped", "contended")  # shown
 
 
 def board(groups: Sequence[Group]) -> list[Json]:
-    return [_row(index, group, member) for index, group in enumerate(groups)
-            for member in group.members]
+    rows = []
+    for index, group in enumerate(groups):
+        own = [_row(index, group, member) for member in group.members]
+        for metric in {row["metric_key"] for row in own}:
+            alike = [row for row in own if row["metric_key"] == metric]
+            below = below_floor([(row["algorithm"], row["quality"]) for row in alike], metric)
+            for row, name in zip(alike, below):
+                row["status"] += f", loses to {name}" if name else ""
+        rows += own
+    return rows
 
 
 def _row(index: int, group: Group, member: Member) -> Json:
@@ -40,7 +48,7 @@ def _row(index: int, group: Group, member: Member) -> Json:
     return {**member.about, "group": index, "dataset": group.title,
             "device": member.device, "gpus": member.gpus, "seeds": len(series.cases),
             "status": status_text(series.cases), "contended": int((contended(series.cases) | contended(series.cases, "host_contended")).sum()),
-            "metric": metrics.row(metric).title, "less": metrics.row(metric).less, "quality": plain(quality.median),
+            "metric": metrics.row(metric).title, "metric_key": metric, "less": metrics.row(metric).less, "quality": plain(quality.median),
             "low": plain(quality.low), "high": plain(quality.high),
             "best": plain(metrics.spread(bests(series, metric)).median), "on_test": on_test(series.cases),
             **{f"at_{level}": plain(answer) for level, (_, answer) in zip(LEVELS, levels)},

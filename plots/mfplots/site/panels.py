@@ -20,7 +20,8 @@ from mfplots import metrics
 from mfplots.metrics import FEWEST, Target
 from mfplots.series import contended, hardware
 from mfplots.site.groups import Bench, Group, Member, headline, plain
-from mfplots.summary import ANSWER, LEVELS, frozen, metric_of, times_to_target
+from mfplots.summary import ANSWER, LEVELS, below_floor, frozen, how_chosen, metric_of, times_to_target
+from mfplots.tuned import tuning_text
 
 Json = dict[str, Any]
 CLOCKS = {"answer": ANSWER, "training": "train_s"}
@@ -137,13 +138,25 @@ def made_of(group: Group) -> str:
 def _panel(cell: Cell, usual: bool, groups: Sequence[Group], published: pd.DataFrame | None) -> Json:
     metric = metrics.row(cell.metric)
     rows = [_row(cell, own) for own in _by_name(cell.members).values()]
+    for row, name in zip(rows, below_floor([(row["algorithm"], row["quality"]) for row in rows], cell.metric)):
+        row["below"] = name
     counts = [len(m.series.finished) for m in cell.members]
     return {"data": cell.group.title, "title": _title(cell.group), "made": made_of(cell.group), "usual": usual,
             "ratings": plain(cell.members[0].row["nnz_train"]), "machine": cell.bench.kind, "bench": cell.bench.title,
             "gpu": cell.bench.gpu, "cores": cell.bench.cores, "factors": cell.factors,
             "metric": metric.title, "less": metric.less, "seeds": [min(counts), max(counts)],
-            "frozen": cell.are_frozen, "targets": {level: float(t) for level, t in cell.levels.items()},
+            "chosen": _chosen(cell), "tuning": tuning_text(_tuned_cases(cell)), "targets": {level: float(t) for level, t in cell.levels.items()},
             "rows": rows, "first": _first(rows), "published": _published(cell, groups, published)}
+
+
+def _chosen(cell: Cell) -> str:
+    """How the targets were chosen; those that are proposed here follow the results."""
+    return next((said for m in cell.members if (said := how_chosen(m.series))), "") if cell.are_frozen else "afterwards"
+
+
+def _tuned_cases(cell: Cell) -> list[tuple[str, Any, Json]]:
+    return [(m.series.algorithm, row["tuned"] if isinstance(row.get("tuned"), dict) else None, row["params"])
+            for m in cell.members for _, row in m.series.finished.iterrows()]
 
 
 def _title(group: Group) -> str:

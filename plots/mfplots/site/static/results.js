@@ -1,9 +1,10 @@
 "use strict";
 // The first page: how long each algorithm takes to each target, a panel a data set.
 mf.results = (() => {
-  const LEVELS = { named: "named target", stricter: "stricter", strictest: "strictest anyone reached" };
+  const LEVELS = { named: "named target", stricter: "stricter", strictest: "best known when set" };
   const CLOCKS = { answer: "time to an answer", training: "training only" };
   const MADE = { "real": "real", "look-alike": "look-alike, synthetic", "enlarged": "enlarged, ratings drawn anew" };
+  const CHOSEN = { before: " (chosen before)", afterwards: " (chosen afterwards)" };
   const FEWEST = 3;
   const state = { target: "named", clock: "answer", machine: "" };
   const { panels, losses, machines } = mf.store.results;
@@ -59,12 +60,14 @@ mf.results = (() => {
   const source = (at) => [at.configuration, `${at.seeds} seeds`, at.run, at.contended ? "the machine had other work too" : ""]
     .filter(Boolean).join("; ");
 
+  const floor = (row) => (row.below ? ` (loses to ${row.below})` : "");
+
   function measured(row, panel, range, fastest) {
     const at = panel.targets[state.target] === undefined ? null : row.at[state.target][state.clock];
-    if (at === null) return rowOf(row.name, row.kind, null, range, [`not reached; best ${quality(row.quality)}`]);
-    // No ratio of so few seeds.
-    const beside = at.seeds < FEWEST ? `n = ${at.seeds}` : at.s <= fastest ? "" : times(at.s / fastest);
-    return rowOf(row.name, row.kind, at.s, range, [brief(at.s) + mark(at), " ", mf.el("small", {}, beside)], source(at));
+    if (at === null) return rowOf(row.name + floor(row), row.kind, null, range, [`not reached; best ${quality(row.quality)}`]);
+    // No ratio of so few seeds, nor of a machine that was shared.
+    const beside = at.seeds < FEWEST ? `n = ${at.seeds}` : at.s <= fastest.s || at.contended || fastest.contended ? "" : times(at.s / fastest.s);
+    return rowOf(row.name + floor(row), row.kind, at.s, range, [brief(at.s) + mark(at), " ", mf.el("small", {}, beside)], source(at));
   }
 
   // A line with the value that others published, and who here reaches it.
@@ -106,8 +109,8 @@ mf.results = (() => {
       return [...start, any ? "no library reaches it" : "no library was measured"];
     }
     const side = other === first.libraries ? "the best library" : "the best of ours";
-    const { seeds } = panel.rows[other].at[state.target][state.clock];
-    const ratio = seeds < FEWEST ? `(n = ${seeds}, too few to count)` : `(${times(seconds(panel, other) / seconds(panel, first.all))})`;
+    const [{ seeds, contended }, winner] = [other, first.all].map((place) => panel.rows[place].at[state.target][state.clock]);
+    const ratio = seeds < FEWEST ? `(n = ${seeds}, too few to count)` : contended || winner.contended ? "(contended, so no factor)" : `(${times(seconds(panel, other) / seconds(panel, first.all))})`;
     return [...start, `${side}, ${name(other)}, ${said(other)} `, bold(ratio)];
   }
 
@@ -127,6 +130,15 @@ mf.results = (() => {
     return parts;
   }
 
+  // The best value, and whose it is.
+  function bestOf(panel) {
+    const known = panel.rows.filter((row) => row.quality !== null);
+    if (!known.length) return "";
+    const sign = panel.less ? 1 : -1;
+    const best = known.reduce((a, b) => (sign * b.quality < sign * a.quality ? b : a));
+    return `Best ${panel.metric}: ${quality(best.quality)}, ${best.name}${seeds(best)}. `;
+  }
+
   const short = (panel) => (panel.gpu ? mf.machine(panel.gpu) : "CPU") +
     (panel.cores ? `, ${panel.cores} cores` : "");
 
@@ -134,9 +146,9 @@ mf.results = (() => {
     const range = decades(panel);
     const rows = inOrder(panel);
     const first = leaders(panel).all;
-    const fastest = first === null ? null : seconds(panel, first);
+    const fastest = first === null ? null : panel.rows[first].at[state.target][state.clock];
     const target = panel.targets[state.target];
-    const about = [count(panel.ratings), MADE[panel.made], goal(panel, target) + (panel.frozen ? "" : " (chosen here)"),
+    const about = [count(panel.ratings), MADE[panel.made], goal(panel, target) + (CHOSEN[panel.chosen] || ""),
       panel.factors === null ? "" : `f = ${panel.factors}`, panel.gpu ? short(panel) : panel.machine,
       `n = ${[...new Set(panel.seeds)].join(" to ")}`];
     const link = `explore.html#${new URLSearchParams({ data: panel.data, machine: panel.bench })}`;
@@ -146,7 +158,8 @@ mf.results = (() => {
       mf.el("p", { class: "say" }, ...sentence(panel)),
       mf.el("ol", { class: "rows" }, ...rows.map((row) => measured(row, panel, range, fastest)), ...published(panel, range)),
       axis(range),
-      mf.el("p", { class: "tight" }, ...otherTargets(panel)));
+      mf.el("p", { class: "tight" }, bestOf(panel), ...otherTargets(panel)),
+      ...(panel.tuning ? [mf.el("p", { class: "tight" }, `Tuned: ${panel.tuning}`)] : []));
   }
 
   // ---- what else the page says ----
