@@ -33,7 +33,7 @@ namespace {
 
 // A configuration on a data set; numbers of its seeds.
 struct Row {
-  std::string data, name;
+  std::string data, name, algorithm;
   Metric metric;
   Method method = Method::sgd;
   // Headline, last epoch (of a saved model), and best on the test part.
@@ -135,6 +135,7 @@ std::vector<Row> rows_of(const std::string& folder, const Spec& spec,
       rows.push_back({});
       rows.back().data = item.data_name;
       rows.back().name = item.name;
+      rows.back().algorithm = item.algorithm;
       rows.back().metric = main_metric(item);
       rows.back().method = find_algorithm(item.algorithm).method;
     }
@@ -193,13 +194,26 @@ std::string range_cell(const Row& row) {
   return fmt::format("[{}, {}]", row.metric.format(*low), row.metric.format(*high));
 }
 
-std::string status_cell(const Row& row) {
+// The baseline without factors that is better on the same data, or empty.
+std::string better_floor(const Row& row, const std::vector<Row>& rows) {
+  for (const Row& floor : rows) {
+    if (floor.algorithm != "bias" && floor.algorithm != "popular") continue;
+    if (floor.data != row.data || floor.metric != row.metric) continue;
+    const auto least = median(floor.quality), own = median(row.quality);
+    if (least && own && row.metric.is_better(*least, *own)) return floor.algorithm;
+  }
+  return "";
+}
+
+std::string status_cell(const Row& row, const std::vector<Row>& rows) {
   std::vector<std::string> words;
   for (const auto& [name, count] : row.status) words.push_back(fmt::format("{} {}", count, name));
   const auto missed = std::count(row.train_to.begin(), row.train_to.end(), kNever);
   if (missed > 0) words.push_back(fmt::format("{} missed the target", missed));
   if (row.on_test > 0) words.push_back(fmt::format("{} watched the test part", row.on_test));
   if (!row.contended.empty()) words.push_back(fmt::format("{} contended", row.contended.size()));
+  const std::string floor = better_floor(row, rows);
+  if (!floor.empty()) words.push_back("loses to " + floor);
   return join(words);
 }
 
@@ -266,7 +280,7 @@ std::string answers_table(const std::vector<Row>& rows, const std::optional<Targ
       cells.push_back(time_cell(row, row.train_to, marked));
       cells.push_back(time_cell(row, row.answer_to, marked));
     }
-    cells.push_back(status_cell(row));
+    cells.push_back(status_cell(row, rows));
     lines.push_back(std::move(cells));
   }
   return table_text(columns, lines, room);
@@ -301,8 +315,14 @@ std::string frozen_table(const std::vector<Row>& rows, std::size_t room) {
     lines.push_back(std::move(cells));
   }
   if (lines.empty()) return "";
+  std::set<std::string> late;  // data sets
+  for (const Row& row : rows) {
+    if (!row.answer_frozen[0].empty() && row.frozen->chosen == "afterwards") late.insert(row.data);
+  }
+  const std::string when = join(std::vector<std::string>(late.begin(), late.end()));
   return "\n" + table_text(columns, lines, room) +
-         "frozen targets (mfbench schema targets), * the first at each\n";
+         "frozen targets (mfbench schema targets), * the first at each" +
+         (when.empty() ? "" : "; chosen after results: " + one_line(when)) + "\n";
 }
 
 // Rows of one method only: an update of another is different work.
