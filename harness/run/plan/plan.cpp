@@ -229,10 +229,11 @@ std::string format_plan(const Json& plan, const Spec& spec) {
   if (not_estimated > 0) text += fmt::format(" ({} not estimated)", counted(not_estimated, "case"));
   text += "\n";
   if (!unread) return text;
-  return text + fmt::format(
-                    "?: a plan reads no files of more than {}; once a run has read them, "
-                    "it knows their size\n",
-                    format_bytes(kSmallFiles));
+  return text +
+         fmt::format(
+             "?: a plan reads no folders and no files of more than {}; once a run has read them, "
+             "it knows their size\n",
+             format_bytes(kSmallFiles));
 }
 
 }  // namespace mf
