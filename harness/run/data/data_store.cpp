@@ -80,7 +80,7 @@ CaseData DataStore::get_slice(const Case& item, Communicator& ranks, int ranks_o
 
 // So that the ranks find it: they would each make it.
 void DataStore::make_cache(const Case& item) {
-  from_cache_ = is_cached(item);
+  from_cache_ = fresh_cache(item.data).has_value();
   if (!is_cacheable(item.data) || from_cache_) return;
   drop_dataset();
   refuse_to_load(item);
@@ -90,7 +90,7 @@ void DataStore::make_cache(const Case& item) {
 void DataStore::load(const Case& item, const std::string& key, bool to_cut) {
   drop_dataset();
   refuse_to_load(item);
-  from_cache_ = is_cached(item);
+  from_cache_ = fresh_cache(item.data).has_value();
   const auto start = Clock::now();
   const auto loaded = to_cut ? load_to_cut : load_dataset;
   dataset_ = std::make_shared<const Dataset>(loaded(item.data, hardware_threads()));
