@@ -49,15 +49,17 @@ FactorView items_of(FactorView view) {
 
 QualityEvaluator::QualityEvaluator(const Split& split, const Predictor& known,
                                    const FoldInLoss& loss,
-                                   const std::optional<RankingSpec>& ranking, ThreadTeam& team)
+                                   const std::optional<RankingSpec>& ranking, ThreadTeam& team,
+                                   bool trial)
     : split_(&split), loss_(loss), ranking_(ranking), known_(known) {
   const bool on_test = !ranking_ || is_on_test(*ranking_);
   if (loss_.implicit && loss_.has_objective && on_test)
     objective_.emplace(split.train, *loss_.implicit, team);
   if (!ranking_) return;
   const Ratings& judged = on_test ? split.test : split.validation;
-  ranked_ =
-      choose_ranked_users(split.train, &split.fold_in, judged, *ranking_, loss_.of_pairs(), team);
+  validation_seen_ = on_test && !trial && split.validation.nnz() > 0;
+  ranked_ = choose_ranked_users(split.train, &split.fold_in, judged, *ranking_, loss_.of_pairs(),
+                                team, validation_seen_ ? &split.validation : nullptr);
   for (std::int64_t r = 0; r < ranked_.count(); ++r) cold_ += ranked_.is_cold(r) ? 1 : 0;
   choose_rows();
 }
@@ -225,7 +227,7 @@ Json QualityEvaluator::ranking_json() const {
           {"folded_in_users", folded_.size()},
           {"sample_seed", ranking_->users == 0 ? Json() : Json(ranking_->seed)},
           {"metrics", metrics},
-          {"excluded", "items of the user's training or fold-in history"},
+          {"seen", validation_seen_ ? "train + validation" : "train"},
           {"ties", "by a hash of seed, user and item"},
           {"tie_seed", ranking_->seed}};
 }

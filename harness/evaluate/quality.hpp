@@ -37,9 +37,10 @@ class QualityEvaluator {
  public:
   // `split` must live as long as this; `known`: users and items of its training part. With an
   // implicit loss the objective is computed; `ranking` asks for its metrics, all on the test part
-  // or, without the objective, all on the validation part. `team` reads all histories.
+  // or, without the objective, all on the validation part. `trial`: the test part of `split` is its
+  // validation part. `team` reads all histories.
   QualityEvaluator(const Split& split, const Predictor& known, const FoldInLoss& loss,
-                   const std::optional<RankingSpec>& ranking, ThreadTeam& team);
+                   const std::optional<RankingSpec>& ranking, ThreadTeam& team, bool trial = false);
 
   // As Evaluator::set_stream.
   void set_stream(DeviceStream stream) { stream_ = stream; }
@@ -77,6 +78,7 @@ class QualityEvaluator {
   std::optional<RankingSpec> ranking_;
   std::optional<ImplicitObjective> objective_;
   Predictor known_;  // which users and items training knows
+  bool validation_seen_ = false;
   RankedUsers ranked_;
   std::int64_t cold_ = 0;  // of them, without a history
   RankingNotes notes_;

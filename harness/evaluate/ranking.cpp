@@ -124,7 +124,8 @@ std::vector<double> mean_ranking(View<const Hits> hits, const RankedUsers& users
 }
 
 RankedUsers choose_ranked_users(const Ratings& train, const Ratings* fold_in, const Ratings& test,
-                                const RankingSpec& spec, bool positive, ThreadTeam& team) {
+                                const RankingSpec& spec, bool positive, ThreadTeam& team,
+                                const Ratings* validation) {
   RankedUsers out;
   out.users = users_of({test, positive}, team);
   out.eligible = out.count();
@@ -132,6 +133,11 @@ RankedUsers choose_ranked_users(const Ratings& train, const Ratings* fold_in, co
   out.tie_seed = spec.seed;
   std::vector<Interactions> seen = {{train, positive}};
   if (fold_in != nullptr && fold_in->nnz() > 0) seen.push_back({*fold_in, positive});
+  for (const auto user : out.users) {
+    out.cold.push_back(
+        std::all_of(seen.begin(), seen.end(), [&](auto& part) { return part.count(user) == 0; }));
+  }
+  if (validation != nullptr) seen.push_back({*validation, positive});
   out.seen = lists_of(seen, out.users, team);
   out.held_out = lists_of({{test, positive}}, out.users, team);
   return out;

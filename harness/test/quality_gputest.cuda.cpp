@@ -82,8 +82,9 @@ Split random_split(std::int32_t m, std::int32_t n, double density) {
     return u % 5 != 0 && (u % 7 == 0 || i % 3 == 0);
   };
   Split split;
-  split.train = part_of(all, [&](auto u, auto i) { return !held_out(u, i); });
+  split.train = part_of(all, [&](auto u, auto i) { return !held_out(u, i) && i % 8 != 1; });
   split.test = part_of(all, held_out);
+  split.validation = part_of(all, [&](auto u, auto i) { return !held_out(u, i) && i % 8 == 1; });
   return split;
 }
 

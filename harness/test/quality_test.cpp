@@ -542,6 +542,59 @@ TEST(FoldIn, UsesTheRegularizationOfTheUsers) {
   EXPECT_EQ(reg_of("als_cpu", {{"reg", 0.125}}), 0.125);
 }
 
+// By definition, without the evaluator's lists: the history, and the validation part beside it, are
+// no candidates. A user whose only other pairs are of the validation part has no history.
+std::vector<std::int32_t> unseen_ranked(const Model& model, std::int32_t user,
+                                        const std::vector<const Ratings*>& seen) {
+  AlignedVector<std::int32_t> left_out;
+  for (const Ratings* part : seen) {
+    for (std::int64_t i = 0; i < part->nnz(); ++i) {
+      if ((*part)[i].user == user) left_out.push_back((*part)[i].item);
+    }
+  }
+  std::sort(left_out.begin(), left_out.end());
+  return testing::ranked_list(scores_of(model, user), left_out, tie_key(RankingSpec{}.seed, user));
+}
+
+double ndcg_20_by_definition(const Split& split, const Model& model,
+                             const std::vector<const Ratings*>& seen) {
+  double sum = 0;
+  int count = 0;
+  for (std::int32_t u = 0; u < model.n_users; ++u) {
+    AlignedVector<std::int32_t> held_out;
+    for (std::int64_t i = 0; i < split.test.nnz(); ++i) {
+      if (split.test[i].user == u) held_out.push_back(split.test[i].item);
+    }
+    const auto of_train = split.train.users();
+    if (held_out.empty() || std::count(of_train.begin(), of_train.end(), u) == 0) continue;
+    sum += testing::reference_ndcg(unseen_ranked(model, u, seen), held_out, 20);
+    ++count;
+  }
+  return sum / count;
+}
+
+TEST(Ranking, OfTheTestPartLeavesOutItemsOfTheValidationPart) {
+  Split split = random_split(kUsers, kItems, 0.2);
+  const Ratings rest = split.train;
+  const auto validates = [](std::int32_t u, std::int64_t i) { return u % 11 == 1 || i % 4 == 0; };
+  split.train = part_of(rest, [&](auto u, auto i) { return !validates(u, i); });
+  split.validation = part_of(rest, validates);
+  const Model model = whole_model(kUsers, kItems, kFactors, 9, 3);
+  const auto ndcg = [&](bool trial) {
+    QualityEvaluator evaluator(split, Predictor(split.train), implicit_loss(1, 0.1),
+                               ranking_at({20}), one_thread(), trial);
+    EXPECT_EQ(evaluator.ranking_json()["seen"], trial ? "train" : "train + validation");
+    EXPECT_GT(evaluator.ranking_json()["users_without_history"], 0);
+    return *evaluator.evaluate(model.view(), one_thread())[Metric::named("ndcg", 20)];
+  };
+  const double both = ndcg_20_by_definition(split, model, {&split.train, &split.validation});
+  EXPECT_NEAR(ndcg(false), both, 1e-12);
+  split.test = split.validation;  // of a trial
+  const double train = ndcg_20_by_definition(split, model, {&split.train});
+  EXPECT_NEAR(ndcg(true), train, 1e-12);
+  EXPECT_GT(train, 0);
+}
+
 // Users held out whole are ranked by the rows that fold-in gives them, and the items of their
 // history are left out.
 TEST(FoldIn, RanksUsersWhoWereHeldOutWhole) {

@@ -101,8 +101,8 @@ void CaseEvaluation::prepare(ThreadTeam& team, DeviceStream stream) {
 
 std::unique_ptr<QualityEvaluator> CaseEvaluation::make_quality(
     const std::optional<RankingSpec>& ranking, DeviceStream stream) {
-  auto made =
-      std::make_unique<QualityEvaluator>(*parts_, evaluator_->predictor(), loss(), ranking, *team_);
+  auto made = std::make_unique<QualityEvaluator>(*parts_, evaluator_->predictor(), loss(), ranking,
+                                                 *team_, is_trial(item_));
   made->set_stream(stream);
   return made;
 }
