@@ -107,14 +107,32 @@ def test_a_case_of_older_rules_stands_with_a_warning(mfbench, tmp_path):
     assert again.stderr.count("older rules") == 1
 
 
+def with_validation(pairs):
+    rng = random.Random(3)
+    train, test = cut(pairs)
+    validation = [pair for pair in train if rng.random() < 0.2]
+    return [pair for pair in train if pair not in set(validation)], test, validation
+
+
+def test_rankings_that_had_validation_items_among_them_are_marked(mfbench, tmp_path):
+    run(mfbench, tmp_path, with_validation(popular_pairs()), {"name": "popular"})
+    for path in (tmp_path / "out").glob("*.jsonl"):
+        head, *rest = path.read_text().splitlines()
+        head = json.loads(head)
+        assert head["ranking"].pop("seen") == "train + validation"
+        path.write_text("\n".join([json.dumps(head), *rest, ""]))
+    again = mfbench("run", "s.json", "--out", "out", cwd=tmp_path, code=0)
+    assert again.stderr.count("older rules: items of the validation part not left out") == len(NUMBERINGS)
+    assert again.stdout.count("1 with seen: train") == len(NUMBERINGS)
+    assert again.stdout.count("seen: train: an older version ranked") == 1
+
+
 def test_a_search_does_not_choose_a_dead_model(mfbench, tmp_path):
     """With 1e6 all scores are 0: where the smaller of equal items went first, it won by their popularity."""
-    rng = random.Random(3)
-    train, test = cut(popular_pairs())
-    validation = [pair for pair in train if rng.random() < 0.2]
-    parts = [pair for pair in train if pair not in set(validation)], test, validation
+    parts = with_validation(popular_pairs())
     algorithm = {"name": "ials_cpu", "factors": 8, "alpha": 5, "threads": 1, "stop": {"epochs": 6},
                  "tune": {"trials": 4, "eta": 1, "over": {"reg": {"choices": [0.5, 5, 50, 1e6]}}}}
     cases = run(mfbench, tmp_path, parts, algorithm)
+    assert {header["ranking"]["seen"] for header, *_ in cases.values()} == {"train + validation"}
     chosen = {name: header["tuned"]["values"]["reg"] for name, (header, *_) in cases.items()}
     assert all(reg < 1e6 for reg in chosen.values()), chosen

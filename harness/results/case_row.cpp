@@ -125,6 +125,9 @@ void add_quality(RowBuilder& row, const ResultFile& file) {
     row.set("best_seen_epoch", best->epoch);
   }
   row.set("watched_test", rules_on_test(file.header));
+  if (value_at(file.header, {"ranking"}).is_object()) {
+    row.set("ranked_validation", ranked_validation(file.header));
+  }
 }
 
 void add_derived(RowBuilder& row, const ResultFile& file) {

@@ -50,6 +50,7 @@ struct Row {
   Origins origins;
   std::vector<double> start;  // of the cases of a device
   int on_test = 0;            // cases whose rules watched the test part
+  int ranked_validation = 0;  // cases that ranked test items among validation items
   std::map<std::string, int> status;
   int seeds() const {
     return std::accumulate(status.begin(), status.end(), 0,
@@ -112,6 +113,7 @@ void add_to(Row& row, const ResultFile& file, const std::optional<TargetSpec>& t
   row.restarts = row.restarts || restarts(file.header);
   if (const auto best = best_seen(file, row.metric)) row.best_seen.push_back(best->value);
   row.on_test += rules_on_test(file.header).empty() ? 0 : 1;
+  row.ranked_validation += ranked_validation(file.header) ? 1 : 0;
   if (text_at(file.header, {"algorithm", "hardware"}) == "cuda") {
     add_known(row.start, number_at(file.footer, {"clocks", "start_s"}));
   }
@@ -211,10 +213,19 @@ std::string status_cell(const Row& row, const std::vector<Row>& rows) {
   const auto missed = std::count(row.train_to.begin(), row.train_to.end(), kNever);
   if (missed > 0) words.push_back(fmt::format("{} missed the target", missed));
   if (row.on_test > 0) words.push_back(fmt::format("{} watched the test part", row.on_test));
+  if (row.ranked_validation > 0 && row.metric.is_ranking()) {
+    words.push_back(fmt::format("{} with seen: train", row.ranked_validation));
+  }
   if (!row.contended.empty()) words.push_back(fmt::format("{} contended", row.contended.size()));
   const std::string floor = better_floor(row, rows);
   if (!floor.empty()) words.push_back("loses to " + floor);
   return join(words);
+}
+
+bool any_ranked_validation(const std::vector<Row>& rows) {
+  return std::any_of(rows.begin(), rows.end(), [](const Row& row) {
+    return row.ranked_validation > 0 && row.metric.is_ranking();
+  });
 }
 
 // Behind the times of a table that has no status.
@@ -398,6 +409,10 @@ constexpr const char* kSingleRuns =
     "+ runs from the start for each evaluated point, which has the time of its own run: a later "
     "one may have taken less\n";
 
+constexpr const char* kSeenTrain =
+    "seen: train: an older version ranked test items among the user's items of the validation "
+    "part\n";
+
 constexpr const char* kReading =
     "\nquality on the test part at the epoch that the validation part chose, or, without one, at "
     "the last;\nbest on test is chosen on what it is measured on, and no result\nmedians over the "
@@ -426,6 +441,7 @@ std::string summary_table(const std::string& folder, const Spec& given, std::siz
   std::string notes = kReading;
   if (any_earlier(rows)) notes += "last epoch: of the model that --save-model keeps\n";
   if (any_restarts(rows)) notes += kSingleRuns;
+  if (any_ranked_validation(rows)) notes += kSeenTrain;
   notes += start_line(rows) + origins_line(rows);
   return text + folded_lines(notes, std::min(room, kProse)) +
          folded_lines(contended_line(rows), room);

@@ -5,9 +5,11 @@
 #include "base/files/open_file.hpp"
 #include "base/json/json_values.hpp"
 #include "base/log.hpp"
+#include "base/text.hpp"
 #include "base/timeline.hpp"
 #include "datasets/load.hpp"
 #include "harness/device/environment.hpp"
+#include "harness/results/compare/headline.hpp"
 
 namespace mf {
 namespace {
@@ -23,14 +25,20 @@ bool is_of(const ResultFile& file, const Case& item, const std::string& path) {
   return false;
 }
 
-// Older files have other rules for equal scores and for users without a history.
+// Older files have other rules for equal scores and users without a history, or for the items of
+// the validation part.
 void warn_of_old_ranking(const ResultFile& file, const std::string& path) {
   const Json& ranking = value_at(file.header, {"ranking"});
-  if (!ranking.is_object() || ranking.contains("users_without_history")) return;
-  warn(
-      "{}: stands, but was ranked by older rules: of equal scores the smaller item first, users "
-      "without a history among the others; --rerun ranks it as the others",
-      path);
+  if (!ranking.is_object()) return;
+  std::vector<std::string> rules;
+  if (!ranking.contains("users_without_history")) {
+    rules.push_back("of equal scores the smaller item first");
+    rules.push_back("users without a history among the others");
+  }
+  if (ranked_validation(file.header)) rules.push_back("items of the validation part not left out");
+  if (rules.empty()) return;
+  warn("{}: stands, but was ranked by older rules: {}; --rerun ranks it as the others", path,
+       join(rules));
 }
 
 // Whether the files have changed since the case failed because of them.

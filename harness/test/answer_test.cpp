@@ -103,6 +103,27 @@ TEST(Headline, RulesThatWatchedTheTestPartAreKnownByTheHeader) {
   EXPECT_TRUE(rules_on_test(header).empty()) << "sees no test part";
 }
 
+TEST(RankedValidation, IsKnownByTheHeader) {
+  Json header = {{"ranking", Json::object()},
+                 {"dataset", {{"nnz_validation", 7}, {"split", {{"holdout", 0.2}}}}}};
+  EXPECT_TRUE(ranked_validation(header));
+  Json other = header;
+  other["ranking"]["seen"] = "train + validation";
+  EXPECT_FALSE(ranked_validation(other));
+  other = header;
+  other["dataset"]["nnz_validation"] = 0;
+  EXPECT_FALSE(ranked_validation(other));
+  other = header;
+  other["dataset"]["split"] = {{"users", 0.1}};
+  EXPECT_FALSE(ranked_validation(other)) << "its users are others";
+  other = header;
+  other["trial"] = Json::object();
+  EXPECT_FALSE(ranked_validation(other)) << "ranks the validation part";
+  other = header;
+  other.erase("ranking");
+  EXPECT_FALSE(ranked_validation(other));
+}
+
 constexpr TargetSpec rmse(double value) { return {kTestRmse, value}; }
 
 TEST(Answer, IsAtTheFirstEvaluatedPointThatMeetsTheTargetNotBetweenTwo) {

@@ -22,10 +22,10 @@ def small_print(view: View, names: Mapping[str, str], reading: str, *notes: str)
 
 def provenance(view: View) -> list[str]:
     """One line each for cases, revision and machine of the view's cases, clocks that moved, machines
-    that were shared, runs for single points, and test parts that were watched."""
+    that were shared, runs for single points, test parts that were watched, and older rankings."""
     cases = view.cases
     return [_ids(cases), revisions(cases), machines(cases), *moved_clocks(cases), *shared_machines(cases), *single_runs(cases),
-            *watched_tests(cases)]
+            *watched_tests(cases), *ranked_validation(cases)]
 
 
 def single_runs(cases: pd.DataFrame) -> list[str]:
@@ -39,6 +39,13 @@ def watched_tests(cases: pd.DataFrame) -> list[str]:
     own = cases[[isinstance(said, list) and bool(said) for said in cases["watched_test"]]]
     rules = ", ".join(sorted(set().union(*own["watched_test"])))
     return [f"test part watched in {len(own)} of {len(cases)} cases by {rules}: {_names(own)}"] if len(own) else []
+
+
+def ranked_validation(cases: pd.DataFrame) -> list[str]:
+    """One line if a case of an older version ranked test items among those of the validation part; else none."""
+    own = cases[is_true(cases, "ranked_validation")]
+    return [f"seen: train in {len(own)} of {len(cases)} cases, which ranked test items among the user's items of the "
+            f"validation part: {_names(own)}"] if len(own) else []
 
 
 def moved_clocks(cases: pd.DataFrame) -> list[str]:

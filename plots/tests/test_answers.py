@@ -329,6 +329,15 @@ def test_who_watched_the_test_part_is_marked(tmp_path):
     assert "test part watched in 1 of 2 cases by schedule: sgd_serial" in provenance(view)
 
 
+def test_rankings_of_an_older_version_are_marked(tmp_path):
+    for name, ranking in (("old", {}), ("new", {"seen": "train + validation"})):
+        head, *rest = lines(Made(name, implicit=True))
+        head["dataset"]["nnz_validation"] = 10
+        write_lines(tmp_path / f"{name}.jsonl", [{**head, "ranking": ranking}, *rest])
+    small = " ".join(provenance(make_view(load([tmp_path]))))
+    assert "seen: train in 1 of 2 cases" in small and small.endswith("validation part: old")
+
+
 def test_the_first_at_each_frozen_target_is_marked(tmp_path):
     early = ((0, 0.0, 2.0), (1, 1.0, 0.94), (2, 9.0, 0.91))
     late = ((0, 0.0, 2.0), (1, 2.0, 0.92), (2, 3.0, 0.91))

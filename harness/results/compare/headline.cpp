@@ -102,4 +102,13 @@ std::vector<std::string> rules_on_test(const Json& header) {
   return names;
 }
 
+// In a split of users the validation part has other users.
+bool ranked_validation(const Json& header) {
+  const Json& ranking = value_at(header, {"ranking"});
+  return ranking.is_object() && !ranking.contains("seen") &&
+         integer_at(header, {"dataset", "nnz_validation"}).value_or(0) > 0 &&
+         !value_at(header, {"trial"}).is_object() &&
+         value_at(header, {"dataset", "split", "users"}).is_null();
+}
+
 }  // namespace mf
