@@ -10,7 +10,7 @@ Beside a page, docs/comparison.md, stands docs/comparison.numbers with the sourc
     from $peers, $peers.netflix
     54 = 1e3 * answer(.92, $fused)
     .75 .83 = {low|high}(answer(.92, fpsgd))
-    given: 16
+    given parameter: 16
 
     > | algorithm | threads |
     from results/reference/h200/cpu-speed
@@ -25,8 +25,9 @@ numbers by as many expressions, of which `{a|b}` has the parts that differ; `fin
 `final(a, ...) / final(b, ...)`. The numbers go in the order of the text, behind a `from` from its
 beginning. `column K` computes the first number of each cell of a column (0 is the first), with the
 cells of the same row in braces and, as `{row}`, what `rows:` lists for the row, with bars between.
-The printed digits must be those of the value rounded. `given:` are numbers that no file of ours
-holds. `let` names text, `$NAME` puts it in. A line that begins with two blanks continues the one
+The printed digits must be those of the value rounded. `given REASON:` are numbers that no file of
+ours holds: a definition (of a set, or what follows by arithmetic), a parameter (of a run, a target)
+or a citation. A measurement has a file. `let` names text, `$NAME` puts it in. A line that begins with two blanks continues the one
 before.
 
 In an expression, words that are nothing else are strings. What can be called is in `Files`
@@ -302,7 +303,10 @@ def paired(expression):
 def parsed(line):
     """(given, column or numbers; what stands on the left; an expression for each)."""
     kind = line.partition(" ")[0]
-    if kind == "given:":
+    if kind in ("given", "given:"):
+        if not re.match(r"given (definition|parameter|citation): ", line):
+            raise NumberError(f"expected given definition:, given parameter: or given citation:, found {line!r}; "
+                              "a measurement names its file, or leaves the page")
         return "given", NUMBER.findall(line), []
     left, sign, right = line.partition(":" if kind in ("column", "columns") else " = ")
     column = kind in ("column", "columns")

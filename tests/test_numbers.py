@@ -5,7 +5,7 @@ import re
 import pytest
 
 from doc_numbers import all_sources, blocks_of, check, is_ratio_of_times, marks_of, parsed, sources_of, unexplained
-from number_sources import ROOT
+from number_sources import ROOT, NumberError
 
 EXHIBITS = sorted((ROOT / "docs" / "reproduction").glob("*.md"))
 # Pages of algorithms whose section "Measured" has a source behind every number.
@@ -137,3 +137,10 @@ def test_every_number_has_a_source(page, of):
 def test_a_ratio_of_times_is_told_from_a_time(expression, expected):
     """Of contended cases it may not be printed (marks_of)."""
     assert is_ratio_of_times(expression) == expected
+
+
+@pytest.mark.parametrize("line", ["given: 16", "given measured: 16", "given measured, no file: 16"])
+def test_a_number_without_a_file_has_a_reason(line):
+    assert parsed("given parameter: 16, 1,024") == ("given", ["16", "1,024"], [])
+    with pytest.raises(NumberError, match="expected given definition:"):
+        parsed(line)
