@@ -14,7 +14,8 @@
 namespace mf::als {
 
 // none: mean 0, no biases (empty arrays): the plain model.
-// mean: mu, biases all zero. biases: mu and biases, fixed from then on.
+// mean: mu, biases all zero. biases: mu and biases, fixed from then on. solved: the same, but only
+// mu is removed; the biases are where the solved ones start.
 struct Center {
   CenterKind kind = CenterKind::none;
   double mean = 0;
@@ -23,7 +24,8 @@ struct Center {
 
   float residual(std::int32_t user, std::int32_t item, float value) const {
     if (kind == CenterKind::none) return value;
-    return value - static_cast<float>(mean) - user_bias[user] - item_bias[item];
+    const float centered = value - static_cast<float>(mean);
+    return kind == CenterKind::solved ? centered : centered - user_bias[user] - item_bias[item];
   }
 };
 

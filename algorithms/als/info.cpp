@@ -56,7 +56,10 @@ const RegisterInfo kCpu(on_cpu(info_of(
      "Filtering for the Netflix Prize\", AAIM 2008; solver cg: W. Tan et al., \"Matrix "
      "Factorization on GPUs with Memory Optimization and Approximate Computing\", ICPP 2018"},
     join_params(common_params(), {solver_param(Solver::cholesky), threads_param(), ranks_param()}),
-    [](const Params& params, const ProblemShape&) { return why_singular(params); },
+    [](const Params& params, const ProblemShape&) {
+      const auto why = why_too_long(params, kMaxFactors);
+      return why ? why : why_singular(params);
+    },
     [](const Params&) { return MemoryUse{.host = {.rating = 12, .number = 8, .row = 16}}; })));
 const RegisterInfo kAls(on_device(info_of(
     {"als", "ALS on a GPU: A_u in register tiles, then batched LU, Cholesky or approximate CG",

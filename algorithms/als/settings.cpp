@@ -1,5 +1,7 @@
 #include "algorithms/als/settings.hpp"
 
+#include <fmt/core.h>
+
 #include "algorithms/core/sgd/sgd_params.hpp"
 
 namespace mf::als {
@@ -32,17 +34,21 @@ std::vector<ParamSpec> common_params(std::int64_t max_factors) {
       ParamSpec::choice("first", FirstSide::users, kFirstSides,
                         "whose rows an epoch solves first; the others' come last")
           .silent(),
-      ParamSpec::choice("center", CenterKind::none, kCenterKinds,
-                        "removed before: nothing (p.q, the paper's), mu, or mu + b_u + c_i"),
+      ParamSpec::choice(
+          "center", CenterKind::none, kCenterKinds,
+          "removed before: nothing (p.q, the paper's), mu, or mu + b_u + c_i; solved: mu, "
+          "and b_u and c_i are solved for with p_u and q_i"),
       ParamSpec::integer("cg_steps", 6, 1, 1000, "steps of the solver cg at most, f_s", "steps"),
       ParamSpec::number("cg_tolerance", 1e-4, 0, 1e6,
                         "cg ends when the norm of the residual b - A x is below it")};
 }
 
 Common read_common(const Params& params) {
-  return {static_cast<std::int32_t>(params.integer("factors")),
+  const CenterKind center = params.choice("center", kCenterKinds);
+  const std::int64_t unknowns = params.integer("factors") + (center == CenterKind::solved ? 1 : 0);
+  return {static_cast<std::int32_t>(unknowns),
           params.number("reg"),
-          params.choice("center", kCenterKinds),
+          center,
           {static_cast<int>(params.integer("cg_steps")), params.number("cg_tolerance")},
           params.number("reg_power"),
           params.choice("first", kFirstSides)};
@@ -66,6 +72,14 @@ double row_cost(const Common& common, Solver solver) {
       break;
   }
   return 2.0 * common.cg.steps;
+}
+
+std::optional<std::string> why_too_long(const Params& params, std::int64_t max_factors) {
+  if (read_common(params).factors <= max_factors) return std::nullopt;
+  return fmt::format(
+      "center \"solved\" with {0} factors: a row has at most {0} unknowns, and its bias is one of "
+      "them; use {1} factors or fewer, or center \"biases\"",
+      max_factors, max_factors - 1);
 }
 
 std::optional<std::string> why_singular(const Params& params) {

@@ -14,9 +14,13 @@
 namespace mf::als {
 
 // The center removed from the ratings before they are factorised; the model is then the biased one.
-enum class CenterKind { none, mean, biases };
-inline constexpr Names kCenterKinds{std::to_array<Named<CenterKind>>(
-    {{"none", CenterKind::none}, {"mean", CenterKind::mean}, {"biases", CenterKind::biases}})};
+// solved: the mean is removed, and the biases are solved for with the rows.
+enum class CenterKind { none, mean, biases, solved };
+inline constexpr Names kCenterKinds{
+    std::to_array<Named<CenterKind>>({{"none", CenterKind::none},
+                                      {"mean", CenterKind::mean},
+                                      {"biases", CenterKind::biases},
+                                      {"solved", CenterKind::solved}})};
 
 enum class Solver { lu, cholesky, cg };
 inline constexpr Names kSolvers{std::to_array<Named<Solver>>(
@@ -28,12 +32,15 @@ inline constexpr Names kFirstSides{
     std::to_array<Named<FirstSide>>({{"users", FirstSide::users}, {"items", FirstSide::items}})};
 
 struct Common {
-  std::int32_t factors;
-  double reg;  // lambda; a row of n ratings is shrunk by lambda n^reg_power
+  std::int32_t factors;  // unknowns of a row: a solved bias is one of them, the last
+  double reg;            // lambda; a row of n ratings is shrunk by lambda n^reg_power
   CenterKind center;
   CgRule cg;
   double reg_power = 1;
   FirstSide first = FirstSide::users;
+
+  bool solves_biases() const { return center == CenterKind::solved; }
+  std::int32_t model_factors() const { return solves_biases() ? factors - 1 : factors; }
 };
 
 inline RowReg row_reg_of(const Common& common) { return {common.reg, common.reg_power}; }
@@ -50,6 +57,9 @@ Solver read_solver(const Params& params);
 // The cost of a row beside its ratings, in ratings: f^2 / 2 multiplications each. Cholesky and LU
 // take about f^3 / 6 and f^3 / 3, a step of CG f^2.
 double row_cost(const Common& common, Solver solver);
+
+// `center: solved` with as many factors as a row has unknowns at most.
+std::optional<std::string> why_too_long(const Params& params, std::int64_t max_factors);
 
 // An exact solver without a regularizer: A_u of a row with fewer ratings than factors is singular.
 std::optional<std::string> why_singular(const Params& params);

@@ -39,6 +39,12 @@ inline std::int64_t rows_of_slots(std::int64_t slot_floats) {
   return std::max<std::int64_t>(1, kSlotBytes / (4 * slot_floats));
 }
 
+// What stands beside p.q. Biases are drawn.
+inline constexpr Names kCenters{
+    std::to_array<Named<als::CenterKind>>({{"none", als::CenterKind::none},
+                                           {"mean", als::CenterKind::mean},
+                                           {"biases", als::CenterKind::biases}})};
+
 struct Settings {
   RowColumns columns;
   als::CenterKind center = als::CenterKind::mean;

@@ -3,7 +3,7 @@
 // by turns: with Theta fixed, each x_u solves  A_u x_u = b_u,  where over the ratings of u
 //   A_u = sum theta_v theta_v^T + lambda n_u^e I,    b_u = sum r_uv theta_v,
 // and then Theta from X likewise (or Theta first). e is 1 unless `reg_power` says otherwise; r has
-// its center removed (center.hpp).
+// its center removed (center.hpp). With `center: solved` the biases are unknowns of their rows.
 //
 // For several ranks each solves a range of the rows of X and one of Theta, and after each half-step
 // every rank gets all rows. A row's equations do not depend on its rank, so neither do results.
@@ -26,7 +26,7 @@ class AlsCpu : public Algorithm {
       : common_(read_common(params)), solver_(read_solver(params)) {}
 
   void prepare(const Ratings& train, const Model& initial, Context& context) override {
-    check_initial(ModelKind::plain, common_.factors, train, initial);
+    check_initial(ModelKind::plain, common_.model_factors(), train, initial);
     const RatedShape rated = rated_shape(train, context);
     nnz_ = rated.nnz;
     work_ = iteration_work(common_, solver_, rated.nnz, rated.rows);
@@ -35,32 +35,39 @@ class AlsCpu : public Algorithm {
       const auto slice = slice_of_rank(train, context);
       rows_ = std::make_unique<cpu::RankRows>(*slice, common_, solver_, *context.ranks->group);
       sides_ = rows_->sides(*slice, common_, team);
-      x_ = cpu::FactorTable(initial.p, common_.factors, rows_->all_users(), team);
-      theta_ = cpu::FactorTable(initial.q, common_.factors, rows_->all_items(), team);
     } else {
       sides_ = Sides(train, common_.center, row_reg_of(common_), team);
-      x_ = cpu::FactorTable(initial.p, common_.factors, sides_.users(), team);
-      theta_ = cpu::FactorTable(initial.q, common_.factors, sides_.items(), team);
     }
-    shape_ = with_center(initial, sides_.center());
+    const auto table = [&](const AlignedVector<float>& from, const Side& side) {
+      return cpu::FactorTable(from, initial.factors, side, team, common_.solves_biases());
+    };
+    x_ = table(initial.p, rows_ ? rows_->all_users() : sides_.users());
+    theta_ = table(initial.q, rows_ ? rows_->all_items() : sides_.items());
+    center_ = sides_.center();
+    shape_ = with_center(initial, center_);
     user_plan_ = cpu::make_row_plan(sides_.users(), common_.factors, team.size());
     item_plan_ = cpu::make_row_plan(sides_.items(), common_.factors, team.size());
     half_step_ = std::make_unique<cpu::HalfStep>(common_, solver_, choose_isa("auto"), team);
   }
 
   std::int64_t run_epoch(const EpochArgs&, Context& context) override {
+    const std::span<float> user_bias = solved(center_.user_bias);
+    const std::span<float> item_bias = solved(center_.item_bias);
     const auto update = [&](const char* phase, const Side& side, const cpu::RowPlan& plan,
-                            const cpu::FactorTable& from, cpu::FactorTable& to) {
+                            const cpu::WeightedLambda& terms, const cpu::FactorTable& from,
+                            cpu::FactorTable& to) {
       const PhaseScope scope(context.phases, phase);
-      return half_step_->run(side, plan, from, to, *context.team, context.stop_requested);
+      return half_step_->run(side, plan, terms, from, to, *context.team, context.stop_requested);
     };
     const auto update_x = [&] {
-      const bool done = update("update_x", sides_.users(), user_plan_, theta_, x_);
-      return rows_ ? rows_->share_x(done, x_, context.phases) : done;
+      const cpu::WeightedLambda terms(common_, user_bias, item_bias);
+      const bool done = update("update_x", sides_.users(), user_plan_, terms, theta_, x_);
+      return rows_ ? rows_->share_x(done, x_, user_bias, context.phases) : done;
     };
     const auto update_theta = [&] {
-      const bool done = update("update_theta", sides_.items(), item_plan_, x_, theta_);
-      return rows_ ? rows_->share_theta(done, theta_, context.phases) : done;
+      const cpu::WeightedLambda terms(common_, item_bias, user_bias);
+      const bool done = update("update_theta", sides_.items(), item_plan_, terms, x_, theta_);
+      return rows_ ? rows_->share_theta(done, theta_, item_bias, context.phases) : done;
     };
     const bool users_first = common_.first == FirstSide::users;
     if (!(users_first ? update_x() : update_theta())) return 0;
@@ -69,9 +76,8 @@ class AlsCpu : public Algorithm {
   }
 
   FactorView factors() override {
-    const Center& center = sides_.center();
     return make_view(shape_, Location::host, x_.view().data, theta_.view().data, x_.view().stride,
-                     center.user_bias.data(), center.item_bias.data());
+                     center_.user_bias.data(), center_.item_bias.data());
   }
 
   Work work_per_epoch() const override { return work_; }
@@ -79,6 +85,11 @@ class AlsCpu : public Algorithm {
   Json facts() const override { return rows_ ? rows_->facts() : Algorithm::facts(); }
 
  private:
+  // If they are unknowns; else empty.
+  std::span<float> solved(AlignedVector<float>& biases) const {
+    return {biases.data(), common_.solves_biases() ? biases.size() : 0};
+  }
+
   Common common_;
   Solver solver_;
   std::int64_t nnz_ = 0;
@@ -86,6 +97,7 @@ class AlsCpu : public Algorithm {
   ModelShape shape_;
   std::unique_ptr<cpu::RankRows> rows_;  // of several ranks
   Sides sides_;
+  Center center_;
   cpu::RowPlan user_plan_, item_plan_;
   cpu::FactorTable x_, theta_;
   std::unique_ptr<cpu::HalfStep> half_step_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <utility>
 
 #include "base/error.hpp"
 
@@ -30,20 +31,6 @@ void add(const float* from, float* to, std::int64_t count) {
   for (std::int64_t k = 0; k < count; ++k) to[k] += from[k];
 }
 
-// A_u has lambda n_u^reg_power on its diagonal.
-class WeightedLambda : public RowTerms {
- public:
-  explicit WeightedLambda(const Common& common) : common_(common) {}
-  void complete(std::int64_t /*row*/, std::int64_t count, float* a,
-                std::int64_t stride) const override {
-    const auto shrink = static_cast<float>(row_reg_of(common_).of(count));
-    for (std::int64_t k = 0; k < common_.factors; ++k) a[k * (stride + 1)] += shrink;
-  }
-
- private:
-  const Common& common_;
-};
-
 }  // namespace
 
 FormationKernels formation_kernels(Isa isa) {
@@ -55,15 +42,16 @@ FormationKernels formation_kernels(Isa isa) {
 }
 
 FactorTable::FactorTable(const AlignedVector<float>& from, std::int32_t factors, const Side& side,
-                         ThreadTeam& team)
-    : factors_(factors),
-      stride_(padded_stride(factors)),
-      data_(side.rows() * padded_stride(factors)) {
+                         ThreadTeam& team, bool ones)
+    : factors_(factors + (ones ? 1 : 0)),
+      stride_(padded_stride(factors_)),
+      data_(side.rows() * stride_) {
   team.for_chunks(side.rows(), 1024, [&](std::int64_t begin, std::int64_t end) {
     std::fill(row(begin), row(end), 0.0F);
     for (std::int64_t r = begin; r < end; ++r) {
       if (side.length(r) > 0) {
-        std::copy_n(from.data() + r * factors_, factors_, row(r));
+        std::copy_n(from.data() + r * factors, factors, row(r));
+        if (ones) row(r)[factors] = 1;
       }
     }
   });
@@ -102,6 +90,32 @@ RowRatings RowTerms::ratings(const Side& side, std::int64_t begin, std::int64_t 
 bool RowTerms::solve(std::int64_t /*row*/, float* a, const float* b, float* x,
                      Workspace& work) const {
   return work.solver.solve(a, b, x);
+}
+
+RowRatings WeightedLambda::ratings(const Side& side, std::int64_t begin, std::int64_t end,
+                                   AlignedVector<float>& buffer) const {
+  if (others_.empty()) return RowTerms::ratings(side, begin, end, buffer);
+  buffer.resize(end - begin);
+  for (std::int64_t k = begin; k < end; ++k) {
+    buffer[k - begin] = side.values[k] - others_[side.others[k]];
+  }
+  return {side.others.data() + begin, buffer.data(), end - begin};
+}
+
+void WeightedLambda::complete(std::int64_t /*row*/, std::int64_t count, float* a,
+                              std::int64_t stride) const {
+  const auto shrink = static_cast<float>(row_reg_of(common_).of(count));
+  for (std::int64_t k = 0; k < common_.factors; ++k) a[k * (stride + 1)] += shrink;
+}
+
+bool WeightedLambda::solve(std::int64_t row, float* a, const float* b, float* x,
+                           Workspace& work) const {
+  if (own_.empty()) return RowTerms::solve(row, a, b, x, work);
+  float& bias = x[common_.model_factors()];
+  bias = own_[row];
+  const bool solved = RowTerms::solve(row, a, b, x, work);
+  own_[row] = std::exchange(bias, 1.0F);
+  return solved;
 }
 
 struct HalfStep::Task {
@@ -171,11 +185,6 @@ void HalfStep::run_wave(const Task& task, std::int64_t first, std::int64_t last,
     }
     solve_row(task, first + r, part_a(head), part_a(head) + stride * stride, *work_[thread]);
   });
-}
-
-bool HalfStep::run(const Side& side, const RowPlan& plan, const FactorTable& from, FactorTable& to,
-                   ThreadTeam& team, const std::function<bool()>& stop) {
-  return run(side, plan, WeightedLambda(common_), from, to, team, stop);
 }
 
 bool HalfStep::run(const Side& side, const RowPlan& plan, const RowTerms& terms,

@@ -26,9 +26,10 @@ constexpr std::int64_t padded_stride(std::int64_t factors) {
 class FactorTable {
  public:
   FactorTable() = default;
-  // `from` has rows x factors. Rows without ratings on `side` become zero, and stay it.
+  // `from` has rows x factors, to which `ones` adds a column of ones. Rows without ratings on
+  // `side` become zero, and stay it.
   FactorTable(const AlignedVector<float>& from, std::int32_t factors, const Side& side,
-              ThreadTeam& team);
+              ThreadTeam& team, bool ones = false);
 
   FactorRows view() const { return {data_.data(), stride_, factors_}; }
   float* row(std::int64_t row) { return data_.data() + row * stride_; }
@@ -69,6 +70,24 @@ class RowTerms {
   virtual bool solve(std::int64_t row, float* a, const float* b, float* x, Workspace& work) const;
 };
 
+// A_u has lambda n_u^reg_power on its diagonal. With biases, rows are (x, 1), and row u is solved
+// for (x_u, b_u): its ratings lose the biases of the other side, and `own` gets its own.
+class WeightedLambda : public RowTerms {
+ public:
+  explicit WeightedLambda(const Common& common, std::span<float> own = {},
+                          std::span<const float> others = {})
+      : common_(common), own_(own), others_(others) {}
+  RowRatings ratings(const Side& side, std::int64_t begin, std::int64_t end,
+                     AlignedVector<float>& buffer) const override;
+  void complete(std::int64_t row, std::int64_t count, float* a, std::int64_t stride) const override;
+  bool solve(std::int64_t row, float* a, const float* b, float* x, Workspace& work) const override;
+
+ private:
+  const Common& common_;
+  std::span<float> own_;
+  std::span<const float> others_;
+};
+
 class HalfStep {
  public:
   HalfStep(const Common& common, Solver solver, Isa isa, ThreadTeam& team);
@@ -77,9 +96,6 @@ class HalfStep {
   // Error(usage) if the solver is Cholesky and a system is not positive definite.
   bool run(const Side& side, const RowPlan& plan, const RowTerms& terms, const FactorTable& from,
            FactorTable& to, ThreadTeam& team, const std::function<bool()>& stop);
-  // With weighted lambda.
-  bool run(const Side& side, const RowPlan& plan, const FactorTable& from, FactorTable& to,
-           ThreadTeam& team, const std::function<bool()>& stop);
 
  private:
   struct RowSpan;

@@ -29,7 +29,8 @@ Sides RankRows::sides(const RatingSlice& slice, const Common& common, ThreadTeam
   return {slice, common.center, row_reg_of(common), team, cuts_, exchange, ranks_};
 }
 
-bool RankRows::share(bool done, FactorTable& table, const RowCuts& cuts, PhaseSink* phases) {
+bool RankRows::share(bool done, FactorTable& table, std::span<float> biases, const RowCuts& cuts,
+                     PhaseSink* phases) {
   bool all_done = false;
   {
     const PhaseScope scope(phases, "wait_ranks");
@@ -40,6 +41,7 @@ bool RankRows::share(bool done, FactorTable& table, const RowCuts& cuts, PhaseSi
   PartOffsets floats;
   for (const std::int64_t row : cuts) floats.push_back(row * table.view().stride);
   ranks_.all_gather(table.all(), floats);
+  if (!biases.empty()) ranks_.all_gather(biases, cuts);
   return true;
 }
 

@@ -21,19 +21,21 @@ class RankRows {
   Side all_items() const { return {item_offsets_, {}, {}}; }
 
   // After this rank's rows are done, or were given up (false): true if all are done; the table then
-  // has all rows. Phases: "wait_ranks" until the last is there, then "exchange".
-  bool share_x(bool done, FactorTable& x, PhaseSink* phases) {
-    return share(done, x, cuts_.users, phases);
+  // has all rows, and `biases` those of all, unless it is empty. Phases: "wait_ranks" until the
+  // last is there, then "exchange".
+  bool share_x(bool done, FactorTable& x, std::span<float> biases, PhaseSink* phases) {
+    return share(done, x, biases, cuts_.users, phases);
   }
-  bool share_theta(bool done, FactorTable& theta, PhaseSink* phases) {
-    return share(done, theta, cuts_.items, phases);
+  bool share_theta(bool done, FactorTable& theta, std::span<float> biases, PhaseSink* phases) {
+    return share(done, theta, biases, cuts_.items, phases);
   }
 
   // Rows and ratings of this rank.
   Json facts() const;
 
  private:
-  bool share(bool done, FactorTable& table, const RowCuts& cuts, PhaseSink* phases);
+  bool share(bool done, FactorTable& table, std::span<float> biases, const RowCuts& cuts,
+             PhaseSink* phases);
 
   Communicator& ranks_;
   AlignedVector<std::int64_t> user_offsets_, item_offsets_;

@@ -41,6 +41,9 @@ std::optional<std::string> als_why_unsupported(const Params& params, const Probl
   if (settings.a_storage == AStorage::fp16 && settings.solver != Solver::cg) {
     return "a_storage fp16 is for solver cg only: a factorization of A needs fp32";
   }
+  if (settings.common.solves_biases()) {
+    return "center \"solved\": als does not solve for biases; use als_cpu, or center \"biases\"";
+  }
   if (settings.exchange == Exchange::reduce && devices_of(params) == 1) {
     return "exchange reduce is for several devices; found one: use \"devices\": 2 or more, or "
            "leave "

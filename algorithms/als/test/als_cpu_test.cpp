@@ -42,8 +42,8 @@ struct HalfSteps {
     x = cpu::FactorTable(start.p, common.factors, sides.users(), team);
     theta = cpu::FactorTable(start.q, common.factors, sides.items(), team);
   }
-  void update_x() { step.run(sides.users(), user_plan, theta, x, team, {}); }
-  void update_theta() { step.run(sides.items(), item_plan, x, theta, team, {}); }
+  void update_x() { step.run(sides.users(), user_plan, terms, theta, x, team, {}); }
+  void update_theta() { step.run(sides.items(), item_plan, terms, x, theta, team, {}); }
   double loss() {
     const ModelShape shape = {ModelKind::plain, static_cast<std::int32_t>(sides.users().rows()),
                               static_cast<std::int32_t>(sides.items().rows()), common.factors, 0};
@@ -53,6 +53,7 @@ struct HalfSteps {
   }
 
   Common common;
+  cpu::WeightedLambda terms{common};
   ThreadTeam team;
   Sides sides;
   cpu::RowPlan user_plan, item_plan;
@@ -94,6 +95,96 @@ TEST(AlsCpu, RegPowerAndTheFirstSideChangeTheEquations) {
       }
     }
   }
+}
+
+// One side's rows with the biases as their last column, and its biases taken off the other side's
+// ratings: written from the model, mu + b_u + c_i + p.q.
+struct Extended {
+  Extended(const Side& side, const Model& m, bool users) : values(side.values.size()) {
+    const auto& other = users ? m.q : m.p;
+    const auto& other_bias = users ? m.item_bias : m.user_bias;
+    for (std::int64_t k = 0; k < side.nnz(); ++k) {
+      values[k] = static_cast<float>(side.values[k] - m.mean - other_bias[side.others[k]]);
+    }
+    for (std::size_t row = 0; row < other_bias.size(); ++row) {
+      const auto at = other.begin() + static_cast<std::int64_t>(row) * m.factors;
+      others.insert(others.end(), at, at + m.factors);
+      others.push_back(1);
+    }
+  }
+  AlignedVector<float> values;
+  std::vector<float> others;
+};
+
+TEST(AlsCpu, ASolvedBiasIsAnUnknownOfItsRow) {
+  const Ratings train = planted(kUsers, kItems, 0.3, 11);
+  ThreadTeam team(2);
+  const Sides sides = test::plain_sides(train, team);
+  const std::int32_t f = 6;
+  for (const char* solver : {"lu", "cholesky", "cg"}) {
+    for (const char* first : {"users", "items"}) {
+      for (const double power : {0.5, 1.0}) {
+        Trainer trainer({{"factors", f},
+                         {"center", "solved"},
+                         {"reg", 0.7},
+                         {"reg_power", power},
+                         {"first", first},
+                         {"solver", solver},
+                         {"cg_steps", 30},
+                         {"cg_tolerance", 1e-6}},
+                        train, 2);
+        trainer.run(2);
+        const Model m = trainer.model();
+        EXPECT_EQ(m.kind, ModelKind::biased);
+        EXPECT_EQ(m.factors, f);
+        EXPECT_NEAR(m.mean, mean_rating(train), 1e-12);
+        const bool users = first == std::string("items");  // solved last
+        Side side = users ? sides.users() : sides.items();
+        const Extended extended(side, m, users);
+        side.values = extended.values;
+        for (std::int64_t row = 0; row < side.rows(); ++row) {
+          const float bias = (users ? m.user_bias : m.item_bias)[row];
+          if (side.length(row) == 0) {
+            EXPECT_EQ(bias, 0.0F);
+            continue;
+          }
+          const auto exact = test::solve(test::normal_equations(side, row, extended.others.data(),
+                                                                f + 1, f + 1, {0.7, power}));
+          const float* solved = (users ? m.p : m.q).data() + row * f;
+          for (std::int64_t k = 0; k < f; ++k) {
+            EXPECT_NEAR(solved[k], exact[k], 1e-3) << solver << first << row;
+          }
+          EXPECT_NEAR(bias, exact[f], 1e-3) << solver << first << row;
+        }
+      }
+    }
+  }
+}
+
+TEST(AlsCpu, NoEpochRaisesTheObjectiveOfSolvedBiases) {
+  const Ratings train = planted(kUsers, kItems, 0.3, 13);
+  Trainer trainer({{"factors", 5}, {"center", "solved"}}, train, 2);
+  Common common = common_of(5, 0.05);
+  common.center = CenterKind::solved;
+  double last = test::objective_of(train, common, trainer.model());
+  const double first = last;
+  for (int epoch = 0; epoch < 5; ++epoch) {
+    trainer.run(1);
+    const double now = test::objective_of(train, common, trainer.model());
+    EXPECT_LE(now, last * (1 + 1e-6)) << epoch;
+    last = now;
+  }
+  EXPECT_LT(last, 0.7 * first);
+}
+
+TEST(AlsCpu, SolvedBiasesStartFromTheBiasesOfTheRatings) {
+  const Ratings train = planted(kUsers, kItems, 0.3, 12);
+  Trainer kept({{"factors", 3}, {"center", "biases"}}, train);
+  Trainer solved({{"factors", 3}, {"center", "solved"}}, train);
+  EXPECT_EQ(solved.model().user_bias, kept.model().user_bias);
+  solved.run(1);
+  kept.run(1);
+  EXPECT_NE(solved.model().user_bias, kept.model().user_bias);
 }
 
 TEST(AlsCpu, EveryRowSolvesItsEquations) {
@@ -177,8 +268,9 @@ TEST(AlsCpu, ThreadsDoNotChangeTheResult) {
   const Ratings train = with_giant();
   ThreadTeam team(2);
   EXPECT_EQ(cpu::make_row_plan(test::plain_sides(train, team).users(), 20, 2).shared, 1);
-  for (const char* solver : {"cholesky", "cg"}) {
-    const Json changes = {{"factors", 20}, {"solver", solver}, {"center", "biases"}};
+  for (const auto& [solver, center] : {std::pair{"cholesky", "biases"}, std::pair{"cg", "biases"},
+                                       std::pair{"cholesky", "solved"}}) {
+    const Json changes = {{"factors", 20}, {"solver", solver}, {"center", center}};
     Trainer one(changes, train, 1);
     one.run(2);
     const Model expected = one.model();
@@ -208,10 +300,13 @@ TEST(AlsCpu, RowsWithoutRatingsAreZero) {
 
 TEST(AlsCpu, AMatrixWithoutRatingsRuns) {
   const Ratings train = test::ratings_of(4, 3, {});
-  Trainer trainer({{"factors", 5}, {"center", "biases"}}, train, 2);
-  trainer.run(1);
-  EXPECT_EQ(trainer.updates, 0);
-  for (const float x : trainer.model().p) EXPECT_EQ(x, 0.0F);
+  for (const char* center : {"biases", "solved"}) {
+    Trainer trainer({{"factors", 5}, {"center", center}}, train, 2);
+    trainer.run(1);
+    EXPECT_EQ(trainer.updates, 0);
+    for (const float x : trainer.model().p) EXPECT_EQ(x, 0.0F);
+    EXPECT_EQ(trainer.model().user_bias, AlignedVector<float>(4, 0.0F));
+  }
 }
 
 TEST(AlsCpu, FindsAPlantedModel) {
@@ -220,7 +315,7 @@ TEST(AlsCpu, FindsAPlantedModel) {
   data.ratings = all;
   const Split split = make_split(data, SplitSpec{}, 1);
   for (const char* solver : {"lu", "cholesky", "cg"}) {
-    for (const char* center : {"none", "mean", "biases"}) {
+    for (const char* center : {"none", "mean", "biases", "solved"}) {
       Trainer trainer({{"factors", 6}, {"reg", 0.003}, {"solver", solver}, {"center", center}},
                       split.train, 2);
       trainer.run(15);
@@ -280,6 +375,17 @@ TEST(AlsParams, AnExactSolverNeedsARegularizer) {
   EXPECT_FALSE(why({{"solver", "lu"}}));
   EXPECT_FALSE(why({{"reg", 0}, {"solver", "cg"}}));
   EXPECT_HAS(why({{"reg", 0}}).value_or(""), "cholesky");
+}
+
+TEST(AlsParams, ASolvedBiasIsOneOfTheUnknowns) {
+  const AlgorithmInfo& info = find_algorithm("als_cpu");
+  const auto why = [&](std::int64_t factors, const char* center) {
+    const Json changes = {{"factors", factors}, {"center", center}};
+    return info.supports(default_params(info.params, changes), {10, 10, 50});
+  };
+  EXPECT_FALSE(why(kMaxFactors, "biases"));
+  EXPECT_FALSE(why(kMaxFactors - 1, "solved"));
+  EXPECT_HAS(why(kMaxFactors, "solved").value_or(""), "use 2047 factors or fewer");
 }
 
 TEST(AlsParams, SaysWhereASystemIsSingular) {

@@ -76,6 +76,7 @@ TEST(AlsRanks, AnyNumberOfThemHasTheSameFactors) {
   for (const Json& changes :
        {Json{{"factors", 8}}, Json{{"factors", 19}, {"center", "biases"}, {"solver", "cg"}},
         Json{{"factors", 5}, {"center", "mean"}, {"solver", "lu"}},
+        Json{{"factors", 8}, {"center", "solved"}},
         Json{{"factors", 6}, {"center", "biases"}, {"reg_power", 0.5}, {"first", "items"}},
         Json{{"factors", 7}, {"center", "none"}, {"reg", 0.1}}}) {
     const Outcome single = train_single(train, changes);

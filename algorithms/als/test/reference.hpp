@@ -115,11 +115,33 @@ inline Sides plain_sides(const Ratings& train, ThreadTeam& team) {
   return Sides(train, CenterKind::none, {}, team);
 }
 
-// Objective (1) of a host model, its center removed first.
+// Rows (x, b, 1) and (theta, 1, c), whose products are those of the model less its mean.
+inline Model with_bias_columns(const Model& model) {
+  Model wide = model;
+  wide.factors = model.factors + 2;
+  const auto widen = [&](const AlignedVector<float>& rows, const AlignedVector<float>& biases,
+                         bool users) {
+    AlignedVector<float> all;
+    for (std::int64_t row = 0; row < std::ssize(biases); ++row) {
+      const auto first = rows.begin() + row * model.factors;
+      all.insert(all.end(), first, first + model.factors);
+      all.push_back(users ? biases[row] : 1);
+      all.push_back(users ? 1 : biases[row]);
+    }
+    return all;
+  };
+  wide.p = widen(model.p, model.user_bias, true);
+  wide.q = widen(model.q, model.item_bias, false);
+  return wide;
+}
+
+// Objective (1) of a host model, its center removed first; (3), and a constant for the columns of
+// ones, if its biases are solved for.
 inline double objective_of(const Ratings& train, const Common& common, const Model& model) {
   ThreadTeam team(1);
   const Sides sides(train, common.center, row_reg_of(common), team);
-  return objective(sides.users(), sides.items(), model.view(), row_reg_of(common), team);
+  const Model wide = common.solves_biases() ? with_bias_columns(model) : model;
+  return objective(sides.users(), sides.items(), wide.view(), row_reg_of(common), team);
 }
 
 }  // namespace mf::als::test
