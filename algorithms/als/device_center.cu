@@ -54,6 +54,19 @@ __global__ void __launch_bounds__(kThreads)
   bias[row] = begin == end ? 0.0F : static_cast<float>(sum / reg.with_count(end - begin));
 }
 
+// Between a column of the rows and `bias`, which is null for ones.
+__global__ void __launch_bounds__(kThreads)
+    move_kernel(float* column, std::int64_t stride, std::int64_t count, float* bias, bool take) {
+  const std::int64_t row = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (row >= count) return;
+  float& element = column[row * stride];
+  if (take) {
+    bias[row] = element;
+  } else {
+    element = bias != nullptr ? bias[row] : 1.0F;
+  }
+}
+
 void solve(const cuda::RatingsOfRows& rows, double mean, RowReg reg, const float* other_bias,
            float* bias, cudaStream_t stream) {
   if (rows.rows == 0) return;
@@ -85,8 +98,7 @@ DeviceCenter::DeviceCenter(const ModelShape& plain, CenterKind kind, RowReg reg,
   shape_.kind = ModelKind::biased;
   const auto nnz = static_cast<double>(std::max<std::int64_t>(1, ratings.nnz()));
   shape_.mean = sum_on_device(ratings.rows(), stream) / nnz;
-  user_bias_ = cuda::zeros<float>(plain.n_users, stream);
-  item_bias_ = cuda::zeros<float>(plain.n_items, stream);
+  start_biases(kind, stream);
   if (kind == CenterKind::mean) return;
   for (int sweep = 0; sweep < kCenterSweeps; ++sweep) {
     solve(ratings.columns(stream), shape_.mean, reg, user_bias_.data(), item_bias_.data(), stream);
@@ -114,8 +126,7 @@ DeviceCenter::DeviceCenter(const ModelShape& plain, CenterKind kind, RowReg reg,
   double sum = sum_on_device(ratings.rows(), stream);
   ratings.devices().host().all_sum(std::span(&sum, 1));
   shape_.mean = sum / static_cast<double>(std::max<std::int64_t>(1, ratings.nnz()));
-  user_bias_ = cuda::zeros<float>(plain.n_users, stream);
-  item_bias_ = cuda::zeros<float>(plain.n_items, stream);
+  start_biases(kind, stream);
   if (kind == CenterKind::mean) return;
   const PartOffsets users = float_parts(ratings.user_shards());
   const PartOffsets items = float_parts(ratings.item_shards());
@@ -130,9 +141,30 @@ DeviceCenter::DeviceCenter(const ModelShape& plain, CenterKind kind, RowReg reg,
   ratings.devices().wait(stream);
 }
 
+void DeviceCenter::start_biases(CenterKind kind, cudaStream_t stream) {
+  user_bias_ = cuda::zeros<float>(shape_.n_users, stream);
+  item_bias_ = cuda::zeros<float>(shape_.n_items, stream);
+  if (kind != CenterKind::solved) return;
+  removed_user_bias_ = cuda::zeros<float>(shape_.n_users, stream);
+  removed_item_bias_ = cuda::zeros<float>(shape_.n_items, stream);
+}
+
 DeviceResidual DeviceCenter::residual() const {
-  return {static_cast<float>(shape_.biased() ? shape_.mean : 0), user_bias_.data(),
-          item_bias_.data()};
+  const bool solved = !removed_user_bias_.empty();
+  return {static_cast<float>(shape_.biased() ? shape_.mean : 0),
+          (solved ? removed_user_bias_ : user_bias_).data(),
+          (solved ? removed_item_bias_ : item_bias_).data()};
+}
+
+void DeviceCenter::move_biases(bool of_users, BiasMove move, float* rows, std::int64_t stride,
+                               cudaStream_t stream) {
+  const std::int64_t count = of_users ? shape_.n_users : shape_.n_items;
+  float* const bias = (of_users ? user_bias_ : item_bias_).data();
+  if (count == 0) return;
+  move_kernel<<<cuda::blocks_for(count, kThreads), kThreads, 0, stream>>>(
+      rows + shape_.factors, stride, count, move == BiasMove::put_ones ? nullptr : bias,
+      move == BiasMove::take);
+  MF_CUDA_LAUNCHED("als solved biases");
 }
 
 }  // namespace mf::als

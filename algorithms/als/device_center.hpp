@@ -27,12 +27,8 @@ struct DeviceResidual {
 class DeviceCenter {
  public:
   DeviceCenter() = default;
-  // `plain`: only of the factors.
-  DeviceCenter(const ModelShape& plain, const Center& center, cuda::Uploader& uploader)
-      : shape_(with_center(plain, center)),
-        user_bias_(uploader.array(View<const float>(center.user_bias))),
-        item_bias_(uploader.array(View<const float>(center.item_bias))) {}
-  // Made there as by make_center(), except for the order of sums in fp64.
+  // `plain`: only of the factors. Made there as by make_center(), except for the order of sums in
+  // fp64.
   DeviceCenter(const ModelShape& plain, CenterKind kind, RowReg reg, cuda::DeviceRatings& ratings,
                cudaStream_t stream);
 
@@ -40,7 +36,26 @@ class DeviceCenter {
   DeviceCenter(const ModelShape& plain, CenterKind kind, RowReg reg, cuda::RankRatings& ratings,
                cudaStream_t stream);
 
+  // The center that ratings lose before the first epoch: of solved biases only the mean.
   DeviceResidual residual() const;
+
+  // `center: solved`, before the rows of one side are solved: change(old, now) adds old[other] -
+  // now[other] to their ratings, which so lose the other side's last biases; in the column after
+  // the factors the other side's rows get 1, and the own ones their last biases. Queued.
+  template <class Change>
+  void put_biases(bool of_users, float* own, float* others, std::int64_t stride,
+                  cudaStream_t stream, const Change& change) {
+    const cuda::DeviceBuffer<float>& now = of_users ? item_bias_ : user_bias_;
+    cuda::DeviceBuffer<float>& old = of_users ? removed_item_bias_ : removed_user_bias_;
+    change(old.data(), now.data());
+    MF_CUDA(cudaMemcpyAsync(old.data(), now.data(), now.bytes(), cudaMemcpyDeviceToDevice, stream));
+    move_biases(!of_users, BiasMove::put_ones, others, stride, stream);
+    move_biases(of_users, BiasMove::put, own, stride, stream);
+  }
+  // After it: keeps the biases of the rows.
+  void take_biases(bool of_users, float* rows, std::int64_t stride, cudaStream_t stream) {
+    move_biases(of_users, BiasMove::take, rows, stride, stream);
+  }
 
   // x and theta: rows `stride` numbers apart, in device memory.
   FactorView view(const float* x, const float* theta, std::int64_t stride) const {
@@ -49,8 +64,15 @@ class DeviceCenter {
   }
 
  private:
+  void start_biases(CenterKind kind, cudaStream_t stream);  // with zeros
+  enum class BiasMove { put_ones, put, take };
+  void move_biases(bool of_users, BiasMove move, float* rows, std::int64_t stride,
+                   cudaStream_t stream);
+
   ModelShape shape_;
   cuda::DeviceBuffer<float> user_bias_, item_bias_;  // empty: the plain model
+  // Of solved biases: those that the ratings have lost so far. Empty of others.
+  cuda::DeviceBuffer<float> removed_user_bias_, removed_item_bias_;
 };
 
 }  // namespace mf::als

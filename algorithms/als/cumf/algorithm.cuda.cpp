@@ -21,7 +21,7 @@ class Als : public Algorithm, public OnRanks {
 
   void prepare(const Ratings& train, const Model& initial, Context& context) override {
     const Common& common = settings_.common;
-    check_initial(ModelKind::plain, common.factors, train, initial);
+    check_initial(ModelKind::plain, common.model_factors(), train, initial);
     nnz_ = all_ratings(train, context);
     if (context.ranks != nullptr) return prepare_share(train, initial, context);
     const cudaStream_t stream = context.stream;
@@ -29,6 +29,7 @@ class Als : public Algorithm, public OnRanks {
     center_ = DeviceCenter(initial, common.center, row_reg_of(common), *ratings, stream);
     steps_ =
         std::make_unique<DeviceSteps>(settings_, *ratings, center_.residual(), initial, context);
+    if (common.solves_biases()) steps_->solve_biases(center_);
     work_ = iteration_work(common, settings_.solver, nnz_, rated_shape(train, context).rows);
   }
 
@@ -70,6 +71,7 @@ class Als : public Algorithm, public OnRanks {
       cuda::RankRatings ratings(train, context, shard, shard, devices);
       center_ = DeviceCenter(initial, common.center, row_reg_of(common), ratings, context.stream);
       steps_ = steps_of_rank(train, ratings, initial, context);
+      if (common.solves_biases()) steps_->solve_biases(center_);
       devices.wait(context.stream);
     });
     devices.set_use({});  // of the epochs only

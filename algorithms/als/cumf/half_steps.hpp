@@ -12,6 +12,8 @@
 
 namespace mf::als {
 
+class DeviceCenter;
+
 enum class Which { users, items };  // whose rows are solved: X, or Theta
 constexpr Which other_of(Which which) {
   return which == Which::users ? Which::items : Which::users;
@@ -21,6 +23,8 @@ class HalfSteps {
  public:
   virtual ~HalfSteps() = default;
 
+  // For `center: solved`, which is not for devices that reduce; the center must outlive it.
+  virtual void solve_biases(DeviceCenter& /*center*/) {}
   // False: asked to stop. Over ranks it is not asked.
   virtual bool half_step(Which which, Context& context) = 0;
   // So that rank 0 has the rows of all.

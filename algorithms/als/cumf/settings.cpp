@@ -41,8 +41,10 @@ std::optional<std::string> als_why_unsupported(const Params& params, const Probl
   if (settings.a_storage == AStorage::fp16 && settings.solver != Solver::cg) {
     return "a_storage fp16 is for solver cg only: a factorization of A needs fp32";
   }
-  if (settings.common.solves_biases()) {
-    return "center \"solved\": als does not solve for biases; use als_cpu, or center \"biases\"";
+  if (const auto why = why_too_long(params, kMaxFactors)) return why;
+  if (settings.exchange == Exchange::reduce && settings.common.solves_biases()) {
+    return "center \"solved\" with exchange \"reduce\": devices that reduce do not send each other "
+           "biases; use exchange \"gather\", or center \"biases\"";
   }
   if (settings.exchange == Exchange::reduce && devices_of(params) == 1) {
     return "exchange reduce is for several devices; found one: use \"devices\": 2 or more, or "

@@ -23,7 +23,19 @@ struct Split : cuda::RowVisitor {
   }
 };
 
+struct SplitRatings {
+  const std::int32_t* others;
+  float* values;
+  __device__ std::int32_t other(std::int64_t i) const { return others[i]; }
+  __device__ void add(std::int64_t i, float change) { values[i] += change; }
+};
+
 }  // namespace
+
+void change_bias(const std::int32_t* others, float* values, std::int64_t nnz, const float* old_bias,
+                 const float* bias, cudaStream_t stream) {
+  change_ratings(SplitRatings{others, values}, nnz, old_bias, bias, stream);
+}
 
 SplitSide split_side(const cuda::RatingsOfRows& rows, bool of_users, const DeviceResidual& center,
                      cudaStream_t stream) {

@@ -100,10 +100,24 @@ void DeviceSteps::solve(Which which, const RowBatch& batch) {
   solver_->solve(all, stream_);
 }
 
+void DeviceSteps::put_biases(Which which) {
+  DeviceSide& now = side(which);
+  biases_->put_biases(which == Which::users, factors(which), factors(other_of(which)), stride(),
+                      stream_, [&](const float* old_bias, const float* bias) {
+                        change_bias(now.others.data(), now.values.data(), std::ssize(now.values),
+                                    old_bias, bias, stream_);
+                      });
+}
+
 bool DeviceSteps::half_step(Which which, Context& context) {
+  if (biases_ != nullptr) put_biases(which);
+  bool done = true;
   for (const RowBatch& batch : side(which).plan.batches) {
     const bool single = devices_ == nullptr;
-    if (single && context.stop_requested && context.stop_requested()) return false;
+    if (single && context.stop_requested && context.stop_requested()) {
+      done = false;
+      break;
+    }
     {
       const PhaseScope phase(context.phases, "hermitian");
       form(which, batch);
@@ -115,10 +129,14 @@ bool DeviceSteps::half_step(Which which, Context& context) {
     const PhaseScope phase(context.phases, "solve");
     solve(which, batch);
   }
-  if (devices_ == nullptr) return true;
-  const PhaseScope phase(context.phases, "exchange");
-  exchange(which);
-  return true;
+  if (devices_ != nullptr) {
+    const PhaseScope phase(context.phases, "exchange");
+    exchange(which);
+  }
+  if (biases_ != nullptr) {
+    biases_->take_biases(which == Which::users, factors(which), stride(), stream_);
+  }
+  return done;
 }
 
 // Waits: batches may be more launches than the device's queue takes (DeviceCommunicator::pace).

@@ -47,6 +47,7 @@ class DeviceSteps : public HalfSteps {
   void bias(Which which, const RowBatch& batch);
   void solve(Which which, const RowBatch& batch);
 
+  void solve_biases(DeviceCenter& center) override { biases_ = &center; }
   // All batches, with the phases "hermitian", "bias" and "solve". False: asked to stop.
   // Over ranks it is not asked; all have the rows of all afterwards, after the phase "exchange".
   bool half_step(Which which, Context& context) override;
@@ -75,11 +76,13 @@ class DeviceSteps : public HalfSteps {
   void start(const Model& initial, cuda::Uploader& uploader);
   void plan(const SplitSides& sides, bool cg_through_l1);
   Capacity room_for(const RowOrder& users, const RowOrder& items, double nnz) const;
+  void put_biases(Which which);
   void exchange(Which which);
 
   AlsSettings settings_;
   cudaStream_t stream_ = nullptr;
   const float* base_ = nullptr;
+  DeviceCenter* biases_ = nullptr;  // if they are solved
   DeviceSide users_, items_;
   SystemBuffers systems_;
   PartBuffers parts_;

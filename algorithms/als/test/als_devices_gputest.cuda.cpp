@@ -172,8 +172,10 @@ TEST_P(AlsDevices, ReduceAsTheyGather) {
 TEST_P(AlsDevices, RemoveTheSameCenter) {
   cuda::in_ranks(GetParam(), [](Communicator& ranks) {
     const Ratings ratings = test::planted(300, 200, 0.3, 2);
-    for (const char* center : {"mean", "biases"}) {
+    for (const char* center : {"mean", "biases", "solved"}) {
       for (const char* name : {"als_fused", "als"}) {
+        // Refused for several devices of als_fused.
+        if (center == std::string("solved") && name == std::string("als_fused")) continue;
         const Json changes = {{"name", name}, {"factors", 24}, {"center", center}};
         const Outcome single = train(ratings, changes, nullptr);
         const Outcome many = train(ratings, changes, &ranks);

@@ -538,6 +538,38 @@ TEST(Als, AnIterationIsThatOfTheCpu) {
   }
 }
 
+TEST(Als, SolvedBiasesAreThoseOfTheCpu) {
+  const Ratings train = planted(120, 70, 0.3, 8);
+  for (const char* solver : {"lu", "cholesky", "cg"}) {
+    for (const char* first : {"users", "items"}) {
+      for (const int f : {10, 31, 99, 270}) {
+        const Json common = {{"factors", f},   {"solver", solver},    {"center", "solved"},
+                             {"first", first}, {"reg", 0.3},          {"reg_power", 0.9},
+                             {"cg_steps", 60}, {"cg_tolerance", 1e-6}};
+        SCOPED_TRACE(common.dump());
+        const Model want = on_the_cpu(train, common, 2);
+        Json changes = common;
+        changes.update({{"batch_rows", 50}, {"split_rows", 16}});
+        const Params params = params_of(changes);
+        cuda::TestRunner runner("als", params, train, start_for(train, params));
+        EXPECT_EQ(runner.run(1, 2, 0), 2 * train.nnz() * 2);
+        const Model got = runner.model();
+        EXPECT_EQ(got.kind, ModelKind::biased);
+        EXPECT_EQ(got.factors, f);
+        EXPECT_NEAR(got.mean, want.mean, 1e-9);
+        EXPECT_LE(difference(got.p, want.p), 1e-2);
+        EXPECT_LE(difference(got.q, want.q), 1e-2);
+        EXPECT_LE(difference(got.user_bias, want.user_bias), 1e-2);
+        EXPECT_LE(difference(got.item_bias, want.item_bias), 1e-2);
+        EXPECT_NE(got.user_bias, AlignedVector<float>(120, 0.0F));
+        const double objective = test::objective_of(train, read_common(params), want);
+        EXPECT_NEAR(test::objective_of(train, read_common(params), got), objective,
+                    1e-3 * objective);
+      }
+    }
+  }
+}
+
 TEST(Als, AnIterationOfLongRowsIsThatOfTheCpu) {
   const Ratings train = planted(50, 40, 0.3, 18);
   for (const char* solver : {"lu", "cholesky", "cg"}) {

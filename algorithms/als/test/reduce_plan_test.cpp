@@ -167,6 +167,10 @@ TEST(AlsReduce, IsForSeveralDevicesAndSaysSo) {
   const auto why = als_why_unsupported(params_with({{"exchange", "reduce"}}), shape);
   EXPECT_HAS(why.value_or(""), "devices");
   EXPECT_FALSE(als_why_unsupported(params_with({{"exchange", "reduce"}, {"devices", 2}}), shape));
+  const auto solved = als_why_unsupported(
+      params_with({{"exchange", "reduce"}, {"devices", 2}, {"center", "solved"}}), shape);
+  EXPECT_HAS(solved.value_or(""), "use exchange \"gather\"");
+  EXPECT_FALSE(als_why_unsupported(params_with({{"devices", 2}, {"center", "solved"}}), shape));
   EXPECT_FALSE(params_with(Json::object()).to_json().contains("exchange"));
   EXPECT_FALSE(
       params_with({{"exchange", "gather"}, {"devices", 2}}).to_json().contains("exchange"));
