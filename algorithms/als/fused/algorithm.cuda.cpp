@@ -19,13 +19,14 @@ class AlsFused : public Algorithm, public OnRanks {
 
   void prepare(const Ratings& train, const Model& initial, Context& context) override {
     const Common& common = settings_.common;
-    check_initial(ModelKind::plain, common.factors, train, initial);
+    check_initial(ModelKind::plain, common.model_factors(), train, initial);
     nnz_ = all_ratings(train, context);
     if (context.ranks != nullptr) return prepare_share(train, initial, context);
     const auto ratings = cuda::ratings_on_device(train, context);
     const cudaStream_t stream = context.stream;
     center_ = DeviceCenter(initial, common.center, row_reg_of(common), *ratings, stream);
     steps_ = FusedSteps(settings_, *ratings, center_.residual(), initial, context);
+    if (common.solves_biases()) steps_.solve_biases(center_);
     work_ = iteration_work(common, Solver::cg, nnz_, rated_shape(train, context).rows);
   }
 

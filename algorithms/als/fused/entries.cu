@@ -12,6 +12,18 @@ namespace {
 
 constexpr unsigned kAll = 0xffffffff;
 
+struct EntryRatings {
+  FusedEntry* entries;
+  float scale;
+  __device__ std::int32_t other(std::int64_t i) const { return entries[i].other; }
+  __device__ void add(std::int64_t i, float change) {
+    const std::uint32_t words = entries[i].rating;
+    const float high = __half2float(__ushort_as_half(static_cast<unsigned short>(words)));
+    const float low = __half2float(__ushort_as_half(static_cast<unsigned short>(words >> 16)));
+    entries[i] = fused_entry(entries[i].other, high + low + scale * change);
+  }
+};
+
 template <bool kOfUsers>
 struct Entries : cuda::RowVisitor {
   DeviceResidual center;
@@ -58,6 +70,11 @@ void make_entries(const cuda::RatingsOfRows& rows, bool of_users, const DeviceRe
                   float scale, FusedEntry* entries, cudaStream_t stream) {
   of_users ? walk_entries<true>(rows, center, scale, entries, stream)
            : walk_entries<false>(rows, center, scale, entries, stream);
+}
+
+void change_bias(FusedEntry* entries, std::int64_t nnz, float scale, const float* old_bias,
+                 const float* bias, cudaStream_t stream) {
+  change_ratings(EntryRatings{entries, scale}, nnz, old_bias, bias, stream);
 }
 
 float largest_rating(const cuda::RatingsOfRows& rows, bool of_users, const DeviceResidual& center,

@@ -75,9 +75,10 @@ std::optional<std::string> why_not_applied(int factors, FusedPrecision precision
 
 std::optional<std::string> fused_why_unsupported(const Params& params, const ProblemShape&) {
   const FusedSettings settings = read_fused_settings(params);
-  if (settings.common.solves_biases()) {
-    return "center \"solved\": als_fused does not solve for biases; use als_cpu, or center "
-           "\"biases\"";
+  if (const auto why = why_too_long(params, kMostAppliedFactors)) return why;
+  if (settings.common.solves_biases() && devices_of(params) > 1) {
+    return "center \"solved\" with several devices: those of als_fused do not send each other "
+           "biases; use one device, or center \"biases\"";
   }
   return why_not_applied(settings.common.factors, settings.precision, settings.normal);
 }

@@ -218,12 +218,27 @@ FusedSide FusedSteps::arguments(DeviceSide& to, RowBatch& part, DeviceSide& from
   return side;
 }
 
+// The words of the other side's rows get the ones, too.
+void FusedSteps::put_biases(DeviceSide& to, DeviceSide& from, cudaStream_t stream) {
+  biases_->put_biases(&to == &users_, to.factors.data(), from.factors.data(), stride(), stream,
+                      [&](const float* old_bias, const float* bias) {
+                        change_bias(to.entries.data(), to.own_ratings,
+                                    static_cast<float>(rating_scale(scale_)), old_bias, bias,
+                                    stream);
+                      });
+  narrow(from.factors.data(), stride(), rule_.down, from.narrow(), from.held.size(), rule_.factors,
+         stream);
+}
+
 void FusedSteps::update(DeviceSide& to, DeviceSide& from, cudaStream_t stream) {
+  if (biases_ != nullptr) put_biases(to, from, stream);
   for (int number = 0; number < to.shards.parts_of_rank(); ++number) {
     RowBatch& part = to.parts[number];
     solve(arguments(to, part, from), part, stream);
     if (devices_ != nullptr) exchange(to, number, stream);
   }
+  if (biases_ == nullptr) return;
+  biases_->take_biases(&to == &users_, to.factors.data(), stride(), stream);
 }
 
 // Over ranks the applied rows go first: their thread blocks end soon, so that the exchange of the

@@ -43,6 +43,9 @@ class FusedSteps {
   static RowShards shard(const FusedSettings& settings, View<const std::int64_t> offsets,
                          Communicator& ranks, ThreadTeam& team);
 
+  // For `center: solved`, of one rank; the center must outlive it.
+  void solve_biases(DeviceCenter& center) { biases_ = &center; }
+
   // X from Theta; Theta from X. Queued on the stream; over ranks, the others' rows are there after
   // join().
   void update_x(cudaStream_t stream) { update(users_, items_, stream); }
@@ -101,6 +104,7 @@ class FusedSteps {
              cuda::Uploader& uploader) const;
   FusedSide arguments(DeviceSide& to, RowBatch& part, DeviceSide& from);
   void update(DeviceSide& to, DeviceSide& from, cudaStream_t stream);
+  void put_biases(DeviceSide& to, DeviceSide& from, cudaStream_t stream);
   void solve(const FusedSide& side, const RowBatch& part, cudaStream_t stream) const;
   void exchange(DeviceSide& side, int part, cudaStream_t stream);
   void gather(DeviceSide& side, cudaStream_t stream);
@@ -113,6 +117,7 @@ class FusedSteps {
   cuda::DeviceBuffer<float> scratch_;
   cuda::DeviceBuffer<std::uint32_t> arrived_, next_;
   cuda::DeviceCommunicator* devices_ = nullptr;  // null: one rank
+  DeviceCenter* biases_ = nullptr;               // if they are solved
   struct Events {
     cuda::Event solved, begun, done;
   };

@@ -253,6 +253,50 @@ TEST_P(FusedFactors, AnIterationIsThatOfTheCpu) {
   }
 }
 
+// Of formed and of applied rows, f + 1 unknowns at a tile's end and beyond it, two epochs of CG
+// that has solved.
+TEST(AlsFused, SolvedBiasesAreThoseOfTheCpu) {
+  const Ratings train = test::planted(70, 90, 0.3, 25);
+  for (const int f : {6, 31, 32, 63, 99, 112, 127, 191, 255, 300}) {
+    const Model initial = start(train, f);
+    for (const char* first : {"users", "items"}) {
+      const Json common = {{"factors", f}, {"center", "solved"}, {"first", first},
+                           {"reg", 0.3},   {"cg_tolerance", 0},  {"cg_steps", 30}};
+      const Model expected = cpu_iteration(train, initial, common);
+      const std::vector<Way> rows = {{"fp16", "auto", "applied"}, {"fp16", "auto", "auto"}};
+      for (const Way& way : f < kMostFormedFactors ? ways(f + 1) : rows) {
+        Json changes = with_way(common, way);
+        changes["split_rows"] = 32;
+        cuda::TestRunner device("als_fused", fused(changes), train, initial);
+        EXPECT_EQ(device.run(1, 1, 0), 2 * train.nnz());
+        const Model got = device.model();
+        EXPECT_EQ(got.kind, ModelKind::biased);
+        EXPECT_EQ(got.factors, f);
+        expect_iteration(got, expected, train, changes, changes.dump());
+        EXPECT_LT(difference(got.user_bias, expected.user_bias), 5e-2) << changes.dump();
+        EXPECT_LT(difference(got.item_bias, expected.item_bias), 5e-2) << changes.dump();
+      }
+    }
+  }
+}
+
+// The second epoch's ratings lose other biases than the first's.
+TEST(AlsFused, SolvedBiasesGoOnFromTheLast) {
+  const Ratings train = test::planted(70, 90, 0.3, 26);
+  const Json common = {{"factors", 12}, {"center", "solved"}, {"reg", 0.3}};
+  const Model initial = start(train, 12);
+  cuda::TestRunner host("als_cpu", default_params(find_algorithm("als_cpu").params, common), train,
+                        initial);
+  host.run(1, 8, 0);
+  Json changes = common;
+  changes["precision"] = "fp16x2";
+  changes["cg_steps"] = 20;
+  cuda::TestRunner device("als_fused", fused(changes), train, initial);
+  device.run(1, 8, 0);
+  EXPECT_NEAR(test::rmse(device.model().view(), train),
+              test::rmse(host.algorithm->factors(), train), 1e-3);
+}
+
 // Every kernel has the diagonal's weight for itself: formed by warps and by groups, and applied.
 TEST_P(FusedFactors, RegPowerAndTheFirstSideAreThoseOfTheCpu) {
   const int f = GetParam();

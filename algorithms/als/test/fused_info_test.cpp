@@ -65,6 +65,17 @@ TEST(AlsFusedInfo, RowsOfFewRatingsAreFormedWhereThatIsCheap) {
   EXPECT_EQ(normal("formed", 64, 4'000'000), FusedNormal::formed);
 }
 
+TEST(AlsFusedInfo, SolvedBiasesAreOfOneDeviceAndOneOfTheUnknowns) {
+  const auto why = [](Json changes) {
+    changes["center"] = "solved";
+    const AlgorithmInfo& info = find_algorithm("als_fused");
+    return info.supports(default_params(info.params, changes), {}).value_or("");
+  };
+  EXPECT_EQ(why({{"factors", 511}}), "");
+  EXPECT_HAS(why({{"factors", 512}}), "use 511 factors or fewer");
+  EXPECT_HAS(why({{"devices", 2}}), "use one device");
+}
+
 TEST(AlsFusedInfo, DevicesAreNoParameterOfOne) {
   const auto& specs = find_algorithm("als_fused").params;
   EXPECT_FALSE(default_params(specs, Json{{"devices", 1}}).to_json().contains("devices"));
