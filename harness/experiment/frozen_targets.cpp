@@ -30,7 +30,8 @@ std::optional<FrozenTargets> frozen_targets(const std::string& dataset, const Js
     if (!is_of(set, dataset, split)) continue;
     FrozenTargets targets;
     targets.metric = find_metric(set.at("metric").get<std::string>()).value();
-    targets.chosen = text_at(set, {"chosen"}).value_or("");
+    targets.chosen.fill(text_at(set, {"chosen"}).value_or(""));
+    if (text_at(set, {"named_by"})) targets.chosen[0] = "named";
     for (std::size_t level = 0; level < kTargetLevels.size(); ++level) {
       targets.values[level] = set.at(std::string(kTargetLevels[level])).get<double>();
     }

@@ -18,7 +18,8 @@ inline constexpr std::array<std::string_view, 3> kTargetLevels = {"named", "stri
 struct FrozenTargets {
   Metric metric;
   std::array<double, kTargetLevels.size()> values{};  // by level, each harder than the one before
-  std::string chosen;  // "named", "before" the results or "afterwards"; empty if the file lacks it
+  // By level: "named", "before" the results or "afterwards"; empty if the file lacks it.
+  std::array<std::string, kTargetLevels.size()> chosen;
 
   TargetSpec at(std::size_t level) const { return {metric, values[level]}; }
 };

@@ -105,7 +105,7 @@ void add_frozen(RowBuilder& row, const ResultFile& file) {
     levels[std::string(kTargetLevels[level])] = {
         {"metric", targets->metric.key()},
         {"value", targets->values[level]},
-        {"chosen", targets->chosen.empty() ? Json() : Json(targets->chosen)},
+        {"chosen", targets->chosen[level].empty() ? Json() : Json(targets->chosen[level])},
         {"train_s", answer ? Json(answer->train_s) : Json()},
         {"answer_s", answer ? or_null(answer->answer_s) : Json()}};
   }

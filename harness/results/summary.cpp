@@ -326,14 +326,19 @@ std::string frozen_table(const std::vector<Row>& rows, std::size_t room) {
     lines.push_back(std::move(cells));
   }
   if (lines.empty()) return "";
-  std::set<std::string> late;  // data sets
+  std::set<std::string> late;  // "stricter, strictest of netflix look-alike"
   for (const Row& row : rows) {
-    if (!row.answer_frozen[0].empty() && row.frozen->chosen == "afterwards") late.insert(row.data);
+    std::vector<std::string> levels;
+    for (std::size_t level = 0; level < kTargetLevels.size(); ++level) {
+      if (row.answer_frozen[level].empty() || row.frozen->chosen[level] != "afterwards") continue;
+      levels.emplace_back(kTargetLevels[level]);
+    }
+    if (!levels.empty()) late.insert(join(levels) + " of " + row.data);
   }
-  const std::string when = join(std::vector<std::string>(late.begin(), late.end()));
+  const std::string when = join(std::vector<std::string>(late.begin(), late.end()), "; ");
   return "\n" + table_text(columns, lines, room) +
          "frozen targets (mfbench schema targets), * the first at each" +
-         (when.empty() ? "" : "; chosen after results: " + one_line(when)) + "\n";
+         (when.empty() ? "" : "; chosen afterwards: " + one_line(when)) + "\n";
 }
 
 // Rows of one method only: an update of another is different work.

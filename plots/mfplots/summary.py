@@ -293,10 +293,10 @@ def frozen(series: Series) -> list[tuple[float, float]]:
     return [(known[0][level]["value"], metrics.censored_median(answers[level])) for level in LEVELS]
 
 
-def how_chosen(series: Series) -> str:
-    """Of its frozen targets: named, before or afterwards; empty if the file does not say."""
+def how_chosen(series: Series) -> dict[str, str]:
+    """Each level of its frozen targets: named, before or afterwards; '' if the file does not say."""
     known = [levels for levels in series.finished["at_frozen_targets"] if isinstance(levels, dict)]
-    return str(known[0][LEVELS[0]].get("chosen") or "") if known else ""
+    return {level: known[0][level].get("chosen") or "" for level in LEVELS} if known else {}
 
 
 FLOORS = ("bias", "popular")

@@ -126,9 +126,12 @@ def explanations(rows: Sequence[Row], question: Question) -> list[str]:
 
 
 def _when(rows: Sequence[Row]) -> str:
-    """', chosen afterwards: netflix', of the panels whose targets followed results."""
-    late = dict.fromkeys(row.panel.title for row in rows if row.frozen and how_chosen(row.series) == "afterwards")
-    return f", chosen afterwards: {', '.join(late)}" if late else ""
+    """', chosen afterwards: stricter, strictest of netflix', of targets that followed results."""
+    late: dict[str, None] = {}
+    for row in rows:
+        levels = [level for level, how in how_chosen(row.series).items() if row.frozen and how == "afterwards"]
+        late.update({f"{', '.join(levels)} of {row.panel.title}": None} if levels else {})
+    return f", chosen afterwards: {'; '.join(late)}" if late else ""
 
 
 def _target_line(title: str, target: Target | None) -> str:

@@ -149,9 +149,10 @@ def _panel(cell: Cell, usual: bool, groups: Sequence[Group], published: pd.DataF
             "rows": rows, "first": _first(rows), "published": _published(cell, groups, published)}
 
 
-def _chosen(cell: Cell) -> str:
-    """How the targets were chosen; those that are proposed here follow the results."""
-    return next((said for m in cell.members if (said := how_chosen(m.series))), "") if cell.are_frozen else "afterwards"
+def _chosen(cell: Cell) -> dict[str, str]:
+    """How each target was chosen; those that are proposed here follow the results."""
+    said = next((found for m in cell.members if (found := how_chosen(m.series))), {}) if cell.are_frozen else {}
+    return said or dict.fromkeys(cell.levels, "" if cell.are_frozen else "afterwards")
 
 
 def _tuned_cases(cell: Cell) -> list[tuple[str, Any, Json]]:

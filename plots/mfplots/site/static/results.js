@@ -148,7 +148,7 @@ mf.results = (() => {
     const first = leaders(panel).all;
     const fastest = first === null ? null : panel.rows[first].at[state.target][state.clock];
     const target = panel.targets[state.target];
-    const about = [count(panel.ratings), MADE[panel.made], goal(panel, target) + (CHOSEN[panel.chosen] || ""),
+    const about = [count(panel.ratings), MADE[panel.made], goal(panel, target) + (CHOSEN[panel.chosen[state.target]] || ""),
       panel.factors === null ? "" : `f = ${panel.factors}`, panel.gpu ? short(panel) : panel.machine,
       `n = ${[...new Set(panel.seeds)].join(" to ")}`];
     const link = `explore.html#${new URLSearchParams({ data: panel.data, machine: panel.bench })}`;
