@@ -27,13 +27,18 @@ namespace {
 
 constexpr double kSmallFiles = 64 << 20;  // bytes, read within a second or so
 
-// A folder has no size: it counts as large.
+// A size that is not to be had is the largest number.
 bool is_small(const Source& source) {
+  std::error_code error;
   double bytes = 0;
   for (const auto& file : source.files) {
-    std::error_code error;
-    const std::uintmax_t size = std::filesystem::file_size(file.path, error);
-    bytes += error ? kNever : static_cast<double>(size);
+    if (!std::filesystem::is_directory(file.path, error)) {
+      bytes += static_cast<double>(std::filesystem::file_size(file.path, error));
+      continue;
+    }
+    for (const auto& entry : std::filesystem::directory_iterator(file.path, error)) {
+      if (entry.is_regular_file(error)) bytes += static_cast<double>(entry.file_size(error));
+    }
   }
   return bytes <= kSmallFiles;
 }
@@ -229,11 +234,10 @@ std::string format_plan(const Json& plan, const Spec& spec) {
   if (not_estimated > 0) text += fmt::format(" ({} not estimated)", counted(not_estimated, "case"));
   text += "\n";
   if (!unread) return text;
-  return text +
-         fmt::format(
-             "?: a plan reads no folders and no files of more than {}; once a run has read them, "
-             "it knows their size\n",
-             format_bytes(kSmallFiles));
+  return text + fmt::format(
+                    "?: a plan reads no files of more than {}; once a run has read them, "
+                    "it knows their size\n",
+                    format_bytes(kSmallFiles));
 }
 
 }  // namespace mf
