@@ -365,6 +365,9 @@ class Files:
     # prepare + transfer + training time to the end, with what an earlier case had done of them
     answer_end = of_each(lambda case: before_training(case) + point(case, None)["train_s"], ANSWER)
 
+    file_to_model_end = of_each(
+        lambda case: before_training_from_file(case) + point(case, None)["train_s"], ANSWER)
+
     def time_to(self, target, algorithm, **wanted):
         """Training time at the first evaluated point whose test RMSE is at or below the target; a
         seed that misses it is infinitely late."""
@@ -374,6 +377,11 @@ class Files:
         """The same of the answer."""
         return self._each(lambda case: before_training(case) + at_target(case, target, "train_s"), algorithm, ANSWER,
                           **wanted)
+
+    def file_to_model(self, target, algorithm, **wanted):
+        """The same of file to model."""
+        return self._each(lambda case: before_training_from_file(case) + at_target(case, target, "train_s"), algorithm,
+                          ANSWER, **wanted)
 
     def epochs_to(self, target, algorithm, **wanted):
         return self._each(lambda case: at_target(case, target, "epoch"), algorithm, **wanted)
@@ -516,6 +524,18 @@ def before_training(case):
         clocks[f"{clock}_s"] + sum(shared.get(clock, {}).values())
         for clock in ("prepare", "transfer")
     )
+
+
+def before_training_from_file(case):
+    """The sum of clocks; where the time from the start of the process was measured, that."""
+    header, footer = case.header, case.footer
+    if footer.get("file_to_model_s") is not None:
+        return footer["file_to_model_s"] - footer["clocks"]["train_s"]
+    shared = footer.get("shared") or {}
+    start = footer["clocks"].get("start_s") or 0
+    if header["algorithm"].get("hardware") == "cuda" and "library" not in (header.get("facts") or {}):
+        start += sum(shared.get("start", {}).values())
+    return start + footer["clocks"]["load_s"] + sum(shared.get("load", {}).values()) + before_training(case)
 
 
 def point(case, epoch):
