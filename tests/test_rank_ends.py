@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -155,9 +156,9 @@ def begun(request, mfbench, tmp_path_factory):
 
 
 def expect_waited_for(folder, rank, status):
-    """The last word of the running case names the rank."""
+    """The last word of the running case names the rank, maybe among others that are late on a busy machine."""
     (footer,) = (lines[-1] for lines in cases_in(folder) if lines[-1].get("status") == status)
-    assert f"waiting for rank {rank}" in footer["stop_reason"], footer["stop_reason"]
+    assert re.search(rf"waiting for ranks? (\d, )*{rank}\b", footer["stop_reason"]), footer["stop_reason"]
 
 
 @contextlib.contextmanager
@@ -187,7 +188,7 @@ def the_wait_for_a_rank_by_wall_seconds(folder, mfbench):
         with stopped(others[0]):
             _, stderr = process.communicate(timeout=300)
     assert process.returncode == 4, stderr
-    assert "wall_seconds" in stderr and "waiting for rank 1" in stderr
+    assert "wall_seconds" in stderr and "waiting for rank" in stderr
     wait_for(lambda: gone(others))
     expect_waited_for(folder, 1, "timeout")
 
