@@ -19,8 +19,10 @@ from mfplots.style import duration
 from mfplots.traces import Trace
 
 ANSWER = "answer_s"
+FILE = "file_to_model_s"
 CLOCK_NAMES = {"train_s": "training time", "train_device_s": "training time (device events)",
-               "answer_s": "prepare + transfer + training time", "wall_s": "wall time"}
+               "answer_s": "prepare + transfer + training time", FILE: "time from file to model",
+               "wall_s": "wall time"}
 RUN_RULES = ("stop.", "evaluate.")  # facets of the length of a run, not of its computation
 
 

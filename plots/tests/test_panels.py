@@ -175,7 +175,7 @@ def test_nothing_reached_is_said_with_the_best(tmp_path):
     write_cases(tmp_path / "run", [*made(LIBMF, 1.0, 0.94), *made("fpsgd", 0.1, 1.2)])
     (panel,) = panels_of(tmp_path)
     slow = row(panel, "fpsgd (CPU)")
-    assert slow["at"]["named"] == {"answer": None, "training": None} and slow["quality"] > 1.1
+    assert set(slow["at"]["named"].values()) == {None} and slow["quality"] > 1.1
 
 
 def test_libraries_are_called_by_their_own_names():

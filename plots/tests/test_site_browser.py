@@ -304,7 +304,7 @@ def test_switches_choose_target_and_clock_and_stand_in_the_address(browser):
     first = browser.js("return mf.results.shown()[0]")
     for level in first["targets"]:
         browser.js("document.querySelector(`[data-value=${arguments[0]}]`).click()", level)
-        for clock in ("answer", "training"):
+        for clock in browser.js("return [...document.querySelectorAll('[data-key=clock]')].map((b) => b.dataset.value)"):
             browser.js("document.querySelector(`[data-value=${arguments[0]}]`).click()", clock)
             want = sorted(at["s"] for row in first["rows"] if (at := row["at"][level][clock]))
             rows = shown_rows(browser)

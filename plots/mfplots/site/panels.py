@@ -20,11 +20,11 @@ from mfplots import metrics
 from mfplots.metrics import FEWEST, Target
 from mfplots.series import contended, hardware
 from mfplots.site.groups import Bench, Group, Member, headline, plain
-from mfplots.summary import ANSWER, LEVELS, below_floor, frozen, how_chosen, metric_of, times_to_target
+from mfplots.summary import ANSWER, FILE, LEVELS, below_floor, frozen, how_chosen, metric_of, times_to_target
 from mfplots.tuned import tuning_text
 
 Json = dict[str, Any]
-CLOCKS = {"answer": ANSWER, "training": "train_s"}
+CLOCKS = {"answer": ANSWER, "file": FILE, "training": "train_s"}
 SHORT = 0.05  # of the strictest, for a named target where none is: the rule of harness/experiment/targets.json
 DIGITS = 1000
 SHOWN = 4  # digits of a value: values that agree in them show no loss
@@ -88,6 +88,8 @@ def _frozen(member: Member, metric: str) -> dict[str, Target]:
 
 
 def _reach(member: Member, target: Target, clock: str) -> float | None:
+    if not all(clock in trace for trace in member.series.finished_traces):
+        return None
     return plain(metrics.censored_median(times_to_target(member.series, target, clock)))
 
 
@@ -196,6 +198,7 @@ def _fastest(members: Sequence[Member], target: Target, clock: str) -> Json | No
 def _source(member: Member) -> Json:
     cases = member.series.cases
     return {"seeds": len(member.series.finished), "run": member.run.name, "configuration": member.configuration,
+            "summed": "file_to_model_summed" in cases and bool((cases["file_to_model_summed"] == True).any()),  # noqa: E712
             "contended": bool((contended(cases) | contended(cases, "host_contended")).any())}
 
 

@@ -2,7 +2,7 @@
 // The first page: how long each algorithm takes to each target, a panel a data set.
 mf.results = (() => {
   const LEVELS = { named: "named target", stricter: "stricter", strictest: "best known when set" };
-  const CLOCKS = { answer: "time to an answer", training: "training only" };
+  const CLOCKS = { answer: "time to an answer", file: "file to model", training: "training only" };
   const MADE = { "real": "real", "look-alike": "look-alike, synthetic", "enlarged": "enlarged, ratings drawn anew" };
   const CHOSEN = { before: " (chosen before)", afterwards: " (chosen afterwards)" };
   const FEWEST = 3;
@@ -20,7 +20,7 @@ mf.results = (() => {
   const goal = (item, value) => `${item.metric} ${item.less ? "≤" : "≥"} ${value}`;
   const quality = (value) => (value === null ? "–" : Math.abs(value) < 10 ? value.toFixed(4) : value.toFixed(2));
   const bold = (text) => mf.el("b", {}, text);
-  const mark = (at) => (at.contended ? " †" : "");
+  const mark = (at) => (at.contended ? " †" : "") + (at.summed && state.clock === "file" ? " Σ" : "");
 
   // ---- a panel ----
   const timeOf = (row, panel, level = state.target, clock = state.clock) => {
@@ -57,7 +57,8 @@ mf.results = (() => {
     return row;
   }
 
-  const source = (at) => [at.configuration, `${at.seeds} seeds`, at.run, at.contended ? "the machine had other work too" : ""]
+  const source = (at) => [at.configuration, `${at.seeds} seeds`, at.run, at.contended ? "the machine had other work too" : "",
+    at.summed && state.clock === "file" ? "Σ: a sum of clocks" : ""]
     .filter(Boolean).join("; ");
 
   const floor = (row) => (row.below ? ` (loses to ${row.below})` : "");
@@ -234,7 +235,9 @@ mf.results = (() => {
 
   function start() {
     const host = mf.by("switches");
-    host.append(group("Target", "target", LEVELS), group("Clock", "clock", CLOCKS));
+    const measured = (clock) => panels.some((panel) => panel.rows.some((row) => Object.values(row.at).some((at) => at[clock])));
+    const known = Object.fromEntries(Object.entries(CLOCKS).filter(([clock]) => clock === state.clock || measured(clock)));
+    host.append(group("Target", "target", LEVELS), group("Clock", "clock", known));
     if (machines.length > 1) host.append(mf.el("label", {}, "Machine ", mf.el("select", { id: "machine",
       onchange: (event) => set("machine", event.target.value) }, mf.option("", "the one with most algorithms"),
       ...machines.map((name) => mf.option(name, name)))));
