@@ -12,6 +12,7 @@
 #include <optional>
 #include <set>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -26,6 +27,7 @@
 #include "base/timeline.hpp"
 #include "base/wait.hpp"
 #include "datasets/look.hpp"
+#include "harness/device/process_start.hpp"
 #include "harness/results/study/study_report.hpp"
 #include "harness/results/summary.hpp"
 #include "harness/run/apart.hpp"
@@ -381,6 +383,8 @@ void refuse_apart(const RunOptions& options) {
 
 int run_command(const std::string& path, RunOptions options, ProgressMode mode,
                 SessionSummary* ran) {
+  static bool begun = false;
+  if (!std::exchange(begun, true)) options.process_start = process_start();
   if (options.apart && !options.only) return run_spec_apart(read_and_warn(path), options, mode);
   if (options.only) end_with_starter(kReportFile);
   const bool joins = launched_count() == 1 || !mpi_version().empty();

@@ -166,6 +166,8 @@ def test_every_committed_value_is_in_the_tables_and_what_follows_is_as_computed_
         case = number_sources.as_case(path, lines_of(path))
         check_case(row, case, derived)
         lead = number_sources.before_training(case)
+        from_file = number_sources.before_training_from_file(case)
+        assert row["file_to_model_summed"] == str(case.footer.get("file_to_model_s") is None).lower()
         reached += check_targets(row, case, lead)
         apart += check_quality(row, case)
         for line in case.trace:
@@ -175,6 +177,7 @@ def test_every_committed_value_is_in_the_tables_and_what_follows_is_as_computed_
                     check_cell(point[place[column]], value, (row["file"], line["epoch"], column))
             assert repeated(point) == of_case(row)
             assert math.isclose(number(point[place["answer_s"]]), lead + line["train_s"], rel_tol=1e-12)
+            assert math.isclose(number(point[place["file_to_model_s"]]), from_file + line["train_s"], rel_tol=1e-12)
     assert next(rest, None) is None and reached > 500 and apart > 500 and len(seen) == len(cases) > 1000
     assert {path.parent for path in seen} == {one.with_name(one.name.removesuffix(PACKED)) for one in packed_below(REFERENCE)}
 

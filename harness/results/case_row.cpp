@@ -8,10 +8,10 @@
 #include "base/json/json_values.hpp"
 #include "harness/experiment/frozen_targets.hpp"
 #include "harness/experiment/metric_keys.hpp"
-#include "harness/results/compare/answer.hpp"
 #include "harness/results/compare/compared_case.hpp"
 #include "harness/results/compare/headline.hpp"
 #include "harness/results/files/fields.hpp"
+#include "harness/results/meaning/answer.hpp"
 
 namespace mf {
 namespace {
@@ -89,6 +89,7 @@ void add_target(RowBuilder& row, const ResultFile& file, const Json& spec) {
   const auto answer = answer_at(file, *target);
   row.set("train_to_target_s", answer->train_s);
   row.set("answer_to_target_s", or_null(answer->answer_s));
+  row.set("file_to_model_to_target_s", or_null(answer->file_to_model_s));
   row.set("energy_to_target_j", or_null(answer->energy_j));
   row.set("epoch_at_target", value_at(file.trace[*place], {"epoch"}));
   if (*place > 0) row.set("epoch_before_target", value_at(file.trace[*place - 1], {"epoch"}));
@@ -107,7 +108,8 @@ void add_frozen(RowBuilder& row, const ResultFile& file) {
         {"value", targets->values[level]},
         {"chosen", targets->chosen[level].empty() ? Json() : Json(targets->chosen[level])},
         {"train_s", answer ? Json(answer->train_s) : Json()},
-        {"answer_s", answer ? or_null(answer->answer_s) : Json()}};
+        {"answer_s", answer ? or_null(answer->answer_s) : Json()},
+        {"file_to_model_s", answer ? or_null(answer->file_to_model_s) : Json()}};
   }
   row.set("at_frozen_targets", levels);
 }
@@ -133,6 +135,10 @@ void add_quality(RowBuilder& row, const ResultFile& file) {
 void add_derived(RowBuilder& row, const ResultFile& file) {
   if (!file.finished()) return;
   row.set("to_training_s", or_null(to_training_s(file.footer)));
+  if (const auto before = file_to_training(file)) {
+    row.set("file_to_training_s", before->seconds);
+    row.set("file_to_model_summed", before->summed);
+  }
   if (value_at(file.footer, {"sm_clock_seen_hz"}).is_object()) {
     row.set("clock_moved", clock_moved(file.footer));
   }
@@ -149,7 +155,11 @@ Json derived_of_point(const ResultFile& file, const Json& point, std::string_vie
     return quotient_json(updates, number_at(file.header, {"dataset", "n_users"}));
   }
   if (name == "updates_per_s") return quotient_json(updates, train);
-  const auto before = to_training_s(file.footer);  // answer_s
+  auto before = to_training_s(file.footer);  // answer_s
+  if (name == "file_to_model_s") {
+    const auto from_file = file_to_training(file);
+    before = from_file ? std::optional(from_file->seconds) : std::nullopt;
+  }
   return before && train ? Json(*before + *train) : Json();
 }
 

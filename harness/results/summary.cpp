@@ -19,12 +19,12 @@
 #include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "harness/experiment/frozen_targets.hpp"
-#include "harness/results/compare/answer.hpp"
 #include "harness/results/compare/headline.hpp"
 #include "harness/results/compare/origins.hpp"
 #include "harness/results/files/load_json.hpp"
 #include "harness/results/files/result_file.hpp"
 #include "harness/results/files/standing_names.hpp"
+#include "harness/results/meaning/answer.hpp"
 #include "harness/results/meaning/stats.hpp"
 #include "harness/results/scaling.hpp"
 
@@ -41,6 +41,8 @@ struct Row {
   bool restarts = false;                            // each evaluated point is a separate run
   std::vector<double> train, answer;                // to the end
   std::vector<double> train_to, answer_to, energy;  // to the target, infinite if it was missed
+  std::vector<double> file_to, file_to_target;      // file to model, to the end and to the target
+  bool summed = false;                              // one of them is a sum of clocks
   // Answers to the frozen targets of the data set, infinite if they were missed.
   std::optional<FrozenTargets> frozen;
   std::array<std::vector<double>, kTargetLevels.size()> answer_frozen;
@@ -67,7 +69,10 @@ void add_times(Row& row, const ResultFile& file, const std::optional<TargetSpec>
   const bool completed = file.status() == Status::completed;
   const auto end = answer_at_end(file);
   if (completed && end) add_known(row.answer, end->answer_s);
+  if (completed && end) add_known(row.file_to, end->file_to_model_s);
   if (!completed) row.answer.push_back(kNever);
+  if (!completed) row.file_to.push_back(kNever);
+  if (const auto before = file_to_training(file)) row.summed = row.summed || before->summed;
   if (!target) {
     if (completed && end) add_known(row.energy, end->energy_j);
     return;
@@ -75,6 +80,7 @@ void add_times(Row& row, const ResultFile& file, const std::optional<TargetSpec>
   const auto reached = answer_at(file, *target);
   row.train_to.push_back(reached ? reached->train_s : kNever);
   row.answer_to.push_back(reached ? reached->answer_s.value_or(kNever) : kNever);
+  row.file_to_target.push_back(reached ? reached->file_to_model_s.value_or(kNever) : kNever);
   if (end && end->energy_j) row.energy.push_back(reached ? reached->energy_j.value_or(0) : kNever);
 }
 
@@ -190,6 +196,11 @@ std::string time_cell(const Row& row, const std::vector<double>& numbers, bool a
   return seconds_cell(numbers) + (row.restarts ? " +" : aligned ? "  " : "");
 }
 
+// "3.1 s ~" if it is a sum of clocks.
+std::string file_cell(const Row& row, const std::vector<double>& numbers) {
+  return time_cell(row, numbers, false) + (row.summed ? " ~" : "");
+}
+
 std::string range_cell(const Row& row) {
   if (row.quality.empty()) return "-";
   const auto [low, high] = std::minmax_element(row.quality.begin(), row.quality.end());
@@ -273,9 +284,11 @@ std::string answers_table(const std::vector<Row>& rows, const std::optional<Targ
   columns.push_back({"best on test"});
   columns.push_back({"train", false, 10});
   columns.push_back({"answer", false, 10});
+  columns.push_back({"file to model"});
   if (target) {
     columns.push_back({"train to " + target_text(*target), false, 10});
     columns.push_back({"answer to " + target_text(*target), false, 10});
+    columns.push_back({"file to " + target_text(*target), false, 10});
   }
   columns.push_back({"status", true});
   const bool marked = any_restarts(rows);
@@ -287,9 +300,11 @@ std::string answers_table(const std::vector<Row>& rows, const std::optional<Targ
     cells.push_back(value_cell(row, row.best_seen));
     cells.push_back(time_cell(row, row.train, marked));
     cells.push_back(time_cell(row, row.answer, marked));
+    cells.push_back(file_cell(row, row.file_to));
     if (target) {
       cells.push_back(time_cell(row, row.train_to, marked));
       cells.push_back(time_cell(row, row.answer_to, marked));
+      cells.push_back(file_cell(row, row.file_to_target));
     }
     cells.push_back(status_cell(row, rows));
     lines.push_back(std::move(cells));
@@ -421,7 +436,9 @@ constexpr const char* kSeenTrain =
 constexpr const char* kReading =
     "\nquality on the test part at the epoch that the validation part chose, or, without one, at "
     "the last;\nbest on test is chosen on what it is measured on, and no result\nmedians over the "
-    "seeds; train: the epochs only, answer: prepare + transfer + train; a seed that misses the "
+    "seeds; train: the epochs only, answer: prepare + transfer + train; file to model: from the "
+    "start of the process to the model, without evaluations, ~ as the sum of the clocks; a seed "
+    "that misses the "
     "target is infinitely late, and so is the answer of one that did not complete\n";
 
 constexpr std::size_t kProse = 99;  // columns

@@ -13,8 +13,8 @@ namespace {
 constexpr std::size_t kBetween = 2;
 constexpr std::size_t kLeastName = 12;
 // Headings begin so; the first is left out first.
-constexpr std::array<std::string_view, 6> kLess = {"best on test", "[min, max]", "last epoch",
-                                                   "seeds",        "train",      "first epoch"};
+constexpr auto kLess = std::to_array<std::string_view>(
+    {"best on test", "[min, max]", "last epoch", "seeds", "train", "first epoch", "file to model"});
 // Left out if all lines have the same, and cut if that is not enough.
 constexpr std::string_view kData = "data set";
 constexpr std::array<std::string_view, 2> kNames = {kData, "algorithm"};

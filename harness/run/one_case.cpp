@@ -1,5 +1,6 @@
 #include "harness/run/one_case.hpp"
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/files/file_place.hpp"
 #include "base/files/open_file.hpp"
@@ -112,9 +113,14 @@ CaseResult run_one(const CaseTask& task, std::size_t index, std::size_t count,
                               index, count);
   make_room(task.result_file);
   if (!options.share) context.store.clear();
-  if (options.only) note_host_speed();  // of a run --apart, which makes reference results
+  CaseTask timed = task;
+  if (options.only) {  // of a run --apart, which makes reference results
+    const auto start = Clock::now();
+    note_host_speed();
+    timed.measuring_s = seconds_since(start);
+  }
   if (Timeline* timeline = Timeline::current()) timeline->begin(task.item.id);
-  const CaseResult result = run_case(task, options, context.store, context.progress);
+  const CaseResult result = run_case(timed, options, context.store, context.progress);
   if (Timeline* timeline = Timeline::current()) timeline->end();
   context.progress.end_case(result, task.result_file);
   if (result.device_failed) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "harness/device/device_clock.hpp"
 #include "harness/device/host_load.hpp"
 #include "harness/experiment/profile.hpp"
@@ -47,7 +48,9 @@ struct RunOptions {
   bool apart = false;
   static constexpr std::int64_t kTrials = -1, kNoCase = -2;
   std::optional<std::int64_t> only;
-  RanBefore before;   // this one of its processes
+  RanBefore before;  // this one of its processes
+  // Of the process that runs the session, if it is its first.
+  std::optional<Clock::time_point> process_start;
   std::string began;  // of a run --apart: results of later are its own (utc_now)
   bool share = true;  // what cases have in common is made once; false: by each of them anew
   // Run all cases again, for a profiler; into a folder of their own.

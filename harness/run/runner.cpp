@@ -68,6 +68,7 @@ class CaseRun {
     report_.header(setup_);
     for (const auto& warning : setup_.warnings()) report_.warn(warning, result_);
     train();
+    if (result_.status != Status::interrupted) bring_factors();
     end_training();
     if (result_.status != Status::interrupted) evaluate_groups();
     if (result_.status == Status::completed && task_.model_folder) save();
@@ -218,6 +219,28 @@ class CaseRun {
     return {point.epoch, clock_.seconds(), seconds_since(start_), evaluated, point.metrics};
   }
 
+  // As a user needs them, if the time to that is measured.
+  void bring_factors() {
+    if (!is_first_of_process() || !has_model(item_) || has_own_process(item_)) return;
+    const PhaseScope range(&ranges_, kFactorsRange);
+    ranks_.gather([&] { setup_.prepared()->gather_factors(); });
+    Model copy;
+    setup_.prepared()->host_factors(copy);
+  }
+
+  bool is_first_of_process() const {
+    return options_.process_start && store_.ledger().is_first_case();
+  }
+
+  // The wall time without evaluations, saving and the rest, once training has begun.
+  std::optional<double> file_to_model_s() const {
+    if (!is_first_of_process() || result_.epochs == 0) return std::nullopt;
+    const std::chrono::duration<double> before = start_ - *options_.process_start;
+    const CaseClocks clocks = clocks_of(ranges_, result_.train_s);
+    return before.count() - task_.measuring_s + clocks.sum() - clocks.evaluate_s - clocks.save_s -
+           clocks.overlap_s(result_.wall_s) + ranges_.clock_seconds(kFactorsRange);
+  }
+
   // Training ends here, whether it came to its end or threw.
   void end_training() {
     if (!host_watch_.trains()) return;
@@ -248,6 +271,7 @@ class CaseRun {
     result_.updates = updates_;
     result_.train_s = clock_.seconds();
     result_.wall_s = seconds_since(start_);
+    measures_.file_to_model_s = file_to_model_s();
     store_.ledger().use_start(ranges_.clock_seconds(kStartRange));
     measures_.shared = store_.ledger().lent();
     measures_.train_device_s = clock_.device_seconds();

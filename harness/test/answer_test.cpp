@@ -9,8 +9,8 @@
 #include "algorithms/core/ranks/ranks.hpp"
 #include "base/rng.hpp"
 #include "harness/experiment/spec.hpp"
-#include "harness/results/compare/answer.hpp"
 #include "harness/results/compare/headline.hpp"
+#include "harness/results/meaning/answer.hpp"
 #include "harness/results/meaning/ranges.hpp"
 #include "harness/results/summary.hpp"
 #include "harness/test/runs.hpp"
@@ -189,6 +189,32 @@ TEST(Answer, HasWhatAnEarlierCaseHadPreparedAndTransferred) {
   EXPECT_EQ(answer_at(file, rmse(0.95))->answer_s, 18.75);
   EXPECT_EQ(answer_at_end(file)->answer_s, 20.75);
   EXPECT_FALSE(to_training_s(Json()));
+}
+
+TEST(FileToModel, IsMeasuredUpToTheEndAndLessTheTrainingAfterATarget) {
+  ResultFile file = descending();
+  file.footer["clocks"]["load_s"] = 3;
+  file.footer["file_to_model_s"] = 20;
+  EXPECT_EQ(answer_at_end(file)->file_to_model_s, 20);
+  EXPECT_EQ(answer_at(file, rmse(0.95))->file_to_model_s, 18);
+  EXPECT_FALSE(file_to_training(file)->summed);
+}
+
+TEST(FileToModel, IsTheSumOfClocksWhereItWasNotMeasured) {
+  ResultFile file = descending();
+  EXPECT_FALSE(file_to_training(file)) << "nothing is known of loading";
+  file.footer["file_to_model_s"] = nullptr;
+  file.footer["clocks"]["load_s"] = 3;
+  EXPECT_TRUE(file_to_training(file)->summed);
+  EXPECT_EQ(file_to_training(file)->seconds, 3.75) << "older files have no start";
+  file.footer["clocks"]["start_s"] = 0.5;
+  file.footer["shared"] = {{"start", {{"first_case_s", 8}}}, {"load", {{"ratings_s", 16}}}};
+  EXPECT_EQ(file_to_training(file)->seconds, 20.25) << "needs no context of a device";
+  file.header["algorithm"]["hardware"] = "cuda";
+  EXPECT_EQ(file_to_training(file)->seconds, 28.25);
+  EXPECT_EQ(answer_at(file, rmse(0.95))->file_to_model_s, 32.25);
+  file.header["facts"]["library"] = "implicit";
+  EXPECT_EQ(file_to_training(file)->seconds, 20.25) << "starts a process of its own";
 }
 
 TEST(EpochTimes, TheFirstIsByItselfAndTheOthersHaveAMedian) {

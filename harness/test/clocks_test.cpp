@@ -9,7 +9,8 @@
 
 #include "algorithms/core/registry.hpp"
 #include "datasets/ratings/packed/rating_packer.hpp"
-#include "harness/results/compare/answer.hpp"
+#include "harness/device/process_start.hpp"
+#include "harness/results/meaning/answer.hpp"
 #include "harness/results/meaning/ranges.hpp"
 #include "harness/run/data/data_store.hpp"
 #include "harness/test/runs.hpp"
@@ -212,6 +213,35 @@ TEST(Clocks, EachHasItsOwnNaps) {
   }
 }
 
+// From a process that began two seconds before, without the naps of evaluating and saving.
+TEST(Clocks, TheFirstCaseOfAProcessSaysHowLongItTookFromFileToModel) {
+  RunOptions options = with_device(true);
+  const auto before = Clock::now();
+  options.process_start = before - std::chrono::seconds(2);
+  const auto files = run(
+      spec_of(R"({"name": "sleeper", "factors": [4, 8]})", R"(, "stop": {"epochs": 1})"), options);
+  const double passed = seconds_since(before);
+  const Json& clocks = files[0].footer.at("clocks");
+  double clocked = 0;
+  for (const char* key : {"start_s", "load_s", "prepare_s", "transfer_s", "train_s"})
+    clocked += number(clocks, key);
+  const double from_file = number(files[0].footer, "file_to_model_s");
+  EXPECT_GE(from_file, 2 + clocked);
+  EXPECT_LE(from_file, 2 + passed - number(clocks, "evaluate_s") - number(clocks, "save_s") +
+                           number(files[0].footer.at("phases").at("factors_to_host"), "seconds_s"));
+  EXPECT_EQ(files[0].footer.at("overlap_s"), 0);
+  EXPECT_TRUE(files[1].footer.at("file_to_model_s").is_null()) << "it is not the first";
+  EXPECT_FALSE(files[1].footer.at("phases").contains("factors_to_host"));
+  EXPECT_TRUE(run(spec_of(R"("sleeper")", R"(, "stop": {"epochs": 1})"), with_device(false))[0]
+                  .footer.at("file_to_model_s")
+                  .is_null());
+}
+
+TEST(Clocks, AProcessBeganBeforeItsTests) {
+  EXPECT_LT(process_start(), Clock::now());
+  EXPECT_LT(seconds_since(process_start()), 24 * 3600);
+}
+
 TEST(Clocks, HaveEverySecondOfADevicesCase) {
   expect_accounted_for(
       spec_of(R"("sleeper", {"name": "sleeper", "factors": 64})", R"(, "stop": {"epochs": 3})"),
@@ -361,7 +391,9 @@ TEST(DataStore, PacksTheTrainingPartOnceForCasesOnADevice) {
 
 // Whichever case of the process packs, both have the same seconds in their answers.
 TEST(Clocks, PackingIsPreparationOfEveryCaseThatUsesIt) {
-  const auto files = run(spec_of(R"({"name": "sleeper", "factors": [4, 8]})"), with_device(false));
+  const auto files =
+      run(spec_of(R"({"name": "sleeper", "factors": [4, 8]})", R"(, "stop": {"epochs": 1})"),
+          with_device(false));
   const Json& own = files[0].footer;
   const double packing = own.at("phases").at("pack").at("seconds_s").get<double>();
   EXPECT_LE(packing, number(own.at("clocks"), "prepare_s"));

@@ -221,6 +221,8 @@ Comparison compare_runs(const Runs& first, const Runs& second) {
   };
   row.answer_time = times([&](const ComparedCase& one) { return Number(answer(one).answer_s); },
                           &ComparedCase::answer_contended);
+  row.file_to_model = both(
+      compare_times, [&](const ComparedCase& one) { return Number(answer(one).file_to_model_s); });
   if (row.target) {
     row.target_time =
         both(compare_times, [&](const ComparedCase& one) { return Number(answer(one).train_s); });

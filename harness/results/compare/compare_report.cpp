@@ -111,7 +111,8 @@ std::string row_text(const Comparison& row) {
   const Format difference = [&](double value) { return row.metric.format_difference(value); };
   std::string text = one_line(row.label) + ": " + headline(row) + "\n";
   const auto time = [&](const std::string& name, const Compared& one, const std::string& rest) {
-    text += line_text(name, one, ratio, &one == &row.target_time ? "" : verdict_text(one), rest);
+    const bool judged = &one == &row.epoch_time || &one == &row.answer_time;
+    text += line_text(name, one, ratio, judged ? verdict_text(one) : "", rest);
   };
   time("epoch time", row.epoch_time, seconds_text(row.epoch_time));
   time("answer time", row.answer_time, seconds_text(row.answer_time) + " " + answer_text(row));
@@ -120,6 +121,7 @@ std::string row_text(const Comparison& row) {
          needs_no_training(row) ? "0 s: the initial factors meet it"
                                 : seconds_text(row.target_time));
   }
+  time("file to model", row.file_to_model, seconds_text(row.file_to_model));
   text += line_text(row.metric.label(), row.quality, difference, verdict_text(row.quality), "");
   if (!row.methods.empty()) {
     text += fmt::format("    epochs of {} do different work: the answer time compares them\n",
@@ -204,6 +206,7 @@ Json row_json(const Comparison& row) {
           {"verdict", headline(row)},
           {"epoch_time", compared_json(row.epoch_time, "ratio", true)},
           {"answer_time", compared_json(row.answer_time, "ratio", true)},
+          {"file_to_model", compared_json(row.file_to_model, "ratio", false)},
           {"target", target_json(row.target)},
           {"targets_differ", row.targets_differ},
           {"target_time", row.target ? compared_json(row.target_time, "ratio", false) : Json()},

@@ -36,7 +36,8 @@ std::optional<double> epoch_seconds(const ResultFile& file) {
 
 AnswerTimes times_of(const std::optional<Answer>& answer) {
   if (!answer) return {};
-  return {answer->train_s, answer->answer_s.value_or(kNever)};
+  return {answer->train_s, answer->answer_s.value_or(kNever),
+          answer->file_to_model_s.value_or(kNever)};
 }
 
 bool has_metric(const ResultFile& file, Metric metric) {

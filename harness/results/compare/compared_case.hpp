@@ -12,9 +12,9 @@
 #include "harness/device/contention.hpp"
 #include "harness/experiment/metric.hpp"
 #include "harness/experiment/status.hpp"
-#include "harness/results/compare/answer.hpp"
 #include "harness/results/compare/origins.hpp"
 #include "harness/results/files/result_file.hpp"
+#include "harness/results/meaning/answer.hpp"
 
 namespace mf {
 
@@ -32,10 +32,11 @@ std::optional<TargetSpec> named_target(const Json& header);
 // that is another number than the seed; a split in folds has a fold, too.
 using Repeat = std::pair<std::int64_t, Json>;  // seed, seed of the split or [seed, fold]
 
-// Training and answer seconds: prepare, transfer and training.
+// Training seconds, answer seconds (prepare, transfer and training), and those from the file on.
 struct AnswerTimes {
   double train_s = kNever;
   double answer_s = kNever;
+  double file_to_model_s = kNever;
 };
 
 // A comparison's extract of a file, whose size does not depend on the length of the trace.

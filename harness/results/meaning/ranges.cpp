@@ -123,7 +123,7 @@ Json Ranges::to_json() const {
 
 double evaluate_seconds(const Ranges& ranges) {
   return ranges.clock_seconds(kEvaluateRange) + ranges.clock_seconds(kEvaluatorRange) +
-         ranges.clock_seconds(kWatchRange);
+         ranges.clock_seconds(kWatchRange) + ranges.clock_seconds(kFactorsRange);
 }
 
 CaseClocks clocks_of(const Ranges& ranges, double train_s) {

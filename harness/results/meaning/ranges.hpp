@@ -2,6 +2,7 @@
 // sink, so that annotation can be tested without either.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <map>
@@ -97,29 +98,32 @@ class Ranges : public PhaseSink {
 // The ranges that are clocks if only the case encloses them. "transfer" is one within
 // kPrepareRange, a "start" in there counts for kStartRange, and the training clock has its own
 // (harness/run/training_clock.hpp).
-inline constexpr const char* kStartRange = "start";             // the device, made once a run
-inline constexpr const char* kLoadRange = "load";               // data, split, facts of the split
-inline constexpr const char* kPrepareRange = "prepare";         // initial factors, the algorithm
-inline constexpr const char* kPackPhase = "pack";               // of it: ratings for a device
-inline constexpr const char* kForPeerPhase = "files_for_peer";  // in it, on no clock
-inline constexpr const char* kEvaluateRange = "evaluate";       // one a trace point
-inline constexpr const char* kEvaluatorRange = "evaluator";     // preparing evaluations
+inline constexpr const char* kStartRange = "start";              // the device, made once a run
+inline constexpr const char* kLoadRange = "load";                // data, split, facts of the split
+inline constexpr const char* kPrepareRange = "prepare";          // initial factors, the algorithm
+inline constexpr const char* kPackPhase = "pack";                // of it: ratings for a device
+inline constexpr const char* kForPeerPhase = "files_for_peer";   // in it, on no clock
+inline constexpr const char* kEvaluateRange = "evaluate";        // one a trace point
+inline constexpr const char* kEvaluatorRange = "evaluator";      // preparing evaluations
+inline constexpr const char* kFactorsRange = "factors_to_host";  // after training
 inline constexpr const char* kWatchRange = "watch";  // readings of machine and device, marks
 inline constexpr const char* kSaveRange = "save";    // lines of the result, the model
 
 // The clocks of a case: every second of its wall time is on one of them, and the rest is reported.
+// If clocks ran at the same time, so is their overlap.
 struct CaseClocks {
   double start_s = 0;
   double load_s = 0;
   double prepare_s = 0;  // without transfer, a start within, and kForPeerPhase
   double transfer_s = 0;
   double train_s = 0;
-  double evaluate_s = 0;  // with the evaluator and the watch
+  double evaluate_s = 0;  // with the evaluator, the watch and kFactorsRange
   double save_s = 0;
 
   double sum() const {
     return start_s + load_s + prepare_s + transfer_s + train_s + evaluate_s + save_s;
   }
+  double overlap_s(double wall_s) const { return std::max(0.0, sum() - wall_s); }
 };
 
 double evaluate_seconds(const Ranges& ranges);  // so far

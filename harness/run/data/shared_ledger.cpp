@@ -23,9 +23,8 @@ void SharedLedger::used(const std::string& name) {
 }
 
 void SharedLedger::use_start(double seconds) {
-  constexpr const char* kFirst = "first_case";
-  if (!has(kFirst)) made({kFirst, seconds, SharedClock::start}, SharedScope::run);
-  used(kFirst);
+  if (is_first_case()) made({kFirstCase, seconds, SharedClock::start}, SharedScope::run);
+  used(kFirstCase);
 }
 
 void SharedLedger::drop(SharedScope scope) {

@@ -23,6 +23,9 @@ class SharedLedger {
   // The case has made it. `cost.name` names it among all that is shared.
   void made(const SharedCost& cost, SharedScope scope);
 
+  // No case of the run has ended yet.
+  bool is_first_case() const { return !has(kFirstCase); }
+
   // The start that the first case of a run pays for the others: context of the device, facts about
   // the machine. This one's start took `seconds`.
   void use_start(double seconds);
@@ -42,6 +45,7 @@ class SharedLedger {
   SharedCosts lent() const;
 
  private:
+  static constexpr const char* kFirstCase = "first_case";
   struct Entry {
     SharedCost cost;
     SharedScope scope = SharedScope::run;

@@ -1,4 +1,5 @@
-// When a case was at its target, and how long its user had waited for that answer.
+// When a case was at its target, and how long its user had waited for that answer: once the ratings
+// were loaded, and from the file on.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +15,28 @@ namespace mf {
 inline constexpr double kNever = std::numeric_limits<double>::infinity();  // of a run without one
 
 struct Answer {
-  double train_s = 0;              // training clock
-  std::optional<double> answer_s;  // to_training_s + training; empty before the footer
-  std::optional<double> energy_j;  // of training; empty on the CPU and without NVML
+  double train_s = 0;                     // training clock
+  std::optional<double> answer_s;         // to_training_s + training; empty before the footer
+  std::optional<double> file_to_model_s;  // FileToTraining + training; the same
+  std::optional<double> energy_j;         // of training; empty on the CPU and without NVML
 };
 
 // Prepare and transfer, with the share that an earlier case of the run had done: a case does not
 // win by coming second. Empty if the footer lacks them.
 std::optional<double> to_training_s(const Json& footer);
+
+// From the start of the process to the factors in the host's memory, without training and
+// evaluations.
+struct FileToTraining {
+  double seconds = 0;
+  // Not measured, but the clocks start, load, prepare and transfer, with the shares that earlier
+  // cases of the run had done: in older files, and in cases that were not the first of their
+  // process.
+  bool summed = false;
+};
+
+// Empty before the footer, or if it lacks these clocks.
+std::optional<FileToTraining> file_to_training(const ResultFile& file);
 
 // At the last trace point; empty without a trace.
 std::optional<Answer> answer_at_end(const ResultFile& file);
