@@ -20,7 +20,7 @@ mf.results = (() => {
   const goal = (item, value) => `${item.metric} ${item.less ? "≤" : "≥"} ${value}`;
   const quality = (value) => (value === null ? "–" : Math.abs(value) < 10 ? value.toFixed(4) : value.toFixed(2));
   const bold = (text) => mf.el("b", {}, text);
-  const mark = (at) => (at.contended ? " †" : "") + (at.summed && state.clock === "file" ? " Σ" : "");
+  const mark = (at) => (at.contended ? " †" : "") + (at.summed && state.clock === "file" ? " ~" : "");
 
   // ---- a panel ----
   const timeOf = (row, panel, level = state.target, clock = state.clock) => {
@@ -58,7 +58,7 @@ mf.results = (() => {
   }
 
   const source = (at) => [at.configuration, `${at.seeds} seeds`, at.run, at.contended ? "the machine had other work too" : "",
-    at.summed && state.clock === "file" ? "Σ: a sum of clocks" : ""]
+    at.summed && state.clock === "file" ? "~: a sum of clocks" : ""]
     .filter(Boolean).join("; ");
 
   const floor = (row) => (row.below ? ` (loses to ${row.below})` : "");
