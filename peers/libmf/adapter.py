@@ -5,9 +5,13 @@ rating. Its step is the learning rate over the root of a sum of squares that eac
 to sgd_serial's. There is a penalty by the sum of absolute values as well, which the Python package has on by default:
 it is off here. The library makes its own initial factors, from no seed that it takes.
 
+The package's fit() would copy a table of float64 into the float32 that LIBMF takes: the adapter calls the same entry of
+the shared library with such a table, so that only LIBMF's own set-up is charged.
+
 Of one class (`bpr`) its loss compares pairs of items by row: BPR.
 """
 
+import ctypes
 import importlib.metadata
 import os
 import pathlib
@@ -17,7 +21,7 @@ import mfpeer
 import numpy
 
 ROW_BPR = 10  # its number of that loss
-EXACT = 2**24  # fit() makes 32-bit floats of the whole table
+EXACT = 2**24  # ids are 32-bit floats of the table
 
 
 def how_compiled():
@@ -47,7 +51,7 @@ class Sgd:
     def convert(self, task):
         if max(task.n_users, task.n_items) > EXACT:
             raise mfpeer.Unsupported(f"LIBMF's Python package hands ids on as 32-bit floats, exact up to {EXACT:,}")
-        self.ratings = numpy.empty((task.nnz, 3))
+        self.ratings = numpy.empty((task.nnz, 3), numpy.float32)
         for column, values in enumerate((task.user, task.item, task.value)):
             self.ratings[:, column] = values
 
@@ -61,7 +65,10 @@ class Sgd:
         # Its README: more than 2 threads squared blocks, so that none waits.
         options["nr_bins"] = params["bins"] or max(20, 2 * self.task.threads + 1)
         self.fitted = self.library.MF(**options)
-        self.fitted.fit(self.ratings)
+        floats, fit = ctypes.POINTER(ctypes.c_float), self.library.mf.fit_interface
+        fit.argtypes = ctypes.c_int, floats, ctypes.POINTER(self.library.MFParam)
+        fit.restype = ctypes.POINTER(self.library.MFModel)
+        self.fitted.model = fit(len(self.ratings), self.ratings.ctypes.data_as(floats), self.fitted._options).contents
 
     def rows(self, values, count):
         """All rows of mfbench; rows without ratings, which the library has no numbers for, are zero."""
