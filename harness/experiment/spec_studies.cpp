@@ -100,6 +100,12 @@ void label_studies(Spec& spec) {
   }
 }
 
+// The same points, or the same for each searched parameter.
+bool tuned_alike(const TuneSpec& a, const TuneSpec& b) {
+  return a.eta == b.eta && a.budget_s == b.budget_s &&
+         (a.trials == b.trials || a.trials * std::ssize(b.over) == b.trials * std::ssize(a.over));
+}
+
 // Alike is what the search is for: a library that was given more is no worse a program.
 void warn_of_unequal(Spec& spec, const std::vector<GivenAlgorithm>& algorithms) {
   const GivenAlgorithm* first = nullptr;
@@ -110,10 +116,10 @@ void warn_of_unequal(Spec& spec, const std::vector<GivenAlgorithm>& algorithms) 
   for (const auto& given : algorithms) {
     if (!given.entry.tune) continue;
     if (first == nullptr) first = &given;
-    const std::string mine = effort(*given.entry.tune), others = effort(*first->entry.tune);
-    if (mine == others) continue;
+    if (tuned_alike(*given.entry.tune, *first->entry.tune)) continue;
     spec.warnings.push_back(fmt::format("{}.tune has {} and {}.tune {}: they are not tuned alike",
-                                        given.entry.path, mine, first->entry.path, others));
+                                        given.entry.path, effort(*given.entry.tune),
+                                        first->entry.path, effort(*first->entry.tune)));
   }
 }
 

@@ -419,6 +419,12 @@ TEST_F(TuneForm, WarnsOfUnequalEffortAndOfSplitsThatChange) {
   json["algorithms"][1]["tune"]["budget_s"] = 10;
   ASSERT_EQ(parse_spec(json, "t").warnings.size(), 1u);
   EXPECT_HAS(parse_spec(json, "t").warnings[0], "not tuned alike");
+  json["algorithms"][1]["tune"].erase("budget_s");
+  const auto searched = static_cast<int>(tune_of(json)["over"].size());
+  json["algorithms"][1]["tune"]["over"]["factors"] = {4, 8};
+  tune_of(json)["trials"] = 6 * searched;
+  json["algorithms"][1]["tune"]["trials"] = 12;
+  EXPECT_TRUE(parse_spec(json, "t").warnings.empty()) << "6 points for each of two parameters";
   json["algorithms"].erase(1);
   json["split"].erase("seed");
   ASSERT_EQ(parse_spec(json, "t").warnings.size(), 1u);
