@@ -373,11 +373,6 @@ class Files:
         seed that misses it is infinitely late."""
         return self._each(lambda case: at_target(case, target, "train_s"), algorithm, TRAINING, **wanted)
 
-    def file_to_model(self, target, algorithm, **wanted):
-        """The answer from the start of the process."""
-        return self._each(lambda case: before_training_from_file(case) + at_target(case, target, "train_s"), algorithm,
-                          ANSWER, **wanted)
-
     def answer(self, target, algorithm, **wanted):
         """The same of the answer."""
         return self._each(lambda case: before_training(case) + at_target(case, target, "train_s"), algorithm, ANSWER,
