@@ -76,7 +76,7 @@ def test_the_cases_have_what_the_best_trial_had(mfbench, whole):
 def test_a_trial_says_nothing_of_the_test_part(whole):
     out, _ = whole
     for name, (header, *trace, footer) in trials_of(out).items():
-        assert header["trial"]["judged_by"] == "validation", name
+        assert header["trial"]["judged_by"] == "validation" and header["trial"]["metric"] == "validation_rmse", name
         assert all(point["test_rmse"] is None and point["test_mae"] is None for point in trace), name
         assert footer["final_test_rmse"] is None and footer["best_test_rmse"] is None
         assert footer["final_validation_rmse"] == trace[-1]["validation_rmse"] > 0
@@ -301,3 +301,21 @@ class Study:
 create_study = lambda sampler: Study()
 samplers = types.SimpleNamespace(TPESampler=lambda seed: None)
 """
+
+
+def test_lines_show_the_metric_that_is_tuned_by_or_aimed_at(mfbench, tmp_path):
+    pairs = {(user, user * item % 40) for user in range(1, 60) for item in range(1, 9)}
+    (tmp_path / "pairs.csv").write_text("user,item\n" + "".join(f"{user},{item}\n" for user, item in sorted(pairs)))
+    algorithm = {"name": "ials_cpu", "factors": 4, "threads": 1,
+                 "tune": {"trials": 2, "eta": 1, "metric": "ndcg_20", "over": {"reg": [0.5, 5, "log"]}}}
+    spec = {"name": "s", "seeds": [1], "datasets": [{"path": "pairs.csv"}], "split": {"holdout": 0.3, "validation": 0.1},
+            "stop": {"epochs": 2}, "algorithms": [algorithm]}
+    ndcg, recall = "ndcg_20", "recall_10"
+    for folder, more, shown in (("a", {}, ndcg), ("b", {"target": {"metric": "recall_10", "value": 0.9}}, recall)):
+        done = mfbench("run", write(tmp_path, spec | more), "--out", folder, cwd=tmp_path, code=0)
+        lines = [line for line in (done.stdout + done.stderr).splitlines() if line.startswith("[")]
+        trials, cases = ([line for line in lines if (" trial " in line) == is_trial] for is_trial in (True, False))
+        assert len(trials) == 2 and all(f"{ndcg} " in line for line in trials), lines
+        [header, *trace, _], = cases_of(tmp_path / folder)
+        value = trace[-1][shown]
+        assert len(cases) == 1 and f"{shown} " in cases[0] and f"{value:.4f}" in cases[0], lines

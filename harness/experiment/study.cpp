@@ -156,11 +156,8 @@ Case trial_case(const Study& study, std::size_t trial, std::size_t rung) {
   // there.
   item.title = fmt::format("{} trial {}, {} epochs{}", item.algorithm, trial + 1, item.stop.epochs,
                            study.label.substr(item.algorithm.size()));
-  item.trial = {{"study", study.name},
-                {"number", trial + 1},
-                {"epochs", item.stop.epochs},
-                {"values", values},
-                {"judged_by", "validation"}};
+  item.trial = {{"study", study.name}, {"number", trial + 1},          {"epochs", item.stop.epochs},
+                {"values", values},    {"metric", study.metric.key()}, {"judged_by", "validation"}};
   return item;
 }
 

@@ -2,6 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <utility>
+
+#include "base/json/json_values.hpp"
 #include "base/text.hpp"
 #include "harness/results/compare/compared_case.hpp"
 #include "harness/results/compare/headline.hpp"
@@ -15,6 +18,28 @@ bool is_contended(const CaseResult& result) { return !contention_text(result.con
 
 std::string seconds_text(const std::optional<Answer>& answer) {
   return answer && answer->answer_s ? format_seconds(*answer->answer_s) : "-";
+}
+
+// The ranking metric that was asked for: of a trial the one it is judged by, of a case that of its
+// target, or the one its parameters were tuned by.
+Metric shown_metric(const ResultFile& file, Metric judged) {
+  for (const auto& [of, key] : {std::pair("trial", "metric"), std::pair("target", "metric"),
+                                std::pair("tuned", "metric")}) {
+    const auto asked = find_metric(text_at(file.header, {of, key}).value_or(""));
+    if (asked && asked->is_ranking() && last_of(file, *asked)) return *asked;
+  }
+  return judged;
+}
+
+// At the epoch of the headline.
+std::optional<double> metric_at(const ResultFile& file, Metric metric,
+                                const std::optional<Headline>& headline) {
+  for (const Json& point : file.trace) {
+    if (headline && integer_at(point, {"epoch"}) == headline->at.epoch) {
+      return number_at(point, {metric.key().c_str()});
+    }
+  }
+  return std::nullopt;
 }
 
 std::string time_text(const ResultFile& file, Metric metric) {
@@ -31,9 +56,10 @@ std::string time_text(const ResultFile& file, Metric metric) {
 
 std::string numbers_text(const std::optional<ResultFile>& file) {
   if (!file || file->status() != Status::completed) return "";
-  const Metric metric = judged_by(*file);
-  const auto found = headline_of(*file, metric);
-  return fmt::format("{} {:>7}  {}", metric.label(), found ? metric.format(found->at.value) : "-",
+  const Metric judged = judged_by(*file);
+  const Metric metric = shown_metric(*file, judged);
+  const auto value = metric_at(*file, metric, headline_of(*file, judged));
+  return fmt::format("{} {:>7}  {}", metric.label(), value ? metric.format(*value) : "-",
                      time_text(*file, metric));
 }
 

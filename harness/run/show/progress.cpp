@@ -42,7 +42,7 @@ class TextProgress : public Progress {
   void begin_case(const Case& item, std::size_t index, std::size_t count) override {
     time_.begin_case(item, index, count);
     epochs_ = item.stop.epochs;
-    metric_ = main_metric(item);
+    metric_ = find_metric(text_at(item.trial, {"metric"}).value_or("")).value_or(main_metric(item));
     const std::string all = std::to_string(count);
     count_ = fmt::format("[{:>{}}/{}]", index, all.size(), all);
     title_ = one_line(item.title);
