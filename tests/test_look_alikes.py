@@ -9,7 +9,7 @@ import pytest
 
 DATA = pathlib.Path(os.environ.get("MFBENCH_DATA", "no-data"))
 DECAY = {"kind": "exponential", "learning_rate": 0.015, "decay": 0.93}
-ALS = {"name": "als_cpu", "stop": {"epochs": 12}}
+ALS = {"name": "als_cpu", "center": "none", "reg_power": 1, "stop": {"epochs": 12}}
 SGD = {"name": "sgd_serial", "stop": {"epochs": 25}, "schedule": DECAY}
 BIASED = {**SGD, "reg_user_bias": 0.03, "reg_item_bias": 0.03}
 # Each at the best regularizer that experiments/look-alikes.json finds for it on the real set.

@@ -10,6 +10,12 @@
 namespace mf::ccd {
 namespace {
 
+ParamSpec center_param(std::vector<std::string> kinds) {
+  return ParamSpec::choice("center", "none", std::move(kinds),
+                           "removed before: nothing (the paper's), or mu + b_u + c_i")
+      .silent();
+}
+
 constexpr const char* kPaper =
     "H.-F. Yu, C.-J. Hsieh, S. Si, I. Dhillon, \"Scalable Coordinate Descent Approaches to "
     "Parallel "
@@ -44,9 +50,12 @@ AlgorithmInfo cpu_info() {
   info.summary = "CCD++ on the CPU: one factor after another, each number solved from residuals";
   info.params = join_params(
       common_params(),
-      {threads_param(),
+      {center_param({"none", "biases"}), threads_param(),
        ParamSpec::choice("simd", "auto", {"auto", "scalar", "avx2", "avx512"},
                          "instruction set of the inner loop; auto: the best this CPU has")});
+  // Not the paper's: on ml-100k, ml-1m and filmtrust never behind `bias` (tests/test_defaults.py).
+  info.params = with_defaults(std::move(info.params),
+                              {{"center", "biases"}, {"reg", 15.0}, {"start", "zero"}});
   info.supports = cpu_why_unsupported;
   info.memory = [](const Params&) { return MemoryUse{.host = {.rating = 20, .number = 16}}; };
   return info;
@@ -62,7 +71,7 @@ AlgorithmInfo device_info() {
       "Factorization\", GPGPU 2017";
   info.hardware = Hardware::cuda;
   info.starts_by_rule = true;
-  info.params = common_params();
+  info.params = join_params(common_params(), {center_param({"none"})});
   info.supports = why_unsupported;
   info.memory = [](const Params&) {
     return MemoryUse{.device = {.preparing = 32, .rating = 20, .number = 8, .row = 50}};

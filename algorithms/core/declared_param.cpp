@@ -56,7 +56,7 @@ ParamSpec read_declared_param(const std::string& name, JsonReader& reader) {
   }
   spec.unit = reader.string("unit", "");
   spec.help = reader.name("help");
-  spec.silent_default = reader.boolean("silent", false);
+  if (reader.boolean("silent", false)) spec.silent_value = spec.fallback;
   return spec;
 }
 

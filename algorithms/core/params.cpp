@@ -59,6 +59,15 @@ std::vector<ParamSpec> join_params(std::vector<ParamSpec> first, std::vector<Par
   return first;
 }
 
+std::vector<ParamSpec> with_defaults(std::vector<ParamSpec> params,
+                                     const std::map<std::string, ParamValue>& defaults) {
+  for (ParamSpec& param : params) {
+    const auto other = defaults.find(param.name);
+    if (other != defaults.end()) param.fallback = other->second;
+  }
+  return params;
+}
+
 const ParamValue& Params::at(const std::string& name) const {
   const auto it = values_.find(name);
   if (it == values_.end()) throw std::logic_error("undeclared parameter " + name);
@@ -127,7 +136,7 @@ Params read_params(const std::vector<ParamSpec>& specs, JsonReader& reader) {
   for (const auto& spec : specs) {
     problems.attempt([&] {
       params.set(spec.name, spec.fixed ? spec.fallback : read_value(spec, reader));
-      if (spec.silent_default) params.hush(spec.name, spec.fallback);
+      if (spec.silent_value) params.hush(spec.name, *spec.silent_value);
     });
   }
   problems.raise();

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -26,9 +27,9 @@ struct ParamSpec {
   std::vector<std::string> choices;  // choice
   std::string unit;                  // "" for none
   std::string help;                  // one line
-  // At its default the parameter is left out of a case, whose hash stays as before the parameter
+  // With this value the parameter is left out of a case, whose hash stays as before the parameter
   // existed.
-  bool silent_default = false;
+  std::optional<ParamValue> silent_value = std::nullopt;
   // No spec sets it and `describe` does not list it: a former parameter, whose value stays in the
   // hash of a case. Tests and benchmarks set others.
   bool fixed = false;
@@ -45,9 +46,9 @@ struct ParamSpec {
   static ParamSpec text(std::string name, std::string help);
   // Of the type of its value.
   static ParamSpec constant(std::string name, ParamValue value);
-  // The same, with a silent default.
+  // The same, silent at its default.
   ParamSpec silent() && {
-    silent_default = true;
+    silent_value = fallback;
     return std::move(*this);
   }
   // One of an enum's values, by the table of its names.
@@ -60,8 +61,11 @@ struct ParamSpec {
 
 // `first`, then `more`.
 std::vector<ParamSpec> join_params(std::vector<ParamSpec> first, std::vector<ParamSpec> more);
+// The same with other defaults; what is silent is so at the same values as before.
+std::vector<ParamSpec> with_defaults(std::vector<ParamSpec> params,
+                                     const std::map<std::string, ParamValue>& defaults);
 
-// Resolved parameters: every declared one has a value. Those silent at their default are read as
+// Resolved parameters: every declared one has a value. Those at their silent value are read as
 // all others are, and left out of to_json().
 class Params {
  public:

@@ -47,7 +47,7 @@ AlgorithmInfo shared_info(const std::string& name, std::vector<ParamSpec> own) {
   info.family = "sgd_cpu";
   info.title = "SGD on the CPU";
   info.params = join_params({factors_param(100, 16384), model_param(ModelKind::biased)},
-                            regularizer_params());
+                            regularizer_params(0.05));
   info.params.push_back(
       ParamSpec::choice("simd", "auto", {"auto", "scalar", "avx2", "avx512"},
                         "instruction set of the inner loop; auto: the best this CPU has"));

@@ -35,7 +35,7 @@ struct Runner {
 };
 
 std::vector<Runner> runners(Feedback feedback) {
-  const Json biased = {{"model", "biased"}}, centered = {{"center", "biases"}},
+  const Json biased = {{"model", "biased"}}, centered = {{"center", "biases"}, {"reg_power", 1}},
              none = Json::object();
   if (feedback == Feedback::stars) {
     return {{"sgd_serial", kSgd, biased, ""},    {"hogwild", kSgd, biased, ""},

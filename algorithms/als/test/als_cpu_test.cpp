@@ -26,7 +26,8 @@ constexpr std::int32_t kItems = 70;
 
 struct Trainer : mf::test::Trainer {
   Trainer(const Json& changes, const Ratings& ratings, int threads = 1)
-      : mf::test::Trainer("als_cpu", changes, ratings, mf::test::plain_start, threads) {}
+      : mf::test::Trainer("als_cpu", test::papers(changes), ratings, mf::test::plain_start,
+                          threads) {}
 };
 
 // The half-steps by themselves.

@@ -32,7 +32,7 @@ Outcome train(const Ratings& ratings, Json changes, Communicator* ranks, bool by
   std::string name = "als_fused";
   if (changes.contains("name")) name = changes["name"].get<std::string>();
   changes.erase("name");
-  const Params params = default_params(find_algorithm(name).params, changes);
+  const Params params = default_params(find_algorithm(name).params, test::papers(changes));
   const auto factors = static_cast<std::int32_t>(params.integer("factors"));
   cuda::TestRunner runner(name, params, ratings, start(ratings, factors, by_rule), 1, ranks);
   Outcome outcome;

@@ -23,7 +23,7 @@ namespace mf::als {
 namespace {
 
 Params fused(const Json& changes) {
-  return default_params(find_algorithm("als_fused").params, changes);
+  return default_params(find_algorithm("als_fused").params, test::papers(changes));
 }
 
 Model start(const Ratings& train, std::int32_t factors) {
@@ -211,8 +211,9 @@ TEST_P(FusedFactors, SystemsAreThoseOfDoublePrecision) {
 // An iteration of als_cpu with as many steps of CG.
 Model cpu_iteration(const Ratings& train, const Model& initial, Json common) {
   common["solver"] = "cg";
-  cuda::TestRunner host("als_cpu", default_params(find_algorithm("als_cpu").params, common), train,
-                        initial);
+  cuda::TestRunner host("als_cpu",
+                        default_params(find_algorithm("als_cpu").params, test::papers(common)),
+                        train, initial);
   host.run(1, 1, 0);
   return copy_model(host.algorithm->factors());
 }
@@ -506,9 +507,9 @@ TEST(AlsFused, ManyStepsOfCgAreTheExactSolution) {
   const int f = 24;
   const Ratings train = test::planted(60, 80, 0.5, 6);
   const Model initial = start(train, f);
-  cuda::TestRunner host("als_cpu",
-                        default_params(find_algorithm("als_cpu").params, {{"factors", f}}), train,
-                        initial);
+  cuda::TestRunner host(
+      "als_cpu", default_params(find_algorithm("als_cpu").params, test::papers({{"factors", f}})),
+      train, initial);
   host.run(1, 1, 0);
   const Model expected = copy_model(host.algorithm->factors());
   cuda::TestRunner device(

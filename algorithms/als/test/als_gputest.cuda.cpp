@@ -479,7 +479,7 @@ double difference(const AlignedVector<float>& a, const AlignedVector<float>& b) 
 }
 
 Model on_the_cpu(const Ratings& train, const Json& changes, int epochs) {
-  const Params params = default_params(find_algorithm("als_cpu").params, changes);
+  const Params params = default_params(find_algorithm("als_cpu").params, test::papers(changes));
   ThreadTeam team(2);
   Context context;
   context.team = &team;

@@ -54,7 +54,7 @@ Outcome train_one(const Ratings& train, const Params& params, Communicator* rank
 
 std::vector<Outcome> train_ranks(const Ratings& train, const Json& changes, int count,
                                  const std::function<bool(int)>& stop = {}) {
-  const Params params = default_params(find_algorithm("als_cpu").params, changes);
+  const Params params = default_params(find_algorithm("als_cpu").params, test::papers(changes));
   std::vector<Outcome> outcomes(count);
   const auto errors = mf::test::in_rank_threads(count, [&](Communicator& ranks) {
     const int rank = ranks.rank();
@@ -67,7 +67,7 @@ std::vector<Outcome> train_ranks(const Ratings& train, const Json& changes, int 
 }
 
 Outcome train_single(const Ratings& train, const Json& changes) {
-  const Params params = default_params(find_algorithm("als_cpu").params, changes);
+  const Params params = default_params(find_algorithm("als_cpu").params, test::papers(changes));
   return train_one(train, params, nullptr, 1, {});
 }
 

@@ -14,6 +14,7 @@
 #include "algorithms/core/model.hpp"
 #include "base/rng.hpp"
 #include "datasets/ratings/ratings.hpp"
+#include "base/json/json.hpp"
 #include "testing/models.hpp"
 #include "testing/triples.hpp"
 
@@ -102,7 +103,14 @@ inline double rmse(const FactorView& view, const Ratings& ratings) {
   return mf::test::rmse(copy_model(view), ratings);
 }
 
-// The default parameters, but for these.
+// The settings of the paper, which `als` has by default, but for these.
+inline Json papers(const Json& changes) {
+  Json all = {{"center", "none"}, {"reg", 0.05}, {"reg_power", 1}};
+  all.update(changes);
+  return all;
+}
+
+// The default parameters of `als`, but for these.
 inline Common common_of(std::int32_t factors, double reg) {
   Common common = read_common(default_params(common_params()));
   common.factors = factors;

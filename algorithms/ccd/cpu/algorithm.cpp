@@ -2,9 +2,11 @@
 //   sum (r - p_u . q_i)^2 + sum lambda_u |p_u|^2 + sum lambda_i |q_i|^2
 // one factor (u, v) at a time: with R^ = r - the products of all others,
 //   u_i = sum_j R^_ij v_j / (lambda_i + sum_j v_j^2),    then v_j likewise;
-// R, the residual, is kept by rows and by columns. (sweep.hpp has the passes.)
+// R, the residual, is kept by rows and by columns. (sweep.hpp has the passes.) r has its center
+// removed, as in ALS.
 #include <memory>
 
+#include "algorithms/als/center.hpp"
 #include "algorithms/ccd/cpu/side.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/core/sgd/sgd_params.hpp"
@@ -17,28 +19,37 @@ namespace {
 class CcdCpu : public Algorithm {
  public:
   explicit CcdCpu(const Params& params)
-      : settings_(read_settings(params)), kernels_(kernels(choose_isa(params.choice("simd")))) {}
+      : settings_(read_settings(params)), kernels_(kernels(choose_isa(params.choice("simd")))) {
+    center_.kind = params.choice("center", als::kCenterKinds);
+  }
 
   void prepare(const Ratings& train, const Model& initial, Context& context) override {
     check_initial(ModelKind::plain, settings_.factors, train, initial);
     team_ = context.team;
-    shape_ = initial;
     const RatedShape rated = rated_shape(train, context);
     work_ = epoch_work(settings_, rated.nnz, rated.rows);
     held_ = kNone;
+    const Csc columns = make_csc(train, team_->size());
+    const double power = settings_.reg_scale == RegScale::rows ? 1 : 0;
+    center_ = als::make_center(center_.kind, train, columns, {settings_.reg, power}, *team_);
+    shape_ = with_center(initial, center_);
     const FirstResidual first(settings_, initial);
+    const auto residual = [&](std::int64_t user, std::int64_t item, float value) {
+      return first(user, item,
+                   center_.residual(static_cast<std::int32_t>(user),
+                                    static_cast<std::int32_t>(item), value));
+    };
     AlignedVector<float> p = initial.p;
     if (settings_.start == Start::zero) std::fill(p.begin(), p.end(), 0.0F);
     users_ = std::make_unique<Side>(
         settings_, SideRows{train.user_offsets(), train.items(), train.n_items()}, p, *team_,
         [&](std::int64_t user, std::int64_t source) {
-          return first(user, train.items()[source], train.values()[source]);
+          return residual(user, train.items()[source], train.values()[source]);
         });
-    const Csc columns = make_csc(train, team_->size());
     items_ = std::make_unique<Side>(
         settings_, SideRows{columns.item_offsets, columns.users, train.n_users()}, initial.q,
         *team_, [&](std::int64_t item, std::int64_t source) {
-          return first(columns.users[source], item, columns.values[source]);
+          return residual(columns.users[source], item, columns.values[source]);
         });
   }
 
@@ -72,7 +83,8 @@ class CcdCpu : public Algorithm {
   FactorView factors() override {
     users_->pack(p_, *team_);
     items_->pack(q_, *team_);
-    return make_view(shape_, Location::host, p_.data(), q_.data(), settings_.factors);
+    return make_view(shape_, Location::host, p_.data(), q_.data(), settings_.factors,
+                     center_.user_bias.data(), center_.item_bias.data());
   }
 
   Work work_per_epoch() const override { return work_; }
@@ -85,6 +97,7 @@ class CcdCpu : public Algorithm {
   Side& other(Half half) { return half == Half::users ? *items_ : *users_; }
 
   Settings settings_;
+  als::Center center_;
   Kernels kernels_;
   ThreadTeam* team_ = nullptr;
   PhaseSink* phases_ = nullptr;

@@ -18,7 +18,8 @@ using test::planted;
 
 struct Trainer : mf::test::Trainer {
   Trainer(const Json& changes, const Ratings& ratings, int threads = 1)
-      : mf::test::Trainer("ccd++_cpu", changes, ratings, mf::test::plain_start, threads),
+      : mf::test::Trainer("ccd++_cpu", test::papers(changes), ratings, mf::test::plain_start,
+                          threads),
         settings(read_settings(params)) {}
   Settings settings;
 };
@@ -256,10 +257,32 @@ TEST(CcdCpu, StopsBetweenFactorsAndGoesOn) {
             test::objective(train, trainer.settings, stopped));
 }
 
+TEST(CcdCpu, FactorsAreOfTheRatingsWithoutTheirCenter) {
+  const Ratings train = planted(60, 40, 0.3, 4);
+  const Json changes = {{"factors", 3}, {"reg", 2}, {"start", "zero"}};
+  Json centered = changes;
+  centered["center"] = "biases";
+  Trainer trainer(centered, train);
+  trainer.run(2);
+  const Model model = trainer.model();
+  ASSERT_EQ(model.kind, ModelKind::biased);
+  auto arrays = mf::test::arrays_of(train);
+  for (std::int64_t k = 0; k < train.nnz(); ++k) {
+    arrays.values[k] -= static_cast<float>(model.mean) + model.user_bias[arrays.users[k]] +
+                        model.item_bias[arrays.items[k]];
+  }
+  const Ratings rest(std::move(arrays));
+  const auto same_start = [&](const Ratings&, const Params&) { return trainer.initial; };
+  mf::test::Trainer plain("ccd++_cpu", test::papers(changes), rest, same_start);
+  plain.run(2);
+  const Model of_rest = plain.model();
+  for (std::size_t k = 0; k < model.p.size(); ++k) EXPECT_NEAR(model.p[k], of_rest.p[k], 1e-4);
+}
+
 // ---- parameters
 
 TEST(CcdParams, TheRegularizerIsPlainOrScaledByTheRow) {
-  const Settings s = read_settings(default_params(find_algorithm("ccd++_cpu").params));
+  const Settings s = read_settings(test::params_of("ccd++_cpu", Json::object()));
   EXPECT_EQ(s.shrink(7), 0.05F);
   Settings rows = s;
   rows.reg_scale = RegScale::rows;

@@ -8,6 +8,7 @@
 
 #include "algorithms/ccd/settings.hpp"
 #include "base/rng.hpp"
+#include "base/json/json.hpp"
 #include "testing/trainer.hpp"
 #include "testing/triples.hpp"
 
@@ -132,8 +133,15 @@ inline Model start_for(const Ratings& train, std::int32_t factors) {
   return mf::test::uniform_start(train, factors);
 }
 
+// The settings of the paper, which `ccd++` has by default, but for these.
+inline Json papers(const Json& changes) {
+  Json all = {{"center", "none"}, {"reg", 0.05}, {"start", "model"}};
+  all.update(changes);
+  return all;
+}
+
 inline Params params_of(const std::string& name, const Json& changes) {
-  return default_params(find_algorithm(name).params, changes);
+  return default_params(find_algorithm(name).params, papers(changes));
 }
 
 }  // namespace mf::ccd::test

@@ -71,6 +71,13 @@ TEST(Params, ASilentDefaultIsReadAndNotTold) {
   EXPECT_EQ(other.to_json().at("ranks"), 3) << "it was set";
 }
 
+TEST(Params, AnotherDefaultIsToldAndTheSilentValueStays) {
+  const std::vector<ParamSpec> specs = with_defaults(
+      {ParamSpec::integer("ranks", 3, 1, 9, "").silent()}, {{"ranks", std::int64_t{5}}});
+  EXPECT_EQ(default_params(specs).to_json(), (Json{{"ranks", 5}}));
+  EXPECT_EQ(default_params(specs, {{"ranks", 3}}).to_json(), Json::object());
+}
+
 TEST(Params, AFixedOneIsInTheCaseAndInNoSpec) {
   const std::vector<ParamSpec> specs = {ParamSpec::constant("batch", std::int64_t{0}),
                                         ParamSpec::constant("normal", "auto")};
