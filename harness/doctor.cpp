@@ -10,7 +10,6 @@
 #include "algorithms/core/registry.hpp"
 #include "algorithms/peer/channel.hpp"
 #include "algorithms/peer/libraries.hpp"
-#include "algorithms/peer/places.hpp"
 #include "base/host/memory_limit.hpp"
 #include "base/json/json.hpp"
 #include "base/nvtx.hpp"
@@ -92,7 +91,7 @@ Json data_json() {
 Json peers_json() {
   Json list = Json::array();
   for (const auto& library : peer_libraries()) {
-    const auto why = peer::why_no_adapter(library.folder, library.environment);
+    const auto why = peer::why_no_adapter(library);
     const auto packages = peer::installed_packages(library.environment);
     list.push_back({{"name", library.name},
                     {"installed", !why.has_value()},

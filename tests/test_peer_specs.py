@@ -130,10 +130,12 @@ def test_two_libraries_of_a_name_are_refused(mfbench, fakes, own):
 
 
 def test_what_is_installed_is_told_without_folders_of_the_machine(mfbench, fakes):
+    from mfdev.peers import without_folders
+
     lines = {"numpy==2.4.6": None, "LIBMF @ file:///home/me/my wheels/libmf-0.9.2.tar.gz#sha256=00/11":
              "LIBMF @ libmf-0.9.2.tar.gz#sha256=00/11", "x @ file:///home/me/x-1.whl": "x @ x-1.whl",
              "y @ git+https://example.org/a/y": None}
-    (fakes / "places" / "libmf" / "installed.txt").write_text("\n".join(lines) + "\n")
+    (fakes / "places" / "libmf" / "installed.txt").write_text(without_folders("\n".join(lines) + "\n"))
     peers = json.loads(mfbench("doctor", "--json", cwd=fakes).stdout)["peers"]
     (libmf,) = [peer for peer in peers if peer["name"] == "libmf"]
     assert libmf["packages"] == [said or line for line, said in lines.items()] and libmf["installed"]

@@ -4,6 +4,7 @@ of real libraries skip, and say so, where ./dev peers has not installed them."""
 import json
 import os
 import pathlib
+import random
 import re
 import signal
 import subprocess
@@ -89,6 +90,41 @@ def test_every_fault_is_a_status_and_the_run_goes_on(mfbench, fakes):
             assert log.read_text().endswith("libmf/adapter.py: there is no such module\n\n")
             assert log.name in footer["stop_reason"]
     assert not wrong, "\n".join(wrong)
+
+
+ANSWERS = {
+    "hello": {"protocol": 1, "library": "libmf", "version": "0.1", "each_epoch": False, "warm_up_s": None, "build": {"a": 1}},
+    "converted": {"seconds": 0.25},
+    "epoch": {"epoch": 3, "train_s": 1.5, "rmse": 0.9},
+    "model": {"p": "p.npy", "q": "q.npy", "mean": 3.5},
+    "done": {"peak_device_bytes": 12345},
+}
+
+
+def test_an_answer_is_what_was_asked_for_or_wrong(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "peers" / "common"))
+    from answers import Wrong, checked
+
+    order = {"library": "libmf", "each_epoch": False, "request": {"evaluated_by": "program"}}
+    words = ["", "null", "true", "-1", "1e999", "NaN", "[]", "{}", '"', '"type"', "[" * 2000, "\0", "../p", "9" * 5000, "\\ud800"]
+    chance, wrong = random.Random(1), 0
+    for type_, keys in ANSWERS.items():
+        line = json.dumps({"type": type_, **keys})
+        assert checked(line, type_, order, 3) == json.loads(line)
+        for _ in range(150):
+            at, to = sorted(chance.choices(range(len(line) + 1), k=2))
+            try:
+                found = checked(line[:at] + chance.choice(words) + line[to:], type_, order, 3)
+            except Wrong as error:
+                wrong += 1
+                assert len(str(error)) < 500
+            else:
+                assert found["type"] in (type_, "error") and json.dumps(found, allow_nan=False, ensure_ascii=False).encode()
+    assert wrong > 500
+    for change, words in [({"train_s": -1}, "$.train_s: found the number -1"), ({"q": 1}, "$.q: unknown key"),
+                          ({"epoch": True}, "$.epoch: found true, expected an integer from 3 to 3")]:
+        with pytest.raises(Wrong, match=re.escape(words)):
+            checked(json.dumps({"type": "epoch", **ANSWERS["epoch"], **change}), "epoch", order, 3)
 
 
 def test_a_peer_that_hangs_is_named_before_timeout_s_ends_it(mfbench, fakes):

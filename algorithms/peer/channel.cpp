@@ -15,8 +15,7 @@
 #include <thread>
 
 #include "algorithms/core/foreign.hpp"
-#include "algorithms/peer/messages.hpp"
-#include "algorithms/peer/places.hpp"
+#include "algorithms/peer/libraries.hpp"
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/json/json_values.hpp"
@@ -26,8 +25,7 @@
 namespace mf::peer {
 namespace {
 
-constexpr int kFile = 3;                       // of the channel, in the new process
-constexpr std::size_t kLongestLine = 1 << 20;  // of the supervisor; a peer's is a sixteenth
+constexpr int kFile = 3;         // of the channel, in the new process
 constexpr double kGrace_s = 60;  // a supervisor that says nothing so much after its time is lost
 constexpr double kEnd_s = 60;    // it kills what it has started, and removes its folder
 
@@ -48,31 +46,26 @@ std::vector<std::string> variables() {
   return all;
 }
 
-void check(int error) {
-  if (error != 0) fail(ErrorKind::io, "no process can be started: {}", cause_of(error));
-}
-
 // Isolated: neither the folder that it runs in nor PYTHON* of the user's decide what is imported.
 // That hides PYTHONDONTWRITEBYTECODE, too, which -B stands for: bytecode stays out of the sources.
 pid_t start_supervisor(const std::string& python, int channel) {
-  const std::vector<std::string> words = {python, "-I", "-B", supervisor_script()};
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  check(posix_spawn_file_actions_adddup2(&actions, channel, kFile));
-  for (const int file : {0, 1}) {
-    check(posix_spawn_file_actions_addopen(&actions, file, "/dev/null", O_RDWR, 0));
-  }
-  check(posix_spawn_file_actions_addclosefrom_np(&actions, kFile + 1));
+  posix_spawn_file_actions_adddup2(&actions, channel, kFile);
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDWR, 0);
+  posix_spawn_file_actions_adddup2(&actions, 0, 1);
+  posix_spawn_file_actions_addclosefrom_np(&actions, kFile + 1);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  check(posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP));
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   pid_t pid = -1;
-  const int error = posix_spawn(&pid, words[0].c_str(), &actions, &attributes,
-                                pointers(words).data(), pointers(variables()).data());
+  const int error = posix_spawn(&pid, python.c_str(), &actions, &attributes,
+                                pointers({python, "-I", "-B", supervisor_script()}).data(),
+                                pointers(variables()).data());
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
-  if (error == 0) return pid;
-  fail(ErrorKind::io, "{}: cannot be started: {}", python, cause_of(error));
+  if (error != 0) fail(ErrorKind::io, "{}: cannot be started: {}", python, cause_of(error));
+  return pid;
 }
 
 }  // namespace
@@ -90,31 +83,31 @@ Channel::Channel(const std::string& python, std::string library, double bytes,
   pid_ = start_supervisor(python, theirs.fd());
   const std::string places = environments_folder();
   ask({{"library", library_}, {"bytes", bytes}, {"log", log}, {"environments", places}});
-  const auto asked = Clock::now();
-  while (!over() && folder_.empty() && seconds_since(asked) < kGrace_s) {
-    if (const auto line = take_line()) take(*line);
-    folder_ = text_at(said_, {"folder"}).value_or("");
+  if (const auto folder = next("folder")) {
+    folder_ = folder->get<std::string>();
+    return;
   }
-  if (!folder_.empty()) return;
   end();
   fail(ErrorKind::io, "no folder for a peer: {}", text("text"));
 }
 
 void Channel::start(const Json& order, std::function<bool()> stop) {
-  timeout_s_ = order.at("timeout_s").get<double>();
+  timeout_s_ = order.at("request").at("params").at("timeout_s").get<double>();
   stop_ = std::move(stop);
   ask(order);
 }
 
 // The pipe holds many lines of some hundred bytes. One that does not fit means that the supervisor
-// has stopped reading, which answer() finds.
-void Channel::ask(const Json& message) {
-  const std::string line = message.dump() + "\n";
+// has stopped reading, which next() finds.
+void Channel::ask(const Json& question) {
+  const std::string line = question.dump() + "\n";
   ::send(file_.fd(), line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 void Channel::set_over(const char* why, const char* text) {
-  if (!over()) said_.update({{"over", why}, {"text", text}});
+  if (over()) return;
+  const auto whole = fmt::format("the peer {} cannot be used: {}", library_, text);
+  said_.update({{"over", why}, {"text", text}, {"whole", whole}});
 }
 
 std::string Channel::text(const char* key) const {
@@ -132,27 +125,21 @@ std::optional<std::string> Channel::take_line() {
     if (!open) set_over("broken", "its supervisor ended early");
   }
   const std::size_t end = pending_.find('\n');
-  if (end == std::string::npos) {
-    if (pending_.size() > kLongestLine) set_over("broken", "its supervisor sends no whole line");
-    return std::nullopt;
-  }
+  if (end == std::string::npos) return std::nullopt;
   std::string line = pending_.substr(0, end);
   pending_.erase(0, end + 1);
   return line;
 }
 
-std::optional<std::string> Channel::take(const std::string& line) {
-  const Json message = parse_json(line, "a message of supervisor.py");
-  if (const auto text = text_at(message, {"note"})) note("{}", one_line(*text));
-  said_.update(message);
-  return text_at(message, {"said"});
-}
-
-std::optional<std::string> Channel::answer() {
+// The next value of this key; nothing if it is over.
+std::optional<Json> Channel::next(const char* key) {
   const auto asked = Clock::now();
   while (!over()) {
     if (const auto line = take_line()) {
-      if (auto said = take(*line)) return said;
+      const Json message = parse_json(*line, "a message of supervisor.py");
+      if (const auto text = text_at(message, {"note"})) note("{}", one_line(*text));
+      said_.update(message);
+      if (message.contains(key)) return message.at(key);
     } else if (stop_ && stop_()) {
       set_over("stop", "was given up");
     } else if (seconds_since(asked) > timeout_s_ + kGrace_s) {
@@ -162,82 +149,37 @@ std::optional<std::string> Channel::answer() {
   return std::nullopt;
 }
 
-bool Channel::await(const std::string& type, const Read& read) {
-  const auto line = answer();
-  if (!line && text("over") == "stop") return false;
-  if (!line) gone();
-  const std::string expected =
-      fmt::format("expected a message \"{}\", found {}", type, in_quotes(*line));
-  Json message;
-  std::string found;
-  try {
-    message = parse_json(*line, "its message");
-    found = JsonReader(message, "$").string("type", "");
-  } catch (const Error& error) {
-    broken(expected + ": " + one_line(error.what()));
-  }
-  if (found == "error") complain(message);
-  if (found != type) broken(expected);
-  check(message, read);
-  return true;
-}
-
-void Channel::must(const std::string& type, const Read& read) {
-  if (!await(type, read)) fail(ErrorKind::io, "the peer {} was given up", library_);
-}
-
-void Channel::check(const Json& message, const Read& read) {
-  try {
-    JsonReader reader(message, "$");
-    reader.string("type", "");
-    read(reader);
-    reader.finish();
-  } catch (const Error& error) {
-    broken(fmt::format("its message {}: {}", in_quotes(message.dump()), one_line(error.what())));
-  }
-}
-
-// "; it printed last: ..."; it is over then.
-std::string Channel::last_words() {
-  if (!over()) ask({{"type", "stop"}});
-  while (!over()) answer();
+Json Channel::answer() {
+  if (const auto message = next("said")) return *message;
   end();
-  return text("words");
+  const std::string why = text("over"), whole = text("whole");
+  if (why == "stop") return nullptr;
+  if (why == "timeout") throw CaseOver(CaseOver::Why::timeout, whole);
+  if (why == "skipped") throw CaseOver(CaseOver::Why::skipped, whole);
+  throw Error(why == "memory" ? ErrorKind::memory : ErrorKind::io, whole);
 }
 
-void Channel::broken(std::string why) {
-  if (const auto at = why.find(folder_ + "/"); at != std::string::npos) {
-    why.erase(at, folder_.size() + 1);
-  }
-  const std::string words = last_words();
-  fail(ErrorKind::io, "the peer {} cannot be used: {}{}", library_, why, words);
+Json Channel::needed_answer() {
+  Json message = answer();
+  if (message.is_null()) fail(ErrorKind::io, "the peer {} was given up", library_);
+  return message;
 }
 
-// The adapter's own account of its failure.
-void Channel::complain(const Json& message) {
-  Complaint complaint;
-  check(message, [&](JsonReader& reader) { complaint = read_complaint(reader); });
-  const std::string words = last_words();
-  const std::string whole = fmt::format("the peer {}: {}", library_, complaint.text);
-  if (complaint.kind == "unsupported") throw CaseOver(CaseOver::Why::skipped, whole);
-  throw Error(complaint.kind == "memory" ? ErrorKind::memory : ErrorKind::io, whole + words);
-}
-
-// Nothing came.
-void Channel::gone() {
-  if (!said_.contains("whole")) broken(text("text"));
-  end();
-  if (text("over") == "timeout") throw CaseOver(CaseOver::Why::timeout, text("whole"));
-  throw Error(text("over") == "memory" ? ErrorKind::memory : ErrorKind::io, text("whole"));
+void Channel::broken(const std::string& why) {
+  ask({{"type", "stop"}, {"why", why}});
+  stop_ = nullptr;
+  needed_answer();
+  fail(ErrorKind::io, "the peer {} cannot be used: {}", library_, why);
 }
 
 Json Channel::finish() {
-  Json account = Json::object();
-  if (over()) return account;
+  if (over()) return Json::object();
   stop_ = nullptr;
   ask({{"type", "end"}});
-  must("done", [&](JsonReader& reader) { account = read_done(reader); });
-  account["ended"] = answer() ? "said more than was asked" : text("text");
+  Json account = answer();
+  account.erase("type");
+  next("said");
+  account["ended"] = text("text");
   end();
   return account;
 }

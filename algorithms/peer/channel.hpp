@@ -1,8 +1,6 @@
 // A process that mfbench does not trust, by way of peers/common/supervisor.py: that has a folder
-// for it, starts it there, limits what it takes and ends it with all that descends from it.
-// peers/common/mfpeer.py has the conversation. Whatever comes from the other side is checked; what
-// is wrong with it ends the process and is thrown: Error(memory), CaseOver, or Error(io), which say
-// what it printed last.
+// for it, starts it there, checks its answers, limits what it takes and ends it with all that
+// descends from it. peers/common/mfpeer.py has the conversation.
 #pragma once
 
 #include <sys/types.h>
@@ -19,8 +17,8 @@ namespace mf::peer {
 
 class Channel {
  public:
-  // A supervisor in that Python, with a folder for `bytes`. What the adapter of `library` prints
-  // goes to `log`; empty: nowhere. Throws Error(io).
+  // A supervisor in that Python, with a folder for `bytes`. The adapter of `library` prints to
+  // `log`; empty: nowhere. Throws Error(io).
   Channel(const std::string& python, std::string library, double bytes,
           const std::string& log = "");
   ~Channel() { end(); }
@@ -32,29 +30,23 @@ class Channel {
   const Json& said() const { return said_; }
 
   // Starts the adapter. `stop` is asked ten times a second while an answer is awaited.
-  void start(const Json& order, std::function<bool()> stop = nullptr);
-  void ask(const Json& message);
-  std::optional<std::string> answer();  // the next line of the adapter; nothing if it is over
-
-  using Read = std::function<void(JsonReader&)>;
-  // A message of this type, whose keys `read` takes. False: `stop` said so.
-  bool await(const std::string& type, const Read& read);
-  void must(const std::string& type, const Read& read);  // throws in that case
-  [[noreturn]] void broken(std::string why);
+  void start(const Json& order, std::function<bool()> stop);
+  void ask(const Json& question);
+  // The next message of the adapter. If it is over, nothing is left of it: throws Error(memory),
+  // CaseOver, or Error(io), which say what it printed last. Null if `stop` said so.
+  Json answer();
+  Json needed_answer();                              // throws in that case, too
+  [[noreturn]] void broken(const std::string& why);  // its files are wrong: as an answer would be
 
   Json finish();  // asks it to end, waits a little, and ends it: its own account, an object
   void end();     // nothing of it is left after that
 
  private:
   std::optional<std::string> take_line();
-  std::optional<std::string> take(const std::string& line);
-  void check(const Json& message, const Read& read);
+  std::optional<Json> next(const char* key);
   void set_over(const char* why, const char* text);
   std::string text(const char* key) const;
   bool over() const { return said_.contains("over"); }
-  std::string last_words();
-  [[noreturn]] void complain(const Json& message);
-  [[noreturn]] void gone();
 
   std::string library_;
   pid_t pid_ = -1;

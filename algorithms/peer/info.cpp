@@ -1,17 +1,22 @@
-// Every algorithm of every library as one of mfbench's: peer:LIBRARY:ALGORITHM.
+// Every algorithm of every library as one of mfbench's: peer:LIBRARY:ALGORITHM; and where its
+// adapter, its environment and its program are.
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
+#include <cstdlib>
 #include <filesystem>
+#include <map>
+#include <sstream>
 #include <utility>
 
-#include "algorithms/core/declared_param.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/core/threads_param.hpp"
 #include "algorithms/peer/libraries.hpp"
-#include "algorithms/peer/places.hpp"
 #include "base/error.hpp"
+#include "base/files/open_file.hpp"
+#include "base/files/shared_folder.hpp"
+#include "base/json/json.hpp"
 #include "base/text.hpp"
 
 namespace mf {
@@ -21,10 +26,43 @@ namespace fs = std::filesystem;
 
 constexpr const char* kForm = "peer.json";
 
+std::string variable(const char* name, const std::string& fallback = "") {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0' ? value : fallback;
+}
+
+// Relative paths are those of whoever called mfbench.
+std::string of_caller(const fs::path& path) {
+  std::error_code ignored;
+  return path.empty() ? "" : fs::absolute(path, ignored).string();
+}
+
+// Empty if there is none.
+std::string peers_folder() {
+  const std::string own = of_caller(variable("MFBENCH_PEER_SCRIPTS"));
+  const auto supervisor = beside_program("peers/common/supervisor.py");
+  if (!own.empty() || !supervisor) return own;
+  return fs::path(*supervisor).parent_path().parent_path().string();
+}
+
+std::string named_python() { return variable("PYTHON", "python3"); }
+
+// A path, or a name that is looked for as a shell does.
+std::string callers_python() {
+  const fs::path named = named_python();
+  auto folders = named_folders("PATH");
+  if (named.has_parent_path()) folders = {"."};
+  for (const auto& folder : folders) {
+    const std::string found = of_caller(folder / named);  // an absolute one is itself
+    if (access(found.c_str(), X_OK) == 0) return found;
+  }
+  return "";
+}
+
 // Names become parts of specs, files and commands.
 void check_name(const std::string& name, const std::string& where) {
-  const auto plain = [](unsigned char c) { return std::islower(c) || std::isdigit(c) || c == '_'; };
-  if (!name.empty() && std::all_of(name.begin(), name.end(), plain)) return;
+  constexpr const char* kPlain = "abcdefghijklmnopqrstuvwxyz0123456789_";
+  if (!name.empty() && name.find_first_not_of(kPlain) == name.npos) return;
   fail(ErrorKind::usage, "{}: found {}, expected a name of a to z, 0 to 9 and _", where,
        in_quotes(name));
 }
@@ -45,7 +83,59 @@ void read_each(JsonReader& reader, const std::string& key, const Read& read) {
   }
 }
 
-// Limits that end a peer.
+constexpr Names kTypes{std::to_array<Named<ParamSpec::Type>>({{"boolean", ParamSpec::Type::boolean},
+                                                              {"integer", ParamSpec::Type::integer},
+                                                              {"number", ParamSpec::Type::number},
+                                                              {"choice", ParamSpec::Type::choice},
+                                                              {"text", ParamSpec::Type::text}})};
+
+// A parameter that the file declares.
+ParamSpec read_param(const std::string& name, JsonReader& reader) {
+  constexpr double kMost = 1e15;
+  ParamSpec spec;
+  spec.name = name;
+  for (const char* key : {"type", "default"}) reader.require(key);
+  spec.type = *kTypes.find(reader.choice("type", "", kTypes.all()));
+  if (spec.type == ParamSpec::Type::boolean) {
+    spec.fallback = reader.boolean("default", false);
+  } else if (spec.type == ParamSpec::Type::text) {
+    spec.fallback = reader.string("default", "");
+  } else if (spec.type == ParamSpec::Type::choice) {
+    const Json& words = reader.require("choices");
+    const auto is_word = [](const Json& one) { return one.is_string(); };
+    if (!words.is_array() || words.empty() || !std::all_of(words.begin(), words.end(), is_word)) {
+      fail(ErrorKind::usage, "{}: found {}, expected a list of strings", reader.path("choices"),
+           describe(words));
+    }
+    spec.choices = words.get<std::vector<std::string>>();
+    spec.fallback = reader.choice("default", "", spec.choices);
+  } else {
+    for (const char* key : {"min", "max"}) reader.require(key);
+    spec.min = reader.number("min", 0, -kMost, kMost);
+    spec.max = reader.number("max", 0, spec.min, kMost);
+    if (spec.type == ParamSpec::Type::number) {
+      spec.fallback = reader.number("default", 0, spec.min, spec.max);
+    } else {
+      spec.fallback = reader.integer("default", 0, static_cast<std::int64_t>(spec.min),
+                                     static_cast<std::int64_t>(spec.max));
+    }
+  }
+  spec.unit = reader.string("unit", "");
+  spec.help = reader.name("help");
+  if (reader.boolean("silent", false)) spec.silent_value = spec.fallback;
+  return spec;
+}
+
+// One of them has this name and type.
+void expect_param(const std::vector<ParamSpec>& params, const std::string& name,
+                  ParamSpec::Type type, const std::string& where) {
+  const auto is_it = [&](const auto& spec) { return spec.name == name && spec.type == type; };
+  if (std::any_of(params.begin(), params.end(), is_it)) return;
+  fail(ErrorKind::usage, "{}: expected {} among the parameters, of the type {}", where,
+       in_quotes(name), kTypes.of(type));
+}
+
+// Of every peer: limits that end it.
 std::vector<ParamSpec> limits() {
   return {
       ParamSpec::number("scratch_gb", 0, 0, 1e6,
@@ -67,23 +157,53 @@ std::vector<ParamSpec> read_params(JsonReader& reader) {
       fail(ErrorKind::usage, "{}: an entry of a spec has this key already, expected another name",
            one.where());
     }
-    params.push_back(read_declared_param(name, one));
+    params.push_back(read_param(name, one));
   });
   expect_param(params, "factors", ParamSpec::Type::integer, reader.path("params"));
   return params;
 }
 
-void read_memory(JsonReader& of, PeerAlgorithm& algorithm) {
-  if (of.find("memory") == nullptr) return;
+// The memory of its process, as measured.
+struct PeerMemory {
+  std::map<std::string, double> bytes;  // by the keys of docs/peers.md; empty: unknown
+  std::string not_counted;              // in these numbers
+  bool limits_addresses = false;
+
+  ProcessNeed need(const Params& params, const ProblemShape& shape) const {
+    ProcessNeed need;
+    need.limit_bytes = params.number("memory_gb") * (1 << 30);
+    if (bytes.empty()) {
+      need.unknown = params.has("program") ? "a program of one's own takes what it takes"
+                                           : "its peer.json says nothing of its memory";
+      return need;
+    }
+    const auto nnz = static_cast<double>(shape.nnz), rows = shape.rows(),
+               factors = static_cast<double>(params.integer("factors"));
+    const auto batch = params.has("batch") ? std::min(params.integer("batch"), shape.nnz) : 0;
+    need.bytes = bytes.at("base_bytes") + bytes.at("of_rating") * nnz + bytes.at("of_row") * rows +
+                 bytes.at("of_number") * rows * factors +
+                 bytes.at("of_batch_number") * factors * static_cast<double>(batch);
+    need.of_further_point =
+        bytes.at("kept_of_rating") * nnz + bytes.at("kept_of_number") * rows * factors;
+    need.unknown =
+        on_device(params) ? "the GPU's memory, and what CUDA takes of the host" : not_counted;
+    return need;
+  }
+};
+
+// An algorithm's own, or its library's.
+PeerMemory read_memory(JsonReader& of, PeerMemory memory = {}) {
+  if (of.find("memory") == nullptr) return memory;
   JsonReader reader(of.require("memory"), of.path("memory"));
   reader.require("base_bytes");
   for (const char* key : {"base_bytes", "of_rating", "of_number", "of_row", "of_batch_number",
                           "kept_of_rating", "kept_of_number"}) {
-    algorithm.memory[key] = reader.number(key, 0, 0, 1e15);
+    memory.bytes[key] = reader.number(key, 0, 0, 1e15);
   }
-  algorithm.limits_addresses = reader.boolean("limits_addresses", false);
-  algorithm.not_counted = reader.string("not_counted", "");
+  memory.limits_addresses = reader.boolean("limits_addresses", false);
+  memory.not_counted = reader.string("not_counted", "");
   reader.finish();
+  return memory;
 }
 
 // The parameters of our loss, and how its L2 grows with a row.
@@ -103,9 +223,22 @@ std::function<ImplicitLoss(const Params&)> read_implicit(JsonReader& of,
   };
 }
 
-void read_algorithm(const PeerLibrary& library, PeerAlgorithm& algorithm, JsonReader& reader) {
+std::optional<std::string> why_unsupported(const PeerLibrary& library, const Params& params) {
+  if (auto why = peer::why_no_adapter(library)) return why;
+  if (!library.is_program || !peer::find_program(params.text("program")).empty()) return {};
+  const auto folders = named_folders("MFBENCH_PROGRAMS");
+  return fmt::format(
+      "`program`: {} lies in no folder that MFBENCH_PROGRAMS names ({}); a spec by itself "
+      "starts no program: set it to the folders whose programs specs may run, separated by colons",
+      in_quotes(params.text("program")), folders.empty() ? "it is not set" : join(folders, ":"));
+}
+
+PeerAlgorithm read_algorithm(const PeerLibrary& library, const std::string& name,
+                             const PeerMemory& usual, JsonReader& reader) {
+  PeerAlgorithm algorithm;
+  algorithm.name = name;
   AlgorithmInfo& info = algorithm.info;
-  info.name = fmt::format("peer:{}:{}", library.name, algorithm.name);
+  info.name = fmt::format("peer:{}:{}", library.name, name);
   info.family = "peer";
   info.title = "Other people's libraries";
   info.summary = library.name + ": " + reader.name("summary");
@@ -114,18 +247,27 @@ void read_algorithm(const PeerLibrary& library, PeerAlgorithm& algorithm, JsonRe
   info.method = *kMethods.find(reader.choice("method", "", kMethods.all()));
   info.deterministic = reader.boolean("deterministic", false);
   info.uses_learning_rate = reader.boolean("uses_learning_rate", false);
-  algorithm.foreign.repeats_epochs = !reader.boolean("each_epoch", false);
-  algorithm.foreign.usual = reader.boolean("usual", false);
-  algorithm.foreign.takes_test = reader.boolean("takes_test", false);
   info.params = read_params(reader);
   info.implicit = read_implicit(reader, info.params);
+  // A model to read and one to keep; the process has the rest.
+  info.memory = [](const Params&) { return MemoryUse{.host = {.number = 12, .row = 12}}; };
+  const PeerMemory memory = read_memory(reader, usual);
   algorithm.changes_rate = reader.boolean("changes_rate", false);
-  read_memory(reader, algorithm);
+  algorithm.limits_addresses = memory.limits_addresses;
+  info.foreign = std::make_shared<const ForeignInfo>(ForeignInfo{
+      .repeats_epochs = !reader.boolean("each_epoch", false),
+      .takes_test = reader.boolean("takes_test", false),
+      .usual = reader.boolean("usual", false),
+      .process = [=](auto& params, auto& shape) { return memory.need(params, shape); }});
+  return algorithm;
 }
 
 std::vector<PeerLibrary> read_libraries() {
+  std::vector<std::string> folders;
+  if (auto own = peers_folder(); !own.empty()) folders.push_back(std::move(own));
+  for (const auto& more : named_folders("MFBENCH_PEERS_PATH")) folders.push_back(of_caller(more));
   std::vector<PeerLibrary> all;
-  for (const auto& top : peer::peers_folders()) {
+  for (const auto& top : folders) {
     std::error_code error;
     for (fs::directory_iterator at(top, error), end; !error && at != end; at.increment(error)) {
       if (is_taken(at->path() / kForm)) all.push_back(read_peer_library(at->path().string()));
@@ -140,56 +282,13 @@ std::vector<PeerLibrary> read_libraries() {
        same->name, same->folder, std::next(same)->folder);
 }
 
-ProcessNeed process_need(const PeerAlgorithm& algorithm, const Params& params,
-                         const ProblemShape& shape) {
-  ProcessNeed need;
-  need.limit_bytes = params.number("memory_gb") * (1 << 30);
-  if (algorithm.memory.empty()) {
-    need.unknown = params.has("program") ? "a program of one's own takes what it takes"
-                                         : "its peer.json says nothing of its memory";
-    return need;
-  }
-  const auto nnz = static_cast<double>(shape.nnz), rows = shape.rows(),
-             factors = static_cast<double>(params.integer("factors"));
-  const auto batch = params.has("batch") ? std::min(params.integer("batch"), shape.nnz) : 0;
-  const auto of = [&](const char* key) { return algorithm.memory.at(key); };
-  need.bytes = of("base_bytes") + of("of_rating") * nnz + of("of_row") * rows +
-               of("of_number") * rows * factors +
-               of("of_batch_number") * factors * static_cast<double>(batch);
-  need.of_further_point = of("kept_of_rating") * nnz + of("kept_of_number") * rows * factors;
-  need.unknown = on_device(params) ? "the GPU's memory, and what CUDA takes of the host"
-                                   : algorithm.not_counted;
-  return need;
-}
-
-std::optional<std::string> why_unsupported(const PeerLibrary& library, const Params& params) {
-  if (auto why = peer::why_no_adapter(library.folder, library.environment)) return why;
-  try {
-    if (library.is_program) peer::find_program(params.text("program"));
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return std::nullopt;
-}
-
-AlgorithmInfo info_of(const PeerLibrary& library, const PeerAlgorithm& algorithm) {
-  AlgorithmInfo info = algorithm.info;
-  ForeignInfo foreign = algorithm.foreign;
-  foreign.process = [&](const Params& params, const ProblemShape& shape) {
-    return process_need(algorithm, params, shape);
-  };
-  info.foreign = std::make_shared<const ForeignInfo>(std::move(foreign));
-  // A model to read and one to keep; the process has the rest.
-  info.memory = [](const Params&) { return MemoryUse{.host = {.number = 12, .row = 12}}; };
-  info.supports = [&library](const Params& params, const ProblemShape&) {
-    return why_unsupported(library, params);
-  };
-  return info;
-}
-
 const RegisterSource registered([] {
   for (const auto& library : peer_libraries()) {
-    for (const auto& algorithm : library.algorithms) register_info(info_of(library, algorithm));
+    for (const auto& algorithm : library.algorithms) {
+      AlgorithmInfo info = algorithm.info;
+      info.supports = [&](const Params& params, auto&) { return why_unsupported(library, params); };
+      register_info(std::move(info));
+    }
   }
 });
 
@@ -214,12 +313,9 @@ PeerLibrary read_peer_library(const std::string& folder) {
     first = {ParamSpec::text("program", "its path, in a folder that MFBENCH_PROGRAMS names")};
   }
   if (reader.boolean("threads", true)) last.insert(last.begin(), threads_param());
-  PeerAlgorithm usual;
-  read_memory(reader, usual);
+  const PeerMemory memory = read_memory(reader);
   read_each(reader, "algorithms", [&](const std::string& name, JsonReader& one) {
-    PeerAlgorithm algorithm = usual;
-    algorithm.name = name;
-    read_algorithm(library, algorithm, one);
+    auto algorithm = read_algorithm(library, name, memory, one);
     auto& params = algorithm.info.params;
     params = join_params(join_params(first, params), last);
     library.algorithms.push_back(std::move(algorithm));
@@ -233,4 +329,58 @@ const std::vector<PeerLibrary>& peer_libraries() {
   return libraries;
 }
 
+namespace peer {
+
+std::string supervisor_script() { return peers_folder() + "/common/supervisor.py"; }
+
+std::string environments_folder() {
+  const std::string own = of_caller(variable("MFBENCH_PEERS")), peers = peers_folder();
+  if (!own.empty() || peers.empty()) return own;
+  return (fs::path(peers).parent_path() / "build" / "peers").string();
+}
+
+std::string python_of(const std::string& environment) {
+  if (environment == kCallersPython) return callers_python();
+  const std::string python = environments_folder() + "/" + environment + "/bin/python3";
+  return access(python.c_str(), X_OK) == 0 ? python : "";
+}
+
+std::vector<std::string> installed_packages(const std::string& environment) {
+  const std::string file = environments_folder() + "/" + environment + "/installed.txt";
+  std::vector<std::string> lines;
+  if (!is_taken(file)) return lines;
+  std::istringstream in(read_text(file, Origin::found));
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+std::optional<std::string> why_no_adapter(const PeerLibrary& library) {
+  if (access(supervisor_script().c_str(), F_OK) != 0) {
+    return "the adapters of other libraries are not beside this program; MFBENCH_PEER_SCRIPTS "
+           "names their folder, peers of the source";
+  }
+  if (access((library.folder + "/adapter.py").c_str(), F_OK) != 0) {
+    return fmt::format("the folder {} has no adapter.py", library.name);
+  }
+  if (!python_of(library.environment).empty()) return std::nullopt;
+  if (library.environment == kCallersPython) {
+    return fmt::format("found no program {} to start it with: set PYTHON to a Python",
+                       named_python());
+  }
+  return fmt::format(
+      "{0} is not installed: ./dev peers {0} does it (MFBENCH_PEERS may name another folder)",
+      library.environment);
+}
+
+std::string find_program(const std::string& named) {
+  for (const auto& folder : named_folders("MFBENCH_PROGRAMS")) {
+    std::error_code error;
+    const fs::path top = fs::canonical(folder, error), found = fs::canonical(top / named, error);
+    const bool inside = found.string().starts_with(top.string() + "/");
+    if (inside && fs::is_regular_file(found, error)) return found.string();
+  }
+  return "";
+}
+
+}  // namespace peer
 }  // namespace mf

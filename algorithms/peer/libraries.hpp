@@ -1,8 +1,9 @@
-// The libraries that mfbench races against, each as the peer.json in its folder says. The meaning
-// of a parameter to the library, and to its adapter: docs/peers.md.
+// The libraries that mfbench races against, each as the peer.json in its folder says, and where
+// their adapters, environments and programs are. The meaning of a parameter to the library, and to
+// its adapter: docs/peers.md.
 #pragma once
 
-#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,13 +12,9 @@
 namespace mf {
 
 struct PeerAlgorithm {
-  std::string name;    // "als"
-  AlgorithmInfo info;  // as mfbench has it: "peer:implicit:als"
-  ForeignInfo foreign;
+  std::string name;           // "als"
+  AlgorithmInfo info;         // as mfbench has it: "peer:implicit:als"
   bool changes_rate = false;  // between epochs, as a schedule may ask
-  // Bytes at the peak of its process, as measured, by the keys of docs/peers.md; empty: unknown.
-  std::map<std::string, double> memory;
-  std::string not_counted;  // what is not in these numbers
   // A limit of its address space refuses nothing but memory: it does not reserve far more than it
   // uses, as CUDA and Java do.
   bool limits_addresses = false;
@@ -36,11 +33,38 @@ inline bool on_device(const Params& params) {
   return params.has("device") && params.text("device") == "cuda";
 }
 
-// For all folders of peers (places.hpp), in the order of their names. Read once; throws
-// Error(usage) that names the file and the place in it.
+// Those of MFBENCH_PEER_SCRIPTS, or else of `peers` beside this program, and of the folders in
+// MFBENCH_PEERS_PATH, in the order of their names. Read once; throws Error(usage) that names the
+// file and the place in it.
 const std::vector<PeerLibrary>& peer_libraries();
 
 // One of them, by its peer.json. Throws an Error that names the file and the place in it.
 PeerLibrary read_peer_library(const std::string& folder);
 
+namespace peer {
+
+std::string supervisor_script();
+
+// The folder of the environments that `./dev peers` makes: MFBENCH_PEERS, or build/peers beside
+// `peers`. Empty if there is neither.
+std::string environments_folder();
+
+// The environment of libraries of one's own that `./dev peers` has nothing to do with: the Python
+// that PYTHON names, or else python3.
+inline constexpr const char* kCallersPython = "python";
+
+// The Python of an environment; empty if it is not installed.
+std::string python_of(const std::string& environment);
+
+// "NAME==VERSION" of what its environment was made from, as ./dev peers noted; empty: not known.
+std::vector<std::string> installed_packages(const std::string& environment);
+
+// Why the adapter of a library cannot run here, and what to do about it; or nothing.
+std::optional<std::string> why_no_adapter(const PeerLibrary& library);
+
+// The program that a spec names: a path in one of the folders of MFBENCH_PROGRAMS (separated by
+// colons), absolute or from one of them, after all links. A spec by itself starts none: empty.
+std::string find_program(const std::string& named);
+
+}  // namespace peer
 }  // namespace mf

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -10,10 +11,8 @@
 #include "algorithms/core/foreign.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/peer/channel.hpp"
+#include "algorithms/peer/files.hpp"
 #include "algorithms/peer/libraries.hpp"
-#include "algorithms/peer/messages.hpp"
-#include "algorithms/peer/places.hpp"
-#include "algorithms/peer/training_files.hpp"
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/files/npy.hpp"
@@ -24,8 +23,8 @@
 namespace mf {
 namespace {
 
-constexpr double kShareOfMemory = 0.9;   // of the available, if no limit is asked for
-constexpr double kClockSlack_s = 0.005;  // two clocks of one machine, read one after the other
+constexpr int kProtocol = 1;
+constexpr double kShareOfMemory = 0.9;  // of the available, if no limit is asked for
 
 class Peer : public Algorithm, public Foreign {
  public:
@@ -50,17 +49,16 @@ class Peer : public Algorithm, public Foreign {
     const std::int64_t until = first.epoch + count - 1;
     const auto asked = Clock::now();
     channel_->ask({{"type", "train"}, {"until", until}, {"learning_rate", first.learning_rate}});
-    peer::Trained trained;
-    const bool answered = channel_->await(
-        "epoch", [&](JsonReader& reader) { trained = peer::read_trained(reader, until); });
-    const double wall_s = seconds_since(asked);
-    wall_s_ += wall_s;
+    const Json answer = channel_->answer();
+    wall_s_ += seconds_since(asked);
     ++calls_;
-    if (!answered) {  // given up: the harness asks the same question
-      channel_->end();
-      return 0;
-    }
-    take(trained, wall_s);
+    if (answer.is_null()) return 0;  // given up: the harness asks the same question
+    // Libraries that begin again report the whole of the new run.
+    const double trained_s = answer.at("train_s").get<double>();
+    worked_s_ += trained_s - (repeats() ? 0 : train_s_);
+    train_s_ = trained_s;
+    if (const auto rmse = answer.find("rmse"); rmse != answer.end())
+      reported_ = rmse->is_null() ? std::nan("") : rmse->get<double>();
     fetched_ = false;
     return count * updates();
   }
@@ -84,18 +82,18 @@ class Peer : public Algorithm, public Foreign {
 
   Json facts() const override {
     return {{"library", library_.name},
-            {"version", hello_.version},
-            {"build", hello_.build},
+            {"version", hello_.at("version").get<std::string>().substr(0, 100)},
+            {"build", hello_.value("build", Json::object())},
             {"packages", peer::installed_packages(library_.environment)},
-            {"starts_from", hello_.starts_from},
-            {"restarts", !hello_.each_epoch},
-            {"evaluated_by", algorithm_.foreign.takes_test ? "program" : "mfbench"},
+            {"starts_from", hello_.value("starts_from", "library")},
+            {"restarts", repeats()},
+            {"evaluated_by", evaluated_by()},
             {"network", channel_->said().at("network")},
             {"network_why", channel_->said().at("why")},
             {"confined", channel_->said().at("confined")},
             {"data_in_memory", files_->in_memory()},
             {"data_bytes", files_->bytes()},
-            {"warm_up_s", or_null(hello_.warm_up_s)},
+            {"warm_up_s", hello_.value("warm_up_s", Json())},
             {"convert_s", converted_s_},
             {"memory_limit_bytes", memory_limit_bytes_}};
   }
@@ -121,8 +119,8 @@ class Peer : public Algorithm, public Foreign {
     account["exchange_s"] = std::max(0.0, wall_s_ - worked_s_);
     account["cpu_s"] = cpu_s();
     account["peak_bytes"] = integer_at(channel_->said(), {"peak_bytes"}).value_or(0);
-    account["planned_bytes"] = or_null(
-        find_algorithm(algorithm_.info.name).foreign->process(params_, shape_).bytes_of(calls_));
+    account["planned_bytes"] =
+        or_null(algorithm_.info.foreign->process(params_, shape_).bytes_of(calls_));
     return account;
   }
 
@@ -143,19 +141,15 @@ class Peer : public Algorithm, public Foreign {
       const PhaseScope phase(context.phases, "start");
       started_ = true;
       channel_->start(order(context), context.stop_requested);
-      channel_->must("hello", [&](JsonReader& r) { hello_ = peer::read_hello(r, library_.name); });
-      if (hello_.each_epoch == algorithm_.foreign.repeats_epochs) {
-        channel_->broken("its adapter and its peer.json do not agree: each_epoch");
-      }
+      hello_ = channel_->needed_answer();
     }
     const PhaseScope phase(context.phases, "convert");
-    channel_->must("converted", [&](JsonReader& r) { converted_s_ = peer::read_converted(r); });
+    converted_s_ = channel_->needed_answer().at("seconds").get<double>();
   }
 
   void fetch_model() {
     channel_->ask({{"type", "model"}});
-    peer::ModelFiles files;
-    channel_->must("model", [&](JsonReader& r) { files = peer::read_model_files(r); });
+    const Json files = channel_->needed_answer();
     try {
       model_ = peer::read_model(channel_->folder(), files, model_);
     } catch (const CaseOver&) {
@@ -167,39 +161,24 @@ class Peer : public Algorithm, public Foreign {
     fetched_ = true;
   }
 
-  // Libraries that begin again report the whole of the new run.
-  void take(const peer::Trained& trained, double wall_s) {
-    const double total = trained.seconds, before = hello_.each_epoch ? train_s_ : 0;
-    if (total < before) {
-      channel_->broken(
-          fmt::format("it had trained {} s, and {} s after another epoch", before, total));
-    }
-    if (total - before > wall_s + kClockSlack_s) {
-      channel_->broken(
-          fmt::format("it says that it has trained {} s in {} s", total - before, wall_s));
-    }
-    if (trained.rmse.has_value() != algorithm_.foreign.takes_test) {
-      channel_->broken(trained.rmse ? "it gave an RMSE of its own" : "it gave no RMSE of its own");
-    }
-    worked_s_ += total - before;
-    train_s_ = total;
-    reported_ = trained.rmse;
-  }
-
   // For implicit feedback, a pair of 0 was not observed (docs/spec.md), but a library would take it
   // for an observed one. Nothing if no pair is left out.
   std::optional<Ratings> only_observed(const Ratings& train, const ThreadTeam& team) const {
+    if (!algorithm_.info.implicit) return {};
     std::vector<std::uint8_t> keep(train.nnz());
     const auto values = train.values();
     std::transform(values.begin(), values.end(), keep.begin(), [](float r) { return r > 0; });
-    if (!algorithm_.info.implicit || std::count(keep.begin(), keep.end(), 0) == 0) return {};
+    if (std::count(keep.begin(), keep.end(), 0) == 0) return {};
     return select(train, keep, 1, team.size());
   }
 
+  bool repeats() const { return algorithm_.info.foreign->repeats_epochs; }
+  bool takes_test() const { return algorithm_.info.foreign->takes_test; }
+  const char* evaluated_by() const { return takes_test() ? "program" : "mfbench"; }
   std::int64_t updates() const { return visits_of_rating(algorithm_.info.method) * shape_.nnz; }
 
   double bytes_in_folder(const Context& context) const {
-    const std::int64_t test = algorithm_.foreign.takes_test ? context.foreign->test->bytes() : 0;
+    const std::int64_t test = takes_test() ? context.foreign->test->bytes() : 0;
     return static_cast<double>(test) + 2 * sizeof(float) * shape_.rows() * (model_.factors + 1);
   }
 
@@ -212,18 +191,18 @@ class Peer : public Algorithm, public Foreign {
                  ? context.foreign->training_files(python, context.phases)
                  : std::make_shared<const peer::TrainingFiles>(python, train, context.phases);
     const std::string folder = channel_->folder() + "/";
-    write_npy(folder + "initial_p.npy", model_.p.data(), model_.n_users, model_.factors,
-              model_.factors);
-    write_npy(folder + "initial_q.npy", model_.q.data(), model_.n_items, model_.factors,
-              model_.factors);
-    if (!algorithm_.foreign.takes_test) return;
-    write_npy(folder + "test_user.npy", context.foreign->test->users());
-    write_npy(folder + "test_item.npy", context.foreign->test->items());
-    write_npy(folder + "test_value.npy", context.foreign->test->values());
+    const std::int64_t f = model_.factors;
+    write_npy(folder + "initial_p.npy", model_.p.data(), model_.n_users, f, f);
+    write_npy(folder + "initial_q.npy", model_.q.data(), model_.n_items, f, f);
+    if (!takes_test()) return;
+    const Ratings& test = *context.foreign->test;
+    write_npy(folder + "test_user.npy", test.users());
+    write_npy(folder + "test_item.npy", test.items());
+    write_npy(folder + "test_value.npy", test.values());
   }
 
   Json request(const Context& context) const {
-    Json request = {{"protocol", peer::kProtocol},
+    Json request = {{"protocol", kProtocol},
                     {"library", library_.name},
                     {"algorithm", algorithm_.name},
                     {"params", params_.to_json()},
@@ -236,7 +215,7 @@ class Peer : public Algorithm, public Foreign {
                     {"factors", model_.factors},
                     {"model", kModelKinds.of(model_.kind)},
                     {"mean", model_.mean},
-                    {"evaluated_by", algorithm_.foreign.takes_test ? "program" : "mfbench"}};
+                    {"evaluated_by", evaluated_by()}};
     if (library_.is_program) request["program"] = peer::find_program(params_.text("program"));
     return request;
   }
@@ -245,22 +224,16 @@ class Peer : public Algorithm, public Foreign {
   std::int64_t memory_for_it() const {
     const auto available = static_cast<double>(memory_limit().available.bytes);
     const double asked = params_.number("memory_gb") * (1 << 30);
-    const double given = asked <= 0 ? kShareOfMemory * available
-                                    : (available > 0 ? std::min(asked, available) : asked);
-    return static_cast<std::int64_t>(given);
+    if (asked <= 0) return static_cast<std::int64_t>(kShareOfMemory * available);
+    return static_cast<std::int64_t>(available > 0 ? std::min(asked, available) : asked);
   }
 
-  // A program that the user has named may write wherever the user can.
   Json order(const Context& context) const {
     return {{"request", request(context)},
             {"adapter", library_.folder + "/adapter.py"},
             {"data", files_->folder()},
-            {"answers", 2},  // "hello" and "converted"
-            {"timeout_s", params_.number("timeout_s")},
-            {"limits_addresses", algorithm_.limits_addresses && !on_device(params_)},
-            {"scratch_gb", params_.number("scratch_gb")},
-            {"network", params_.has("cluster") && params_.boolean("cluster")},
-            {"confined", !library_.is_program}};
+            {"each_epoch", !repeats()},
+            {"limits_addresses", algorithm_.limits_addresses && !on_device(params_)}};
   }
 
   void check_rate(double rate) {
@@ -282,7 +255,7 @@ class Peer : public Algorithm, public Foreign {
   std::shared_ptr<const peer::TrainingFiles> files_;
   std::optional<peer::Channel> channel_;
   bool started_ = false;
-  peer::Hello hello_;
+  Json hello_;
   std::optional<double> rate_;
   double converted_s_ = 0;
   double train_s_ = 0;   // from the initial model to this one

@@ -9,15 +9,15 @@ mfbench puts its files there. The second line is the order: the adapter, its `re
 link, what it may take. All others are for the peer. Back come
 
     {"network": "none" or "host", "why": "...", "confined": [...]}    it has started
-    {"said": "a line of the peer", ...}                an answer; the peer's next line is not read before it is asked
+    {"said": {...}, ...}                               a message of the peer (answers.py): first "hello" and "converted",
+                                                       then one for each line of mfbench
     {"note": "..."}                                    for the user: the answer takes long
-    {"over": "timeout", "text": "...", "whole": "...", "words": "...", ...}
-                                                       nothing of it is left: why, in a sentence, its last words
+    {"over": "timeout", "text": "...", "whole": "...", ...}
+                                                       nothing of it is left: why, in a sentence with its last words
 
-{"said"} and {"over"} with the CPU seconds and the peak of the memory of all that it has started. {"type": "stop"} ends
-it. Without a second line there is the folder until mfbench closes the channel. Limits are looked at by the clock,
-whatever comes meanwhile. What the peer says is not understood here: mfbench does that. Nothing of its folder is read,
-so it may do there what it likes.
+{"said"} and {"over"} with the CPU seconds and the peak of the memory of all that it has started. {"type": "stop", "why":
+"..."} ends it. Without a second line there is the folder until mfbench closes the channel. Limits are looked at by the
+clock, whatever comes meanwhile. Nothing of the peer's folder is read, so it may do there what it likes.
 
 Python's standard library is enough for it: it runs in the environment of each library.
 """
@@ -38,6 +38,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # for the adapter, too: mfpeer, mfprogram
 
+from answers import Wrong, checked  # noqa: E402
 from confinement import confine, confinements, leave_network, libc  # noqa: E402
 
 LOOK_S = 0.1  # and the folder of the peer once a second
@@ -45,14 +46,13 @@ END_S = 3  # from "end" to its end, and from a closed channel to its status
 LONGEST_LINE = 1 << 16
 LONGEST_LOG, KEPT_OF_LOG = 64 << 20, 1 << 20
 PATIENCE_S = 60  # of the user, or half of timeout_s
+CLOCK_SLACK_S = 0.005  # two clocks of one machine, read one after the other
 MEMORY, PREFIX = "/dev/shm", "mfbench-peer-"
 # Beyond its memory, what an interpreter, its libraries, and stacks and heaps of threads reserve and do not use.
 RESERVED, RESERVED_BY_THREAD = 2 << 30, 160 << 20
 MOST_FILES = 100_000  # in its folder: more take too long to look at
 
-# An order has at least `adapter` and `timeout_s`.
-USUAL_ORDER = {"data": "", "answers": 0, "request": {"threads": 1, "memory_bytes": 0}, "limits_addresses": False,
-               "network": False, "confined": True, "scratch_gb": None}
+ANSWERS = {"train": "epoch", "model": "model", "end": "done"}  # to each question
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 
@@ -124,21 +124,21 @@ def limit(kind, bytes_):
         resource.setrlimit(kind, (bytes_, bytes_))
 
 
-def become_peer(order, folder, channel, facts, parent):
+def become_peer(order, folder, channel, mfbench, parent):
     """In a process of its own: a group of its own, no network, and an end with the supervisor."""
     threads, memory_bytes = order["request"]["threads"], order["request"]["memory_bytes"]
     os.setpgid(0, 0)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     os.close(folder.lock)
-    os.dup2(channel.fileno(), 3)
-    channel.close()
     os.chdir(folder.path)
     # Threads of BLAS within threads of a library slow both.
     os.environ.update(HOME=folder.path, TMPDIR=folder.path, OMP_NUM_THREADS=str(threads), OPENBLAS_NUM_THREADS="1",
                       MKL_NUM_THREADS="1")
     limit(resource.RLIMIT_CORE, 0)
-    network = ("host", "the parameter `cluster` asks for it") if order["network"] else leave_network()
-    confined = confinements() if order["confined"] else []
+    clustered = order["request"]["params"].get("cluster", False)
+    network = ("host", "the parameter `cluster` asks for it") if clustered else leave_network()
+    # A program that the user has named may write wherever the user can.
+    confined = [] if "program" in order["request"] else confinements()
     if confined:
         confine(folder.path, confined)
     if order["limits_addresses"] and memory_bytes:
@@ -146,8 +146,10 @@ def become_peer(order, folder, channel, facts, parent):
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(1)
-    os.write(facts, json.dumps({"network": network[0], "why": network[1], "confined": confined}).encode())
-    os.close(facts)
+    send(mfbench, network=network[0], why=network[1], confined=confined)
+    mfbench.close()
+    os.dup2(channel.fileno(), 3)
+    channel.close()
     sys.argv = [order["adapter"], folder.path]
     runpy.run_path(order["adapter"], run_name="__main__")
 
@@ -155,26 +157,17 @@ def become_peer(order, folder, channel, facts, parent):
 # ---- what has been started -----------------------------------------------------------------------
 
 def read(path):
-    """A file of the system; b"" where the process has ended. By descriptors: it is read often."""
+    """A file of the system; b"" if the process has ended."""
     try:
-        file = os.open(path, os.O_RDONLY)
+        with open(path, "rb", buffering=0) as file:
+            return file.read(1 << 16)
     except OSError:
         return b""
-    try:
-        return os.read(file, 1 << 16)
-    except OSError:
-        return b""
-    finally:
-        os.close(file)
 
 
 def children_of(pid):
     """Those of every thread: a child belongs to the thread that made it."""
-    try:
-        threads = os.listdir(f"/proc/{pid}/task")
-    except OSError:
-        return []
-    return [int(child) for thread in threads for child in read(f"/proc/{pid}/task/{thread}/children").split()]
+    return [int(child) for path in glob.glob(f"/proc/{pid}/task/*/children") for child in read(path).split()]
 
 
 def descendants():
@@ -232,32 +225,30 @@ def ending(status):
 
 
 class Over(Exception):
-    """why: what mfbench makes of it; text: follows "the peer NAME"."""
+    """why: what mfbench makes of it; text: follows "the peer NAME" and `joint`."""
 
-    def __init__(self, why, text):
+    def __init__(self, why, text, joint=""):
         super().__init__(text)
-        self.why, self.text = why, text
+        self.why, self.text, self.joint = why, text, joint or (" cannot be used: " if why == "broken" else " ")
 
     def whole(self, library):
-        if self.why == "broken":
-            return f"the peer {library} cannot be used: {self.text}"
-        return f"the peer {library} {self.text}" + (" before it had answered" if self.why == "ended" else "")
+        return f"the peer {library}{self.joint}{self.text}" + (" before it had answered" if self.why == "ended" else "")
 
 
 class Supervisor:
     def __init__(self, mfbench, peer, child, order, folder):
         self.mfbench, self.peer, self.child, self.order = mfbench, peer, child, order
         self.library, self.log, self.folder = order["library"], order["log"], folder.path
+        params = order["request"]["params"]
         self.questions, self.answers = b"", b""  # that are not whole, or not asked for
-        self.owed, self.timeout_s = order["answers"], order["timeout_s"]
+        self.owed, self.until, self.timeout_s = ["hello", "converted"], 0, params["timeout_s"]
         self.asked = self.next_look = self.next_weighing = time.monotonic()
         self.status = self.closed_at = self.end_by = None
         self.noted = False
-        self.cpu_s, self.peak_bytes = 0.0, 0
-        self.scratch_bytes = None
-        if order["scratch_gb"] is not None:
-            more = order["scratch_gb"] * 2**30 or 0.9 * free_below(self.folder)
-            self.scratch_bytes = bytes_below(self.folder) + more
+        self.trained_s = self.cpu_s = 0.0
+        self.peak_bytes = 0
+        more = params.get("scratch_gb", 0) * 2**30 or 0.9 * free_below(self.folder)
+        self.scratch_bytes = bytes_below(self.folder) + more
 
     def run(self):
         try:
@@ -277,8 +268,8 @@ class Supervisor:
             self.kill()
             if os.fstat(1).st_size > LONGEST_LOG:
                 os.ftruncate(1, KEPT_OF_LOG)
-            words = self.last_words()
-            self.tell(over=over.why, text=over.text, words=words, whole=over.whole(self.library) + words)
+            words = "" if over.why == "skipped" else self.last_words()
+            self.tell(over=over.why, text=over.text, whole=self.without_places(over.whole(self.library)) + words)
         except (BrokenPipeError, ConnectionResetError):
             pass  # mfbench is gone
         finally:
@@ -296,13 +287,14 @@ class Supervisor:
         data = self.mfbench.recv(1 << 16)
         *lines, self.questions = (self.questions + data).split(b"\n")
         for line in lines:
-            self.owed += 1
             self.asked = time.monotonic()
-            asked = json.loads(line)["type"]
-            if asked == "stop":
-                raise Over("ended", "was ended")
-            if asked == "end":
+            asked = json.loads(line)
+            if asked["type"] == "stop":
+                raise Over("broken", asked["why"])
+            if asked["type"] == "end":
                 self.timeout_s, self.end_by = END_S, float("inf")
+            self.until = asked.get("until", self.until)
+            self.owed.append(ANSWERS[asked["type"]])
             try:
                 self.peer.send(line + b"\n", socket.MSG_DONTWAIT)
             except OSError:
@@ -332,11 +324,29 @@ class Supervisor:
             if not end:
                 return
             self.answers = rest
-            self.owed -= 1
+            self.tell(said=self.understood(self.without_places(line.decode("utf-8", "replace"))))
             self.asked = time.monotonic()
             if self.end_by is not None:
                 self.end_by = self.asked + END_S
-            self.tell(said=self.without_places(line.decode("utf-8", "replace")))
+
+    def understood(self, line):
+        """The message in the next answer. Libraries that begin again report the whole of the new run."""
+        try:
+            message = checked(line, self.owed.pop(0), self.order, self.until)
+        except Wrong as wrong:
+            raise Over("broken", str(wrong)) from None
+        if message["type"] == "error":
+            why = {"unsupported": "skipped", "memory": "memory"}.get(message.get("kind"), "failed")
+            raise Over(why, message.get("message", "")[:500], joint=": ")
+        if message["type"] == "epoch":
+            before, total = self.trained_s if self.order["each_epoch"] else 0, message["train_s"]
+            wall_s = time.monotonic() - self.asked
+            if total < before:
+                raise Over("broken", f"it had trained {before:g} s, and {total:g} s after another epoch")
+            if total - before > wall_s + CLOCK_SLACK_S:
+                raise Over("broken", f"it says that it has trained {total - before:g} s in {wall_s:g} s")
+            self.trained_s = total
+        return message
 
     def without_places(self, text):
         """For a result file: variables in place of this machine's folders of environments and of adapters."""
@@ -345,7 +355,7 @@ class Supervisor:
                              (os.path.dirname(os.path.dirname(self.order["adapter"])), "$MFBENCH_PEERS_PATH")):
             if folder:
                 text = text.replace(folder + "/", name + "/")
-        return text
+        return text.replace(self.folder + "/", "")
 
     def last_words(self):
         """The last line of the log that is not blank, for a message."""
@@ -388,7 +398,7 @@ class Supervisor:
             raise Over("memory", f"took {mib(resident)} of memory, {mib(most)} are for it (memory_gb)")
         if os.fstat(1).st_size > LONGEST_LOG:
             raise Over("broken", f"it printed more than {mib(LONGEST_LOG)}")
-        if self.scratch_bytes is not None and now >= self.next_weighing:
+        if now >= self.next_weighing:
             if bytes_below(self.folder) > self.scratch_bytes:
                 raise Over("broken", f"it has more than {mib(self.scratch_bytes)} in its folder (scratch_gb)")
             self.next_weighing = now + max(1, 20 * (time.monotonic() - now))
@@ -457,32 +467,26 @@ def send(channel, **keys):
 
 
 def supervise(mfbench, order, folder):
-    for name in os.listdir(order["data"]) if order["data"] else []:
+    for name in os.listdir(order["data"]):
         if name.endswith(".npy"):
             os.symlink(f"{order['data']}/{name}", f"{folder.path}/{name}")
     with open(f"{folder.path}/request.json", "w", encoding="utf-8") as file:
         json.dump(order["request"], file, indent=1)
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     own, theirs = socket.socketpair()
-    facts, to_facts = os.pipe()
     here, child = os.getpid(), os.fork()
     if child == 0:
-        mfbench.close()
         own.close()
-        os.close(facts)
-        become_peer(order, folder, theirs, to_facts, here)
+        become_peer(order, folder, theirs, mfbench, here)
         return
     theirs.close()
-    os.close(to_facts)
-    with open(facts, "rb") as pipe:
-        send(mfbench, **json.loads(pipe.read() or b"{}"))
     Supervisor(mfbench, own, child, order, folder).run()
 
 
 def main():
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # by way of `finally`
-    mfbench, here, folder, log = socket.socket(fileno=3), os.getpid(), None, ""
+    mfbench, here, folder, log, first = socket.socket(fileno=3), os.getpid(), None, "", {"library": ""}
     try:
         first = next_line(mfbench)
         if first is None:
@@ -493,12 +497,13 @@ def main():
         send(mfbench, folder=folder.path, in_memory=folder.in_memory, confined=confinements())
         order = next_line(mfbench)
         if order is not None:
-            supervise(mfbench, {**USUAL_ORDER, **first, **order}, folder)
+            supervise(mfbench, {**first, **order}, folder)
     except OSError as error:
         if os.getpid() != here:
             raise
         with contextlib.suppress(OSError):  # mfbench may be gone
-            send(mfbench, over="broken", text=f"{error.filename}: {error.strerror}")
+            over = Over("broken", f"{error.filename}: {error.strerror}")
+            send(mfbench, over=over.why, text=over.text, whole=over.whole(first["library"]))
     finally:
         if os.getpid() == here:
             if folder:

@@ -26,8 +26,8 @@ TEXT = ["::", "\t", "\r\n", ":\n", "|", "%%MatrixMarket matrix coordinate real g
         "inf", "userId,movieId,rating", "user,item,rating,timestamp", "\xef\xbb\xbf", "20:36:00", "2005-09-06"]
 # Targets that read JSON, and pages that name its words.
 OF_JSON = {"catalog": ["datasets/fetch/catalog.json"], "spec": ["docs/spec.md", "docs/reference/algorithms.md"],
-           "split": ["docs/spec.md"], "model": [], "peer": [], "results": [], "channel": [], "packed": [],
-           "peer_json": ["docs/peers.md"], "study": [], "claim": []}
+           "split": ["docs/spec.md"], "model": [], "peer": [], "results": [], "packed": [], "study": [],
+           "peer_json": ["docs/peers.md"], "claim": []}
 ROW = "{:<14} {:>12} {:>9} {:>9} {:>9}"
 PLACE = pathlib.Path(".cache/fuzz")
 

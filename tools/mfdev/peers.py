@@ -3,6 +3,7 @@
 import concurrent.futures
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 
@@ -96,9 +97,15 @@ def install(name):
     (folder / "requirements.txt").write_bytes(asked)
     listed = output_of(folder / "bin/python3", "-m", "pip", "list", "--format=freeze", "--exclude", "pip",
                        "--disable-pip-version-check")
+    listed = without_folders(listed)
     (folder / "installed.txt").write_text(listed, encoding="utf-8")
     say(f"{name}: {' '.join(listed.split())}")
     return True
+
+
+def without_folders(listed):
+    """pip names a file by its place, "x @ file:///home/me/x-1.whl#sha256=..."; a result needs only its name."""
+    return re.sub(r" @ file:[^#\n]*/", " @ ", listed)
 
 
 def what_is_wrong(name, folder):

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "algorithms/peer/training_files.hpp"
+#include "algorithms/peer/files.hpp"
 #include "harness/experiment/spec.hpp"
 #include "harness/results/files/case_data.hpp"
 #include "harness/run/data/shared_ledger.hpp"

@@ -1,9 +1,13 @@
-// Files of a library in another process: the message that names its model, and the four files.
+// Files of a library in another process: the message that names its model, the four files, and the
+// peer.json of one that is installed.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string>
 
-#include "algorithms/peer/messages.hpp"
+#include "algorithms/peer/files.hpp"
+#include "algorithms/peer/libraries.hpp"
+#include "base/json/json_values.hpp"
 #include "testing/fuzz/mutate.hpp"
 #include "testing/fuzz/scratch.hpp"
 #include "testing/fuzz/target.hpp"
@@ -31,19 +35,33 @@ void peer_model(std::string_view input) {
     write_scratch(std::string("peer/") + kFiles[i], parts[i + 1]);
   }
   const Json message = parse_json(parts[0], "its message");
-  JsonReader reader(message, "$");
-  reader.string("type", "");
-  const auto files = peer::read_model_files(reader);
-  reader.finish();
+  for (const char* key : {"p", "q", "user_bias", "item_bias"}) {
+    const auto name = text_at(message, {key});
+    if (name && std::find(kFiles.begin(), kFiles.end(), *name) == kFiles.end()) return;
+  }
   ModelShape shape;
-  shape.kind = files.names.count("user_bias") != 0 ? ModelKind::biased : ModelKind::plain;
+  shape.kind = text_at(message, {"user_bias"}) ? ModelKind::biased : ModelKind::plain;
   shape.n_users = 3;
   shape.n_items = 2;
   shape.factors = 2;
-  check(peer::read_model(scratch() / "peer", files, shape), shape);
+  check(peer::read_model(scratch() / "peer", message, shape), shape);
+}
+
+void peer_json(std::string_view input) {
+  write_scratch("libraries/fuzz/peer.json", input);
+  const Json none = Json::object();
+  const PeerLibrary library = read_peer_library(scratch() / "libraries/fuzz");
+  expect(!library.algorithms.empty(), "a library has an algorithm");
+  for (const auto& algorithm : library.algorithms) {
+    const AlgorithmInfo& info = algorithm.info;
+    JsonReader nothing(none, "$");
+    const Params params = read_params(info.params, nothing);
+    if (info.implicit) info.implicit(params);
+  }
 }
 
 const Registrar peer_target({"peer", peer_model, kParts});
+const Registrar peer_json_target({"peer_json", peer_json});
 
 }  // namespace
 }  // namespace mf::fuzz
