@@ -456,7 +456,7 @@ def test_folders_without_permission_are_named_and_results_in_them_are_read(mfben
 def test_an_epoch_without_a_number_keeps_the_best_of_before(mfbench, tmp_path):
     spec = {"name": "nan", "datasets": [{"like": "ml-100k", "scale": 0.05}], "stop": {"epochs": 5},
             "evaluate": {"ranking": True}, "seeds": 1,
-            "algorithms": [{"name": "sgd_serial", "factors": 8, "learning_rate": 0.3}]}
+            "algorithms": [{"name": "sgd_serial", "factors": 8, "learning_rate": 0.3, "reg": 0.02}]}
     mfbench("run", "s.json", "--out", "out", cwd=tmp_path, spec=spec)
     (path,) = (tmp_path / "out").glob("*.jsonl")
     lines = lines_of(path)

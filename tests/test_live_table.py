@@ -58,7 +58,7 @@ def test_lines_of_cases_fit_and_say_what_differs(mfbench, tmp_path, columns):
     rest = text[text.rindex(FRAME):].split("\r\n")[1:]  # tables and what they mean
     assert len(rest) > 20 and all(len(line) < columns for line in rest), rest
     if columns >= 80:
-        assert any(re.match(r"algorithm .* answer to 1.23  status$", line) for line in rest), rest
+        assert any(re.match(r"algorithm .* answer to 1.23  file to 1.23  status$", line) for line in rest), rest
         assert all(re.search(r"  rmse +\d\.\d{4}  to 1\.23 +(in +[\d.]+ .?s|never)  ", line)
                    for line in shown), shown
         assert len({line.rindex("  ") for line in shown}) == 1, "columns stand below each other"

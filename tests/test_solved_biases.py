@@ -18,10 +18,10 @@ def ratings():
 def model(request, mfbench, tmp_path_factory, ratings):
     folder = tmp_path_factory.mktemp(request.param)
     np.savetxt(folder / "train.txt", ratings, fmt="%d")
-    (folder / "test.txt").write_text("0 9 3\n")
+    (folder / "test.txt").write_text("0 9 5\n")
     spec = {"name": "solved", "stop": {"epochs": 3}, "save_model": True,
             "datasets": [{"train": "train.txt", "test": "test.txt", "format": "triples"}],
-            "algorithms": [{"name": "als_cpu", "factors": FACTORS, "reg": REG, "center": "solved",
+            "algorithms": [{"name": "als_cpu", "factors": FACTORS, "reg": REG, "reg_power": 1, "center": "solved",
                             "solver": request.param, "cg_steps": 30, "cg_tolerance": 1e-6}]}
     mfbench("run", "s.json", "--out", "out", cwd=folder, code=0, spec=spec)
     (saved,) = (folder / "out" / "models").iterdir()

@@ -24,7 +24,7 @@ SPEC = {
     "stop": {"epochs": 9},
     "algorithms": [
         {"name": "sgd_serial", "factors": 4, "tune": TUNE},
-        {"name": "als_cpu", "factors": 4, "threads": 1,
+        {"name": "als_cpu", "factors": 4, "threads": 1, "reg_power": 1, "center": "none",
          "tune": {"trials": 9, "over": {"reg": [0.5, 0.9, "log"]}}},
     ],
 }

@@ -375,8 +375,10 @@ std::optional<std::string> why_no_adapter(const PeerLibrary& library) {
 std::string find_program(const std::string& named) {
   for (const auto& folder : named_folders("MFBENCH_PROGRAMS")) {
     std::error_code error;
-    const fs::path top = fs::canonical(folder, error), found = fs::canonical(top / named, error);
-    const bool inside = found.string().starts_with(top.string() + "/");
+    const fs::path top = fs::canonical(folder, error);
+    if (error) continue;
+    const fs::path found = fs::canonical(top / named, error);
+    const bool inside = !error && found.string().starts_with(top.string() + "/");
     if (inside && fs::is_regular_file(found, error)) return found.string();
   }
   return "";

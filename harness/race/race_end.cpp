@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "harness/results/compare/answer.hpp"
 #include "harness/results/compare/headline.hpp"
 #include "harness/results/files/load_json.hpp"
 #include "harness/results/files/result_file.hpp"
 #include "harness/results/files/standing_names.hpp"
-#include "harness/results/meaning/answer.hpp"
 #include "harness/results/meaning/stats.hpp"
 
 namespace mf {

@@ -8,10 +8,10 @@
 #include "base/json/json_values.hpp"
 #include "harness/experiment/frozen_targets.hpp"
 #include "harness/experiment/metric_keys.hpp"
+#include "harness/results/compare/answer.hpp"
 #include "harness/results/compare/compared_case.hpp"
 #include "harness/results/compare/headline.hpp"
 #include "harness/results/files/fields.hpp"
-#include "harness/results/meaning/answer.hpp"
 
 namespace mf {
 namespace {

@@ -16,9 +16,9 @@
 #include "base/text.hpp"
 #include "datasets/readers/columns.hpp"
 #include "harness/experiment/metric_keys.hpp"
+#include "harness/results/compare/answer.hpp"
 #include "harness/results/compare/compared_case.hpp"
 #include "harness/results/compare/compared_numbers.hpp"
-#include "harness/results/meaning/answer.hpp"
 #include "harness/results/meaning/stats.hpp"
 
 namespace mf {

@@ -19,12 +19,12 @@
 #include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "harness/experiment/frozen_targets.hpp"
+#include "harness/results/compare/answer.hpp"
 #include "harness/results/compare/headline.hpp"
 #include "harness/results/compare/origins.hpp"
 #include "harness/results/files/load_json.hpp"
 #include "harness/results/files/result_file.hpp"
 #include "harness/results/files/standing_names.hpp"
-#include "harness/results/meaning/answer.hpp"
 #include "harness/results/meaning/stats.hpp"
 #include "harness/results/scaling.hpp"
 

@@ -67,10 +67,12 @@ def allowed(param):
 
 
 def values(uses, of):
-    """Each value that `of` gives with the uses that have it, the most frequent first."""
+    """Each value that `of` gives with the uses that have it, the most frequent first; none is left out beside others."""
     found = {}
     for use in uses:
         found.setdefault(of(use[1]), []).append(use)
+    if len(found) > 1:
+        found.pop("", None)
     return sorted(found.items(), key=lambda entry: -len(entry[1]))
 
 

@@ -18,7 +18,7 @@ namespace {
 using test::planted;
 using test::Reference;
 
-constexpr double kRate = 0.02;
+constexpr double kRate = 0.02, kReg = 0.02;
 
 struct OfRank {
   explicit OfRank(const Params& params) : fpsgd(params) {}
@@ -43,7 +43,8 @@ struct Run {
   std::function<bool(int)> stop = {};
 };
 
-World train_over(const Ratings& train, const Json& changes, const Run& how) {
+World train_over(const Ratings& train, Json changes, const Run& how) {
+  changes["reg"] = kReg;
   const Params params = default_params(find_algorithm("fpsgd").params, changes);
   World world;
   world.initial = test::initial_for(train, params);
@@ -95,7 +96,7 @@ void run_epoch(Reference& reference, const World& world) {
 // Three epochs in that order, and the ranks' results.
 void expect_ring(const World& world) {
   ASSERT_EQ(world.all_errors(), "");
-  Reference reference(world.initial, kRate, 0.02);
+  Reference reference(world.initial, kRate, kReg);
   for (int epoch = 1; epoch <= 3; ++epoch) run_epoch(reference, world);
   EXPECT_LT(test::largest_difference(world.trained, reference), 2e-5);
 }

@@ -208,7 +208,8 @@ TEST_P(BothModels, FpsgdIsTheReferenceInItsOwnOrder) {
                    {"model", GetParam()},
                    {"grid_users", 5},
                    {"grid_items", 4},
-                   {"block_order", "first"}},
+                   {"block_order", "first"},
+                   {"reg", 0.02}},
                   train);
   const BlockGrid& grid = dynamic_cast<Fpsgd&>(*trainer.algorithm).grid();
   EXPECT_EQ(grid.blocks().size(), 20U);
@@ -224,7 +225,8 @@ TEST_P(BothModels, FpsgdIsTheReferenceInItsOwnOrder) {
 // were taken is a serial order with the same result.
 TEST(Fpsgd, ThreadsComputeWhatTheirBlocksComputeOneByOne) {
   const Ratings train = planted(200, 150, 0.3, 1);
-  const Params params = default_params(find_algorithm("fpsgd").params, Json{{"factors", 20}});
+  const Params params =
+      default_params(find_algorithm("fpsgd").params, Json{{"factors", 20}, {"reg", 0.02}});
   const Settings settings = read_settings(params);
   const Model initial = test::initial_for(train, params);
   ThreadTeam team(4);

@@ -121,7 +121,9 @@ std::string row_text(const Comparison& row) {
          needs_no_training(row) ? "0 s: the initial factors meet it"
                                 : seconds_text(row.target_time));
   }
-  time("file to model", row.file_to_model, seconds_text(row.file_to_model));
+  if (row.file_to_model.value) {
+    time("file to model", row.file_to_model, seconds_text(row.file_to_model));
+  }
   text += line_text(row.metric.label(), row.quality, difference, verdict_text(row.quality), "");
   if (!row.methods.empty()) {
     text += fmt::format("    epochs of {} do different work: the answer time compares them\n",

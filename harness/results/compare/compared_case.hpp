@@ -12,9 +12,9 @@
 #include "harness/device/contention.hpp"
 #include "harness/experiment/metric.hpp"
 #include "harness/experiment/status.hpp"
+#include "harness/results/compare/answer.hpp"
 #include "harness/results/compare/origins.hpp"
 #include "harness/results/files/result_file.hpp"
-#include "harness/results/meaning/answer.hpp"
 
 namespace mf {
 

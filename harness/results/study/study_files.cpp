@@ -10,8 +10,8 @@
 #include "base/json/json_values.hpp"
 #include "base/log.hpp"
 #include "harness/experiment/study.hpp"
+#include "harness/results/compare/answer.hpp"
 #include "harness/results/files/stored_results.hpp"
-#include "harness/results/meaning/answer.hpp"
 
 namespace mf {
 namespace {

@@ -17,7 +17,7 @@
 #include "base/threads.hpp"
 #include "datasets/load.hpp"
 #include "harness/device/device.hpp"
-#include "harness/results/meaning/answer.hpp"
+#include "harness/results/compare/answer.hpp"
 #include "harness/run/data/shared_cases.hpp"
 #include "harness/run/plan/preflight.hpp"
 #include "harness/run/probe.hpp"

@@ -6,10 +6,10 @@
 
 #include "base/json/json_values.hpp"
 #include "base/text.hpp"
+#include "harness/results/compare/answer.hpp"
 #include "harness/results/compare/compared_case.hpp"
 #include "harness/results/compare/headline.hpp"
 #include "harness/results/files/load_json.hpp"
-#include "harness/results/meaning/answer.hpp"
 
 namespace mf {
 namespace {

@@ -1,4 +1,4 @@
-#include "harness/results/meaning/answer.hpp"
+#include "harness/results/compare/answer.hpp"
 
 #include "base/json/json_values.hpp"
 #include "harness/results/meaning/shared_cost.hpp"
