@@ -340,7 +340,7 @@ TEST_F(Summary, ShowsTrainingAndAnswerToTheTargetAndASeedThatMissesIsLate) {
   const std::string als = line(text, "als_cpu");
   // The one seed that reached is not the median: neither time to the target is known.
   EXPECT_HAS(als,
-             "10.3 s              -               -               -             -  3 completed, "
+             "10.3 s              -              -               -             -  3 completed, "
              "2 missed the target");
 }
 
