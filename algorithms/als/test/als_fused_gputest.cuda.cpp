@@ -286,8 +286,9 @@ TEST(AlsFused, SolvedBiasesGoOnFromTheLast) {
   const Ratings train = test::planted(70, 90, 0.3, 26);
   const Json common = {{"factors", 12}, {"center", "solved"}, {"reg", 0.3}};
   const Model initial = start(train, 12);
-  cuda::TestRunner host("als_cpu", default_params(find_algorithm("als_cpu").params, common), train,
-                        initial);
+  cuda::TestRunner host("als_cpu",
+                        default_params(find_algorithm("als_cpu").params, test::papers(common)),
+                        train, initial);
   host.run(1, 8, 0);
   Json changes = common;
   changes["precision"] = "fp16x2";
