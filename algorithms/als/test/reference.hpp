@@ -12,9 +12,9 @@
 #include "algorithms/als/sides.hpp"
 #include "algorithms/als/test/objective.hpp"
 #include "algorithms/core/model.hpp"
+#include "base/json/json.hpp"
 #include "base/rng.hpp"
 #include "datasets/ratings/ratings.hpp"
-#include "base/json/json.hpp"
 #include "testing/models.hpp"
 #include "testing/triples.hpp"
 

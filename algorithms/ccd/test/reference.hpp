@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "algorithms/ccd/settings.hpp"
-#include "base/rng.hpp"
 #include "base/json/json.hpp"
+#include "base/rng.hpp"
 #include "testing/trainer.hpp"
 #include "testing/triples.hpp"
 
