@@ -100,7 +100,8 @@ void Channel::start(const Json& order, std::function<bool()> stop) {
 // The pipe holds many lines of some hundred bytes. One that does not fit means that the supervisor
 // has stopped reading, which next() finds.
 void Channel::ask(const Json& question) {
-  const std::string line = question.dump() + "\n";
+  const auto replaced = Json::error_handler_t::replace;  // a text that was cut within a character
+  const std::string line = question.dump(-1, ' ', false, replaced) + "\n";
   ::send(file_.fd(), line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
@@ -166,7 +167,7 @@ Json Channel::needed_answer() {
 }
 
 void Channel::broken(const std::string& why) {
-  ask({{"type", "stop"}, {"why", why}});
+  ask({{"type", "stop"}, {"why", why.substr(0, 1000)}});  // a peer may have words of a megabyte
   stop_ = nullptr;
   needed_answer();
   fail(ErrorKind::io, "the peer {} cannot be used: {}", library_, why);

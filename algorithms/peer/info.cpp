@@ -378,7 +378,7 @@ std::string find_program(const std::string& named) {
     const fs::path top = fs::canonical(folder, error);
     if (error) continue;
     const fs::path found = fs::canonical(top / named, error);
-    const bool inside = !error && found.string().starts_with(top.string() + "/");
+    const bool inside = !error && found.string().starts_with((top / "").string());
     if (inside && fs::is_regular_file(found, error)) return found.string();
   }
   return "";

@@ -224,8 +224,12 @@ class CaseRun {
     if (!is_first_of_process() || !has_model(item_) || has_own_process(item_)) return;
     const PhaseScope range(&ranges_, kFactorsRange);
     ranks_.gather([&] { setup_.prepared()->gather_factors(); });
-    Model copy;
-    setup_.prepared()->host_factors(copy);
+    try {
+      Model copy;
+      setup_.prepared()->host_factors(copy);
+    } catch (const std::bad_alloc&) {  // no reason to lose a case that is complete
+      brought_ = false;
+    }
   }
 
   bool is_first_of_process() const {
@@ -234,7 +238,7 @@ class CaseRun {
 
   // The wall time without evaluations, saving and the rest, once training has begun.
   std::optional<double> file_to_model_s() const {
-    if (!is_first_of_process() || result_.epochs == 0) return std::nullopt;
+    if (!is_first_of_process() || !brought_ || result_.epochs == 0) return std::nullopt;
     const std::chrono::duration<double> before = start_ - *options_.process_start;
     const CaseClocks clocks = clocks_of(ranges_, result_.train_s);
     return before.count() - task_.measuring_s + clocks.sum() - clocks.evaluate_s - clocks.save_s -
@@ -314,6 +318,7 @@ class CaseRun {
   Schedule schedule_{item_.schedule};
   Stopping stopping_{item_.stop, error_metric(item_)};
   Ranges ranges_;
+  bool brought_ = true;  // the factors, if they were asked for
   TrainingClock clock_{ranges_, nullptr};
   CaseSetup setup_{task_, item_, options_, store_, ranks_, ranges_};
   HostWatch host_watch_{ranges_, options_.read_host, [this] { return setup_.foreign_cpu_s(); }};

@@ -4,12 +4,18 @@ import json
 import re
 
 LONGEST_BUILD, EXCERPT = 16 << 10, 60
-OPTIONAL = {"library", "starts_from", "warm_up_s", "build", "p", "q", "user_bias", "item_bias", "mean", "peak_device_bytes",
+OPTIONAL = {"starts_from", "warm_up_s", "build", "p", "q", "user_bias", "item_bias", "mean", "peak_device_bytes",
             "kind", "message"}
 
 
 class Wrong(Exception):
     """The answer cannot be used; the text says why."""
+
+
+def shallow(value, levels=100):
+    """Readers of the results take no more than 200 levels."""
+    within = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return levels > 0 and all(shallow(x, levels - 1) for x in within)
 
 
 # A rule is the text of what is expected, and whether a value is that.
@@ -39,7 +45,7 @@ def rules_of(type_, order, until):
                   "each_epoch": (f"{json.dumps(each_epoch)}, as in its peer.json", lambda x: x is each_epoch),
                   "starts_from": one_of("library", "mfbench"), "warm_up_s": number(0, 1e9, null=True),
                   "build": (f"an object of at most {LONGEST_BUILD} bytes",
-                            lambda x: isinstance(x, dict) and len(json.dumps(x)) <= LONGEST_BUILD)},
+                            lambda x: isinstance(x, dict) and shallow(x) and len(json.dumps(x)) <= LONGEST_BUILD)},
         "converted": {"seconds": number(0, 1e9)},
         "epoch": {"epoch": whole(until, until), "train_s": number(0, 1e9), **own},
         "model": {**dict.fromkeys(("p", "q", "user_bias", "item_bias"), file), "mean": number(-1e30, 1e30)},
@@ -52,7 +58,8 @@ def checked(line, type_, order, until):
     """The message, which is of this type or an "error". Raises Wrong."""
     excerpt = ascii(line[:EXCERPT])
     try:
-        message = json.loads(line)
+        # An integer that no 64 bits hold is as good as infinite.
+        message = json.loads(line, parse_int=lambda digits: int(digits) if len(digits) < 19 else float(digits))
         # Raises if it is nested too deep, or has infinite numbers or half a character.
         json.dumps(message, allow_nan=False, ensure_ascii=False).encode()
         found = message["type"]
