@@ -121,6 +121,10 @@ def test_an_answer_is_what_was_asked_for_or_wrong(monkeypatch):
             else:
                 assert found["type"] in (type_, "error") and json.dumps(found, allow_nan=False, ensure_ascii=False).encode()
     assert wrong > 500
+    for build in ('{"a": ' + "[" * 150 + "]" * 150 + "}", '{"a": ' + "9" * 400 + "}"):
+        line = json.dumps({"type": "hello", **ANSWERS["hello"], "build": 0}).replace('"build": 0', f'"build": {build}')
+        with pytest.raises(Wrong):
+            checked(line, "hello", order, 3)
     for change, words in [({"train_s": -1}, "$.train_s: found the number -1"), ({"q": 1}, "$.q: unknown key"),
                           ({"epoch": True}, "$.epoch: found true, expected an integer from 3 to 3")]:
         with pytest.raises(Wrong, match=re.escape(words)):
