@@ -65,7 +65,8 @@ def test_the_same_measured_twice(mfbench, measured, tmp_path):
     pairs = collections.defaultdict(list)
     for folders in measured.values():
         for pair in itertools.combinations(sorted(folders), 2):
-            pairs[pair].append(folders)
+            if not any("h100-" in str(folder) for folder in pair):  # the BLAS of libraries differs
+                pairs[pair].append(folders)
     found = []
     for number, (pair, shared) in enumerate(sorted(pairs.items())):
         for side, folder in zip("ab", pair):
