@@ -59,7 +59,7 @@ void write_padding(AtomicFile& file, std::uint64_t bytes) {
   file.write(std::span(zeros).first(static_cast<std::size_t>(round_up(bytes) - bytes)));
 }
 
-// Files that killed processes left half written: their claims are free.
+// Removes files that killed processes left half written. Their claims are free.
 void remove_left_over(const std::string& path) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(fs::path(path).parent_path(), error)) {

@@ -63,7 +63,7 @@ std::span<const std::byte> piece_of(std::span<const std::byte> section, std::int
   return section.subspan(begin, std::min(size, section.size() - begin));
 }
 
-// The sections of ids, offsets and names, which each rank needs whole.
+// Reads the sections that each rank needs whole: ids, offsets and names.
 void read_small_sections(const std::string& path, const FixedHeader& header,
                          const Sections& sections, FileCopy& file, ThreadTeam& team) {
   for (std::size_t s = kRatingSections; s < sections_in(header); ++s) {
@@ -218,7 +218,7 @@ void read_ratings(const std::string& path, const FixedHeader& header, const Sect
   });
 }
 
-// The labels of the parts of a given split.
+// Reads the labels of a given split: the part of each rating.
 void read_labels(const std::string& path, const FixedHeader& header, const Sections& sections,
                  FileCopy& file, const PartOffsets& own, Communicator& ranks, ThreadTeam& team) {
   SharedSection sum(sections[kPartsSection], kPartsSection, header.n_parts > 0 ? 1 : 0, own,

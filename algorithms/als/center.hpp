@@ -14,8 +14,8 @@
 namespace mf::als {
 
 // none: mean 0, no biases (empty arrays): the plain model.
-// mean: mu, biases all zero. biases: mu and biases, fixed from then on. solved: the same, but only
-// mu is removed; the biases are where the solved ones start.
+// mean: mu, and all biases zero. biases: mu and biases, which then stay fixed. solved: the same
+// numbers, but only mu is removed, and the solved biases start from these biases.
 struct Center {
   CenterKind kind = CenterKind::none;
   double mean = 0;

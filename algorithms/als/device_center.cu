@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(kThreads)
   bias[row] = begin == end ? 0.0F : static_cast<float>(sum / reg.with_count(end - begin));
 }
 
-// Between a column of the rows and `bias`, which is null for ones.
+// Copies between a column of the rows and `bias`. If `bias` is null, the column gets ones.
 __global__ void __launch_bounds__(kThreads)
     move_kernel(float* column, std::int64_t stride, std::int64_t count, float* bias, bool take) {
   const std::int64_t row = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;

@@ -27,8 +27,8 @@ struct DeviceResidual {
 class DeviceCenter {
  public:
   DeviceCenter() = default;
-  // `plain`: only of the factors. Made there as by make_center(), except for the order of sums in
-  // fp64.
+  // `plain` is the shape of only the factors. The center equals that of make_center(), except for
+  // the order of sums in fp64.
   DeviceCenter(const ModelShape& plain, CenterKind kind, RowReg reg, cuda::DeviceRatings& ratings,
                cudaStream_t stream);
 
@@ -36,12 +36,13 @@ class DeviceCenter {
   DeviceCenter(const ModelShape& plain, CenterKind kind, RowReg reg, cuda::RankRatings& ratings,
                cudaStream_t stream);
 
-  // The center that ratings lose before the first epoch: of solved biases only the mean.
+  // The center to subtract before the first epoch. If biases are solved, it is only the mean.
   DeviceResidual residual() const;
 
-  // `center: solved`, before the rows of one side are solved: change(old, now) adds old[other] -
-  // now[other] to their ratings, which so lose the other side's last biases; in the column after
-  // the factors the other side's rows get 1, and the own ones their last biases. Queued.
+  // For `center: solved`, before the rows of one side are solved. change(old, now) adds old[other]
+  // - now[other] to their ratings, so the other side's latest biases are subtracted. In the column
+  // after the factors, the other side's rows get 1 and the own rows get their latest biases.
+  // Queued.
   template <class Change>
   void put_biases(bool of_users, float* own, float* others, std::int64_t stride,
                   cudaStream_t stream, const Change& change) {
@@ -52,7 +53,7 @@ class DeviceCenter {
     move_biases(!of_users, BiasMove::put_ones, others, stride, stream);
     move_biases(of_users, BiasMove::put, own, stride, stream);
   }
-  // After it: keeps the biases of the rows.
+  // Afterwards: keeps the solved biases of the rows.
   void take_biases(bool of_users, float* rows, std::int64_t stride, cudaStream_t stream) {
     move_biases(of_users, BiasMove::take, rows, stride, stream);
   }
@@ -71,7 +72,7 @@ class DeviceCenter {
 
   ModelShape shape_;
   cuda::DeviceBuffer<float> user_bias_, item_bias_;  // empty: the plain model
-  // Of solved biases: those that the ratings have lost so far. Empty of others.
+  // The solved biases that have been subtracted from the ratings. Empty for other centers.
   cuda::DeviceBuffer<float> removed_user_bias_, removed_item_bias_;
 };
 

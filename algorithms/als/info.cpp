@@ -50,7 +50,8 @@ AlgorithmInfo on_cpu(AlgorithmInfo info) {
   return info;
 }
 
-// No paper's: on ml-100k, ml-1m and filmtrust never behind `bias` (tests/test_defaults.py).
+// No paper has these. They never end behind `bias` on ml-100k, ml-1m and filmtrust
+// (tests/test_defaults.py).
 const std::map<std::string, ParamValue> kDefaults = {
     {"center", "biases"}, {"reg", 1.5}, {"reg_power", 0.5}};
 

@@ -18,8 +18,8 @@ __device__ __forceinline__ float residual_of(const DeviceResidual& center, std::
   return rating.value - center.mean - user - item;
 }
 
-// ratings.add(i, change of rating i), which has lost old_bias[ratings.other(i)] and is to lose
-// bias[].
+// Calls ratings.add(i, change of rating i). old_bias[ratings.other(i)] was subtracted from the
+// rating before; now bias[] is subtracted instead.
 template <class Ratings>
 __global__ void __launch_bounds__(256)
     change_kernel(Ratings ratings, std::int64_t nnz, const float* old_bias, const float* bias) {

@@ -32,7 +32,7 @@ inline constexpr Names kFirstSides{
     std::to_array<Named<FirstSide>>({{"users", FirstSide::users}, {"items", FirstSide::items}})};
 
 struct Common {
-  std::int32_t factors;  // unknowns of a row: a solved bias is one of them, the last
+  std::int32_t factors;  // unknowns of a row; a solved bias is the last of them
   double reg;            // lambda; a row of n ratings is shrunk by lambda n^reg_power
   CenterKind center;
   CgRule cg;
@@ -58,7 +58,7 @@ Solver read_solver(const Params& params);
 // take about f^3 / 6 and f^3 / 3, a step of CG f^2.
 double row_cost(const Common& common, Solver solver);
 
-// `center: solved` with as many factors as a row has unknowns at most.
+// `center: solved` leaves no unknown for the bias if a row already has the most factors.
 std::optional<std::string> why_too_long(const Params& params, std::int64_t max_factors);
 
 // An exact solver without a regularizer: A_u of a row with fewer ratings than factors is singular.

@@ -39,7 +39,7 @@ inline std::int64_t rows_of_slots(std::int64_t slot_floats) {
   return std::max<std::int64_t>(1, kSlotBytes / (4 * slot_floats));
 }
 
-// What stands beside p.q. Biases are drawn.
+// The terms that the model adds to p.q. Biases are sampled, too.
 inline constexpr Names kCenters{
     std::to_array<Named<als::CenterKind>>({{"none", als::CenterKind::none},
                                            {"mean", als::CenterKind::mean},

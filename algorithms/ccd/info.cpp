@@ -53,7 +53,8 @@ AlgorithmInfo cpu_info() {
       {center_param({"none", "biases"}), threads_param(),
        ParamSpec::choice("simd", "auto", {"auto", "scalar", "avx2", "avx512"},
                          "instruction set of the inner loop; auto: the best this CPU has")});
-  // Not the paper's: on ml-100k, ml-1m and filmtrust never behind `bias` (tests/test_defaults.py).
+  // No paper has these. They never end behind `bias` on ml-100k, ml-1m and filmtrust
+  // (tests/test_defaults.py).
   info.params = with_defaults(std::move(info.params),
                               {{"center", "biases"}, {"reg", 15.0}, {"start", "zero"}});
   info.supports = cpu_why_unsupported;

@@ -27,8 +27,8 @@ struct ParamSpec {
   std::vector<std::string> choices;  // choice
   std::string unit;                  // "" for none
   std::string help;                  // one line
-  // With this value the parameter is left out of a case, whose hash stays as before the parameter
-  // existed.
+  // With this value the parameter is left out of a case, so the case keeps the hash that it had
+  // before the parameter existed.
   std::optional<ParamValue> silent_value = std::nullopt;
   // No spec sets it and `describe` does not list it: a former parameter, whose value stays in the
   // hash of a case. Tests and benchmarks set others.
@@ -46,7 +46,7 @@ struct ParamSpec {
   static ParamSpec text(std::string name, std::string help);
   // Of the type of its value.
   static ParamSpec constant(std::string name, ParamValue value);
-  // The same, silent at its default.
+  // The same parameter, silent at its default.
   ParamSpec silent() && {
     silent_value = fallback;
     return std::move(*this);
@@ -61,12 +61,12 @@ struct ParamSpec {
 
 // `first`, then `more`.
 std::vector<ParamSpec> join_params(std::vector<ParamSpec> first, std::vector<ParamSpec> more);
-// The same with other defaults; what is silent is so at the same values as before.
+// The same parameters with other defaults. Their silent values do not change.
 std::vector<ParamSpec> with_defaults(std::vector<ParamSpec> params,
                                      const std::map<std::string, ParamValue>& defaults);
 
-// Resolved parameters: every declared one has a value. Those at their silent value are read as
-// all others are, and left out of to_json().
+// Resolved parameters: every declared one has a value. Parameters at their
+// silent value are read like all others, but to_json() leaves them out.
 class Params {
  public:
   bool boolean(const std::string& name) const;

@@ -25,7 +25,7 @@
 namespace mf::peer {
 namespace {
 
-constexpr int kFile = 3;         // of the channel, in the new process
+constexpr int kFile = 3;         // the channel in the new process
 constexpr double kGrace_s = 60;  // a supervisor that says nothing so much after its time is lost
 constexpr double kEnd_s = 60;    // it kills what it has started, and removes its folder
 
@@ -97,10 +97,10 @@ void Channel::start(const Json& order, std::function<bool()> stop) {
   ask(order);
 }
 
-// The pipe holds many lines of some hundred bytes. One that does not fit means that the supervisor
-// has stopped reading, which next() finds.
+// The pipe holds many lines of some hundred bytes. If a line does not fit, the supervisor has
+// stopped reading. next() finds that.
 void Channel::ask(const Json& question) {
-  const auto replaced = Json::error_handler_t::replace;  // a text that was cut within a character
+  const auto replaced = Json::error_handler_t::replace;  // a text may be cut within a character
   const std::string line = question.dump(-1, ' ', false, replaced) + "\n";
   ::send(file_.fd(), line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
@@ -132,7 +132,7 @@ std::optional<std::string> Channel::take_line() {
   return line;
 }
 
-// The next value of this key; nothing if it is over.
+// The next value of this key; nothing if the conversation is over.
 std::optional<Json> Channel::next(const char* key) {
   const auto asked = Clock::now();
   while (!over()) {
@@ -167,7 +167,7 @@ Json Channel::needed_answer() {
 }
 
 void Channel::broken(const std::string& why) {
-  ask({{"type", "stop"}, {"why", why.substr(0, 1000)}});  // a peer may have words of a megabyte
+  ask({{"type", "stop"}, {"why", why.substr(0, 1000)}});  // a peer may send words of a megabyte
   stop_ = nullptr;
   needed_answer();
   fail(ErrorKind::io, "the peer {} cannot be used: {}", library_, why);

@@ -1,6 +1,6 @@
-// A process that mfbench does not trust, by way of peers/common/supervisor.py: that has a folder
-// for it, starts it there, checks its answers, limits what it takes and ends it with all that
-// descends from it. peers/common/mfpeer.py has the conversation.
+// A process that mfbench does not trust. peers/common/supervisor.py makes a folder for it, starts
+// it there, checks its answers, limits its resources, and ends it with all its descendants.
+// peers/common/mfpeer.py describes the conversation.
 #pragma once
 
 #include <sys/types.h>
@@ -17,8 +17,8 @@ namespace mf::peer {
 
 class Channel {
  public:
-  // A supervisor in that Python, with a folder for `bytes`. The adapter of `library` prints to
-  // `log`; empty: nowhere. Throws Error(io).
+  // Starts a supervisor in that Python, with a folder for `bytes`. The adapter of `library` prints
+  // to `log`, or nowhere if that is empty. Throws Error(io).
   Channel(const std::string& python, std::string library, double bytes,
           const std::string& log = "");
   ~Channel() { end(); }
@@ -32,14 +32,14 @@ class Channel {
   // Starts the adapter. `stop` is asked ten times a second while an answer is awaited.
   void start(const Json& order, std::function<bool()> stop);
   void ask(const Json& question);
-  // The next message of the adapter. If it is over, nothing is left of it: throws Error(memory),
-  // CaseOver, or Error(io), which say what it printed last. Null if `stop` said so.
+  // The next message of the adapter. Null if `stop` said so. If the adapter has ended, this
+  // throws Error(memory), CaseOver or Error(io) with the last words that it printed.
   Json answer();
-  Json needed_answer();                              // throws in that case, too
-  [[noreturn]] void broken(const std::string& why);  // its files are wrong: as an answer would be
+  Json needed_answer();                              // throws if `stop` said so, too
+  [[noreturn]] void broken(const std::string& why);  // for wrong files: as for a wrong answer
 
-  Json finish();  // asks it to end, waits a little, and ends it: its own account, an object
-  void end();     // nothing of it is left after that
+  Json finish();  // asks it to end, waits a little, ends it; returns its own account, an object
+  void end();     // leaves nothing of it
 
  private:
   std::optional<std::string> take_line();

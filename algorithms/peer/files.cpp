@@ -46,12 +46,12 @@ TrainingFiles::TrainingFiles(const std::string& python, const Ratings& train, Ph
     const std::string path = folder() + name;
     struct stat info {};
     if (stat(path.c_str(), &info) == 0) bytes_ += info.st_size;
-    chmod(path.c_str(), 0444);  // a peer that writes to what others read does so on purpose
+    chmod(path.c_str(), 0444);  // a peer can write to these shared files only on purpose
   }
   stamp_ = stamp();
 }
 
-// No process can set when a file was changed.
+// No process can set the time of a change (ctime).
 std::string TrainingFiles::stamp() const {
   std::string all;
   for (const char* name : kTraining) {
@@ -63,7 +63,7 @@ std::string TrainingFiles::stamp() const {
 }
 
 Model read_model(const std::string& folder, const Json& message, const ModelShape& shape) {
-  // rows x width; a vector of `rows` if the width is 0.
+  // A table of rows x width, or a vector of `rows` if the width is 0.
   const auto part = [&](const char* key, std::int64_t rows, std::int64_t width) {
     const std::int64_t in_row = std::max<std::int64_t>(1, width), count = rows * in_row;
     const auto name = text_at(message, {key});

@@ -1,4 +1,4 @@
-// The files between mfbench and a peer: npy in folders of supervisors (peers/common/mfpeer.py).
+// The npy files that mfbench and a peer exchange in supervisors' folders (peers/common/mfpeer.py).
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,16 @@
 
 namespace mf::peer {
 
-// The training part, for one peer or for all that train on it one after another.
+// The training part for one peer, or for several peers that train on it one after another.
 class TrainingFiles {
  public:
-  // Writes them, users' rows in order with their offsets, so that neither a sort nor a text is
-  // between a library and its own format. A supervisor in that Python keeps them; starting it is a
-  // phase. Throws Error(io).
+  // Writes users' rows in order with their offsets, so that a library converts them to its own
+  // format without sorting or parsing. A supervisor in that Python keeps the files. Starting it is
+  // a phase. Throws Error(io).
   TrainingFiles(const std::string& python, const Ratings& train, PhaseSink* phases);
 
   const std::string& folder() const { return keeper_.folder(); }
-  // They have not been written to since, as far as the system says.
+  // Whether no one has written to the files since, as far as the system says.
   bool untouched() const { return stamp() == stamp_; }
   std::int64_t bytes() const { return bytes_; }
   bool in_memory() const { return keeper_.said().at("in_memory").get<bool>(); }
@@ -33,9 +33,9 @@ class TrainingFiles {
   std::int64_t bytes_ = 0;
 };
 
-// The model that a peer wrote to its folder, which is not trusted: float32 in C order, of the
-// shape's sizes. `message` names the files (answers.py has checked the names); a part without one
-// is zero. Throws Error(data) for what is not so, and CaseOver if numbers are not finite.
+// The model that an untrusted peer wrote to its folder: float32 in C order, with the sizes of the
+// shape. `message` names the files (answers.py has checked the names). A part without a file is
+// zero. Throws Error(data) for any other file, and CaseOver if numbers are not finite.
 Model read_model(const std::string& folder, const Json& message, const ModelShape& shape);
 
 }  // namespace mf::peer

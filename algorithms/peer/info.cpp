@@ -1,5 +1,5 @@
-// Every algorithm of every library as one of mfbench's: peer:LIBRARY:ALGORITHM; and where its
-// adapter, its environment and its program are.
+// Lists every algorithm of every library as an algorithm of mfbench, peer:LIBRARY:ALGORITHM, and
+// finds its adapter, its environment and its program.
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -31,13 +31,13 @@ std::string variable(const char* name, const std::string& fallback = "") {
   return value != nullptr && *value != '\0' ? value : fallback;
 }
 
-// Relative paths are those of whoever called mfbench.
+// A relative path starts in the folder where mfbench was called.
 std::string of_caller(const fs::path& path) {
   std::error_code ignored;
   return path.empty() ? "" : fs::absolute(path, ignored).string();
 }
 
-// Empty if there is none.
+// The folder `peers`; empty if there is none.
 std::string peers_folder() {
   const std::string own = of_caller(variable("MFBENCH_PEER_SCRIPTS"));
   const auto supervisor = beside_program("peers/common/supervisor.py");
@@ -47,13 +47,13 @@ std::string peers_folder() {
 
 std::string named_python() { return variable("PYTHON", "python3"); }
 
-// A path, or a name that is looked for as a shell does.
+// PYTHON is a path, or a name to look for as a shell does.
 std::string callers_python() {
   const fs::path named = named_python();
   auto folders = named_folders("PATH");
   if (named.has_parent_path()) folders = {"."};
   for (const auto& folder : folders) {
-    const std::string found = of_caller(folder / named);  // an absolute one is itself
+    const std::string found = of_caller(folder / named);  // an absolute path stays as it is
     if (access(found.c_str(), X_OK) == 0) return found;
   }
   return "";
@@ -126,7 +126,7 @@ ParamSpec read_param(const std::string& name, JsonReader& reader) {
   return spec;
 }
 
-// One of them has this name and type.
+// Fails if no parameter has this name and type.
 void expect_param(const std::vector<ParamSpec>& params, const std::string& name,
                   ParamSpec::Type type, const std::string& where) {
   const auto is_it = [&](const auto& spec) { return spec.name == name && spec.type == type; };
@@ -135,7 +135,7 @@ void expect_param(const std::vector<ParamSpec>& params, const std::string& name,
        in_quotes(name), kTypes.of(type));
 }
 
-// Of every peer: limits that end it.
+// The limits of every peer. A peer that exceeds one is ended.
 std::vector<ParamSpec> limits() {
   return {
       ParamSpec::number("scratch_gb", 0, 0, 1e6,
@@ -163,10 +163,10 @@ std::vector<ParamSpec> read_params(JsonReader& reader) {
   return params;
 }
 
-// The memory of its process, as measured.
+// The memory of a peer's process, as measured.
 struct PeerMemory {
-  std::map<std::string, double> bytes;  // by the keys of docs/peers.md; empty: unknown
-  std::string not_counted;              // in these numbers
+  std::map<std::string, double> bytes;  // by the keys of docs/peers.md; empty if unknown
+  std::string not_counted;              // memory outside these numbers
   bool limits_addresses = false;
 
   ProcessNeed need(const Params& params, const ProblemShape& shape) const {
@@ -191,7 +191,7 @@ struct PeerMemory {
   }
 };
 
-// An algorithm's own, or its library's.
+// The memory that an algorithm declares, or else its library.
 PeerMemory read_memory(JsonReader& of, PeerMemory memory = {}) {
   if (of.find("memory") == nullptr) return memory;
   JsonReader reader(of.require("memory"), of.path("memory"));
@@ -249,7 +249,7 @@ PeerAlgorithm read_algorithm(const PeerLibrary& library, const std::string& name
   info.uses_learning_rate = reader.boolean("uses_learning_rate", false);
   info.params = read_params(reader);
   info.implicit = read_implicit(reader, info.params);
-  // A model to read and one to keep; the process has the rest.
+  // mfbench holds a model to read and a model to keep. The peer's process holds the rest.
   info.memory = [](const Params&) { return MemoryUse{.host = {.number = 12, .row = 12}}; };
   const PeerMemory memory = read_memory(reader, usual);
   algorithm.changes_rate = reader.boolean("changes_rate", false);

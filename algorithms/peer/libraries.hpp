@@ -1,6 +1,6 @@
-// The libraries that mfbench races against, each as the peer.json in its folder says, and where
-// their adapters, environments and programs are. The meaning of a parameter to the library, and to
-// its adapter: docs/peers.md.
+// The libraries that mfbench races against, and the places of their adapters, environments and
+// programs. The peer.json in its folder describes a library. docs/peers.md says what a parameter
+// means to the library and to its adapter.
 #pragma once
 
 #include <optional>
@@ -33,9 +33,9 @@ inline bool on_device(const Params& params) {
   return params.has("device") && params.text("device") == "cuda";
 }
 
-// Those of MFBENCH_PEER_SCRIPTS, or else of `peers` beside this program, and of the folders in
-// MFBENCH_PEERS_PATH, in the order of their names. Read once; throws Error(usage) that names the
-// file and the place in it.
+// All libraries in the order of their names: from MFBENCH_PEER_SCRIPTS, or else from `peers` beside
+// this program, and from the folders in MFBENCH_PEERS_PATH. They are read once. Throws Error(usage)
+// that names the file and the place in it.
 const std::vector<PeerLibrary>& peer_libraries();
 
 // One of them, by its peer.json. Throws an Error that names the file and the place in it.
@@ -49,21 +49,22 @@ std::string supervisor_script();
 // `peers`. Empty if there is neither.
 std::string environments_folder();
 
-// The environment of libraries of one's own that `./dev peers` has nothing to do with: the Python
-// that PYTHON names, or else python3.
+// The environment of users' own libraries, which `./dev peers` does not make. It is the Python that
+// PYTHON names, or else python3.
 inline constexpr const char* kCallersPython = "python";
 
 // The Python of an environment; empty if it is not installed.
 std::string python_of(const std::string& environment);
 
-// "NAME==VERSION" of what its environment was made from, as ./dev peers noted; empty: not known.
+// "NAME==VERSION" of each package in the environment, as ./dev peers noted; empty if not known.
 std::vector<std::string> installed_packages(const std::string& environment);
 
-// Why the adapter of a library cannot run here, and what to do about it; or nothing.
+// Says why the adapter of a library cannot run here, and what to do; nothing if it can.
 std::optional<std::string> why_no_adapter(const PeerLibrary& library);
 
-// The program that a spec names: a path in one of the folders of MFBENCH_PROGRAMS (separated by
-// colons), absolute or from one of them, after all links. A spec by itself starts none: empty.
+// The program that a spec names, with all links followed. Its path lies in a folder of
+// MFBENCH_PROGRAMS (separated by colons); it is absolute, or relative to such a folder. Empty if
+// MFBENCH_PROGRAMS does not allow it: a spec cannot start a program by itself.
 std::string find_program(const std::string& named);
 
 }  // namespace peer

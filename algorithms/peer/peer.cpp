@@ -24,7 +24,7 @@ namespace mf {
 namespace {
 
 constexpr int kProtocol = 1;
-constexpr double kShareOfMemory = 0.9;  // of the available, if no limit is asked for
+constexpr double kShareOfMemory = 0.9;  // of the available memory, if no limit is set
 
 class Peer : public Algorithm, public Foreign {
  public:
@@ -52,8 +52,8 @@ class Peer : public Algorithm, public Foreign {
     const Json answer = channel_->answer();
     wall_s_ += seconds_since(asked);
     ++calls_;
-    if (answer.is_null()) return 0;  // given up: the harness asks the same question
-    // Libraries that begin again report the whole of the new run.
+    if (answer.is_null()) return 0;  // given up: the harness also asks `stop`
+    // A library that begins again reports the time of the whole new run.
     const double trained_s = answer.at("train_s").get<double>();
     worked_s_ += trained_s - (repeats() ? 0 : train_s_);
     train_s_ = trained_s;
@@ -182,8 +182,8 @@ class Peer : public Algorithm, public Foreign {
     return static_cast<double>(test) + 2 * sizeof(float) * shape_.rows() * (model_.factors + 1);
   }
 
-  // Once for all epochs, and the training part once for all peers that are lent it. It is work of
-  // mfbench, which the library is not charged for.
+  // Runs once for all epochs. The training part is written once for all peers that borrow it. This
+  // is work of mfbench, so the library is not charged for it.
   void hand_over(const std::string& python, const Ratings& train, Context& context,
                  bool as_others) {
     const PhaseScope phase(context.phases, "files_for_peer");

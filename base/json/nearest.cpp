@@ -7,7 +7,7 @@
 namespace mf {
 namespace {
 
-// Our names, and the usual ones of other programs as plain() writes them. Only candidates are ever
+// Our names, and the usual names in other programs as plain() writes them. Only candidates are
 // suggested.
 constexpr std::pair<std::string_view, std::string_view> kSynonyms[] = {
     {"learning_rate", "lr eta alpha gamma stepsize"},

@@ -20,7 +20,7 @@ std::string normal(std::string_view name) {
   return out;
 }
 
-// As normal() writes them.
+// Names of columns as normal() writes them.
 struct Words {
   Role role;
   std::string_view plain, others;

@@ -14,7 +14,7 @@
 
 namespace mf::test {
 
-// Users of 1, 2, 3, ... ratings; ids with gaps.
+// Users with 1, 2, 3, ... ratings; ids with gaps.
 inline Dataset sample(std::int32_t n_users = 9, float first = 1.0F) {
   std::vector<Rating> list;
   for (std::int32_t u = 0; u < n_users; ++u) {

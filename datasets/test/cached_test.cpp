@@ -108,7 +108,7 @@ TEST(WriteCache, NamesAFolderThatCannotBe) {
   EXPECT_EQ(log.lines(), 1);
 }
 
-// In a process of its own, which gives up the rights of the superuser where it has them.
+// The test runs in a child process, which gives up the superuser's rights if it has them.
 TEST(WriteCache, NamesAFolderWithoutPermission) {
   const TempFolder folder;
   std::filesystem::permissions(
@@ -133,8 +133,8 @@ TEST(WriteCache, NamesAFolderWithoutPermission) {
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
-// Files larger than so many bytes cannot be written while it lives: a full disk, as a program sees
-// it.
+// While this object lives, no file can grow beyond so many bytes. To a program this looks like a
+// full disk.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) : old_handler_(std::signal(SIGXFSZ, SIG_IGN)) {
@@ -166,7 +166,7 @@ TEST(WriteCache, FullDisk) {
     EXPECT_HAS(error.what(), std::strerror(EFBIG));
   }
   EXPECT_FALSE(std::filesystem::exists(path + ".tmp"));
-  expect_equal(read_cache(path, 1), sample(9));  // the old one is untouched
+  expect_equal(read_cache(path, 1), sample(9));  // the old file is untouched
 }
 
 TEST_F(Cached, TwoThreadsBuildOnce) {

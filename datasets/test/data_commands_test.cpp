@@ -75,7 +75,7 @@ TEST_F(Commands, ImportedSetsAreEnlargedAndKept) {
   data_stats(out_, stats_);
   EXPECT_HAS(out_.str(), "mine expanded 2x2 (a real set enlarged, with ratings drawn anew)");
 
-  // Another content under the name makes another expansion.
+  // Other content under the same name gives another expansion.
   write_file(data_ / "r.csv", "user,item,rating\n5,10,3.5\n2,10,1\n2,11,4\n7,11,2\n");
   DataImportOptions again = import_of("mine", data_ / "r.csv");
   again.replace = true;

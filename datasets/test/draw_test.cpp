@@ -15,7 +15,7 @@
 namespace mf {
 namespace {
 
-// The smallest keys among those labelled kTrain, straight from the definition: by sorting them all.
+// The smallest keys among the ratings labelled kTrain. It follows the definition: it sorts all.
 void draw_by_sorting(std::vector<std::uint8_t>& labels, double fraction, std::uint8_t part,
                      const Keys& keys) {
   std::vector<std::pair<std::uint64_t, std::size_t>> eligible;
@@ -28,7 +28,7 @@ void draw_by_sorting(std::vector<std::uint8_t>& labels, double fraction, std::ui
     labels[eligible[static_cast<std::size_t>(k)].second] = part;
 }
 
-// Draws from all, half or a few of them, and with keys that are not uniform among all.
+// Draws from all, half or a few ratings, also with keys that are not uniform.
 TEST(Draw, FindsTheLargestKeyWhereverItLies) {
   const Keys keys(3, Purpose::test);
   for (const std::int64_t n : {1, 7, 3000, 600'000}) {

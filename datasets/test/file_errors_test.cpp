@@ -1,5 +1,5 @@
-// Files and folders that cannot be read, and malformed arrays of NumPy: every error is an
-// Error(data) with the place, the finding and the expectation.
+// Files and folders that cannot be read, and malformed arrays of NumPy. Every error is an
+// Error(data) that says where it is, what was found and what was expected.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/fsuid.h>
@@ -48,17 +48,17 @@ TEST_F(Malformed, FileWhereAFolderIsExpected) {
   EXPECT_HAS(e.what(), "file: found a file, expected a folder of users.npy");
 }
 
-// Another user for file access in this thread; root's rights to read everything go with it.
-class AsNobody {
+// While this object lives, root reads files in this thread as a user without rights (nobody).
+class WithoutRights {
  public:
-  AsNobody() {
+  WithoutRights() {
     if (geteuid() == 0) setfsuid(65534);
   }
-  ~AsNobody() {
+  ~WithoutRights() {
     if (geteuid() == 0) setfsuid(0);
   }
-  AsNobody(const AsNobody&) = delete;
-  AsNobody& operator=(const AsNobody&) = delete;
+  WithoutRights(const WithoutRights&) = delete;
+  WithoutRights& operator=(const WithoutRights&) = delete;
 };
 
 bool can_open(const std::string& path) {
@@ -79,7 +79,7 @@ TEST_F(Malformed, NoPermission) {
   } opened{folder_ / "closed"};
   std::vector<Error> errors;
   {
-    const AsNobody nobody;
+    const WithoutRights without_rights;
     if (can_open(folder_ / "secret")) {
       GTEST_SKIP() << "this user reads files without permission and cannot become another";
     }
@@ -98,7 +98,7 @@ TEST_F(Malformed, NoPermission) {
 
 class MalformedNumpy : public Malformed {
  protected:
-  // The message for both containers, which must agree apart from the path.
+  // The message for both containers. The messages must agree except for the path.
   std::string numpy_error(const std::string& users, const std::string& items,
                           const std::string& ratings) {
     test::write_file(folder_ / "set/users.npy", users);
@@ -167,7 +167,7 @@ TEST_F(MalformedNumpy, TypesAndShapes) {
   }
   EXPECT_HAS(numpy_error(ids_, test::npy_of<std::int32_t>("<i4", {1, 2}), values_),
              "found 3 users, 2 items and 3 ratings, expected three arrays of one length");
-  // As many bytes as 2^64 has, and none, by the product of elements and their size.
+  // Elements times their size overflows 64 bits.
   for (const char* shape :
        {"(4611686018427387904,)", "(4611686018427387907,)", "(9223372036854775807,)"}) {
     EXPECT_HAS(numpy_error(test::npy_of<std::int32_t>("<i4", {1, 2, 3}, shape), ids_, values_),

@@ -1,4 +1,4 @@
-// Data sets of one's own in folders of their own, for the tests of requests, loads and commands.
+// Users' own data sets, each in its own folder, for the tests of requests, loads and commands.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The errors of malformed files, which are the same for any number of threads and any cut into
+// The errors of malformed files. They are the same for any number of threads and any division into
 // chunks.
 #pragma once
 

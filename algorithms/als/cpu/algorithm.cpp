@@ -3,7 +3,7 @@
 // by turns: with Theta fixed, each x_u solves  A_u x_u = b_u,  where over the ratings of u
 //   A_u = sum theta_v theta_v^T + lambda n_u^e I,    b_u = sum r_uv theta_v,
 // and then Theta from X likewise (or Theta first). e is 1 unless `reg_power` says otherwise; r has
-// its center removed (center.hpp). With `center: solved` the biases are unknowns of their rows.
+// its center removed (center.hpp). With `center: solved` each row has its bias as an unknown.
 //
 // For several ranks each solves a range of the rows of X and one of Theta, and after each half-step
 // every rank gets all rows. A row's equations do not depend on its rank, so neither do results.
@@ -85,7 +85,7 @@ class AlsCpu : public Algorithm {
   Json facts() const override { return rows_ ? rows_->facts() : Algorithm::facts(); }
 
  private:
-  // If they are unknowns; else empty.
+  // The biases if they are unknowns; else empty.
   std::span<float> solved(AlignedVector<float>& biases) const {
     return {biases.data(), common_.solves_biases() ? biases.size() : 0};
   }

@@ -26,8 +26,8 @@ constexpr std::int64_t padded_stride(std::int64_t factors) {
 class FactorTable {
  public:
   FactorTable() = default;
-  // `from` has rows x factors, to which `ones` adds a column of ones. Rows without ratings on
-  // `side` become zero, and stay it.
+  // `from` has rows x factors. `ones` adds a column of ones. Rows without ratings on `side` become
+  // zero and stay zero.
   FactorTable(const AlignedVector<float>& from, std::int32_t factors, const Side& side,
               ThreadTeam& team, bool ones = false);
 
@@ -71,7 +71,7 @@ class RowTerms {
 };
 
 // A_u has lambda n_u^reg_power on its diagonal. With biases, rows are (x, 1), and row u is solved
-// for (x_u, b_u): its ratings lose the biases of the other side, and `own` gets its own.
+// for (x_u, b_u): the other side's biases are subtracted from its ratings, and b_u goes to `own`.
 class WeightedLambda : public RowTerms {
  public:
   explicit WeightedLambda(const Common& common, std::span<float> own = {},

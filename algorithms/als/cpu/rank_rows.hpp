@@ -20,9 +20,9 @@ class RankRows {
   Side all_users() const { return {user_offsets_, {}, {}}; }
   Side all_items() const { return {item_offsets_, {}, {}}; }
 
-  // After this rank's rows are done, or were given up (false): true if all are done; the table then
-  // has all rows, and `biases` those of all, unless it is empty. Phases: "wait_ranks" until the
-  // last is there, then "exchange".
+  // Call this once this rank's rows are done or given up (false). Returns true if all ranks are
+  // done. The table then has all rows, and `biases`, unless empty, has the biases of all rows.
+  // Phases: "wait_ranks" until the last rank is there, then "exchange".
   bool share_x(bool done, FactorTable& x, std::span<float> biases, PhaseSink* phases) {
     return share(done, x, biases, cuts_.users, phases);
   }

@@ -23,7 +23,7 @@ class HalfSteps {
  public:
   virtual ~HalfSteps() = default;
 
-  // For `center: solved`, which is not for devices that reduce; the center must outlive it.
+  // For `center: solved`. Devices that reduce cannot do it. The center must outlive this object.
   virtual void solve_biases(DeviceCenter& /*center*/) {}
   // False: asked to stop. Over ranks it is not asked.
   virtual bool half_step(Which which, Context& context) = 0;

@@ -29,7 +29,7 @@ struct SplitSides {
 // Queued. Shares the offsets of `rows`.
 SplitSide split_side(const cuda::RatingsOfRows& rows, bool of_users, const DeviceResidual& center,
                      cudaStream_t stream);
-// Adds old_bias[other] - bias[other] to each of nnz values. Queued.
+// Adds old_bias[other] - bias[other] to each of the nnz values. Queued.
 void change_bias(const std::int32_t* others, float* values, std::int64_t nnz, const float* old_bias,
                  const float* bias, cudaStream_t stream);
 // Both sides of R, which is released. Queued.

@@ -82,7 +82,7 @@ class DeviceSteps : public HalfSteps {
   AlsSettings settings_;
   cudaStream_t stream_ = nullptr;
   const float* base_ = nullptr;
-  DeviceCenter* biases_ = nullptr;  // if they are solved
+  DeviceCenter* biases_ = nullptr;  // null unless solved
   DeviceSide users_, items_;
   SystemBuffers systems_;
   PartBuffers parts_;

@@ -14,7 +14,7 @@ namespace mf::als {
 void make_entries(const cuda::RatingsOfRows& rows, bool of_users, const DeviceResidual& center,
                   float scale, FusedEntry* entries, cudaStream_t stream);
 
-// Adds `scale` (old_bias[other] - bias[other]) to each of nnz entries. Queued.
+// Adds `scale` (old_bias[other] - bias[other]) to each of the nnz entries. Queued.
 void change_bias(FusedEntry* entries, std::int64_t nnz, float scale, const float* old_bias,
                  const float* bias, cudaStream_t stream);
 

@@ -15,8 +15,8 @@ enum class FusedPrecision { fp16, fp16x2 };
 // each length of a row, the faster by estimate.
 enum class FusedNormal { automatic, formed, applied };
 
-// A is formed by matrix products of four warps (wgmma, group.hpp) if the device has them, else of
-// one warp (mma.sync).
+// A is formed by matrix products of four warps (wgmma, group.hpp) if the device has them, else by
+// matrix products of one warp (mma.sync).
 enum class FusedProducts { automatic, warp };
 
 // The sums of part k of a split row are kept in scratch slot first_slot + k; the row is shrunk by

@@ -218,7 +218,7 @@ FusedSide FusedSteps::arguments(DeviceSide& to, RowBatch& part, DeviceSide& from
   return side;
 }
 
-// The words of the other side's rows get the ones, too.
+// The packed words of the other side's rows get the ones, too.
 void FusedSteps::put_biases(DeviceSide& to, DeviceSide& from, cudaStream_t stream) {
   biases_->put_biases(&to == &users_, to.factors.data(), from.factors.data(), stride(), stream,
                       [&](const float* old_bias, const float* bias) {

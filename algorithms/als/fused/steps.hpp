@@ -43,7 +43,7 @@ class FusedSteps {
   static RowShards shard(const FusedSettings& settings, View<const std::int64_t> offsets,
                          Communicator& ranks, ThreadTeam& team);
 
-  // For `center: solved`, of one rank; the center must outlive it.
+  // For `center: solved` with one rank. The center must outlive this object.
   void solve_biases(DeviceCenter& center) { biases_ = &center; }
 
   // X from Theta; Theta from X. Queued on the stream; over ranks, the others' rows are there after
@@ -117,7 +117,7 @@ class FusedSteps {
   cuda::DeviceBuffer<float> scratch_;
   cuda::DeviceBuffer<std::uint32_t> arrived_, next_;
   cuda::DeviceCommunicator* devices_ = nullptr;  // null: one rank
-  DeviceCenter* biases_ = nullptr;               // if they are solved
+  DeviceCenter* biases_ = nullptr;               // null unless solved
   struct Events {
     cuda::Event solved, begun, done;
   };

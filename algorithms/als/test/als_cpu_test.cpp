@@ -98,8 +98,8 @@ TEST(AlsCpu, RegPowerAndTheFirstSideChangeTheEquations) {
   }
 }
 
-// One side's rows with the biases as their last column, and its biases taken off the other side's
-// ratings: written from the model, mu + b_u + c_i + p.q.
+// The other side's rows with a last column of ones, and ratings less the mean and the other side's
+// biases. Both follow from the model, mu + b_u + c_i + p.q.
 struct Extended {
   Extended(const Side& side, const Model& m, bool users) : values(side.values.size()) {
     const auto& other = users ? m.q : m.p;
@@ -139,7 +139,7 @@ TEST(AlsCpu, ASolvedBiasIsAnUnknownOfItsRow) {
         EXPECT_EQ(m.kind, ModelKind::biased);
         EXPECT_EQ(m.factors, f);
         EXPECT_NEAR(m.mean, mean_rating(train), 1e-12);
-        const bool users = first == std::string("items");  // solved last
+        const bool users = first == std::string("items");  // the side solved last
         Side side = users ? sides.users() : sides.items();
         const Extended extended(side, m, users);
         side.values = extended.values;

@@ -174,7 +174,7 @@ TEST_P(AlsDevices, RemoveTheSameCenter) {
     const Ratings ratings = test::planted(300, 200, 0.3, 2);
     for (const char* center : {"mean", "biases", "solved"}) {
       for (const char* name : {"als_fused", "als"}) {
-        // Refused for several devices of als_fused.
+        // als_fused refuses several devices here.
         if (center == std::string("solved") && name == std::string("als_fused")) continue;
         const Json changes = {{"name", name}, {"factors", 24}, {"center", center}};
         const Outcome single = train(ratings, changes, nullptr);

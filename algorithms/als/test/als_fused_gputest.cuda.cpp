@@ -254,8 +254,8 @@ TEST_P(FusedFactors, AnIterationIsThatOfTheCpu) {
   }
 }
 
-// Of formed and of applied rows, f + 1 unknowns at a tile's end and beyond it, two epochs of CG
-// that has solved.
+// For formed and for applied rows. The f + 1 unknowns end at a tile's end and beyond it. CG takes
+// enough steps to converge.
 TEST(AlsFused, SolvedBiasesAreThoseOfTheCpu) {
   const Ratings train = test::planted(70, 90, 0.3, 25);
   for (const int f : {6, 31, 32, 63, 99, 112, 127, 191, 255, 300}) {
@@ -281,7 +281,7 @@ TEST(AlsFused, SolvedBiasesAreThoseOfTheCpu) {
   }
 }
 
-// The second epoch's ratings lose other biases than the first's.
+// The second epoch subtracts other biases from the ratings than the first.
 TEST(AlsFused, SolvedBiasesGoOnFromTheLast) {
   const Ratings train = test::planted(70, 90, 0.3, 26);
   const Json common = {{"factors", 12}, {"center", "solved"}, {"reg", 0.3}};

@@ -103,14 +103,14 @@ inline double rmse(const FactorView& view, const Ratings& ratings) {
   return mf::test::rmse(copy_model(view), ratings);
 }
 
-// The settings of the paper, which `als` has by default, but for these.
+// The paper's settings (the defaults of `als`) with these changes.
 inline Json papers(const Json& changes) {
   Json all = {{"center", "none"}, {"reg", 0.05}, {"reg_power", 1}};
   all.update(changes);
   return all;
 }
 
-// The default parameters of `als`, but for these.
+// The default parameters of `als` with these changes.
 inline Common common_of(std::int32_t factors, double reg) {
   Common common = read_common(default_params(common_params()));
   common.factors = factors;
@@ -123,7 +123,7 @@ inline Sides plain_sides(const Ratings& train, ThreadTeam& team) {
   return Sides(train, CenterKind::none, {}, team);
 }
 
-// Rows (x, b, 1) and (theta, 1, c), whose products are those of the model less its mean.
+// Rows (x, b, 1) and (theta, 1, c). Their products are the model's predictions less its mean.
 inline Model with_bias_columns(const Model& model) {
   Model wide = model;
   wide.factors = model.factors + 2;
@@ -143,8 +143,8 @@ inline Model with_bias_columns(const Model& model) {
   return wide;
 }
 
-// Objective (1) of a host model, its center removed first; (3), and a constant for the columns of
-// ones, if its biases are solved for.
+// Objective (1) of a host model after its center is removed. If biases are solved for: objective
+// (3), plus a constant for the columns of ones.
 inline double objective_of(const Ratings& train, const Common& common, const Model& model) {
   ThreadTeam team(1);
   const Sides sides(train, common.center, row_reg_of(common), team);

@@ -2,7 +2,7 @@
 //   sum (r - p_u . q_i)^2 + sum lambda_u |p_u|^2 + sum lambda_i |q_i|^2
 // one factor (u, v) at a time: with R^ = r - the products of all others,
 //   u_i = sum_j R^_ij v_j / (lambda_i + sum_j v_j^2),    then v_j likewise;
-// R, the residual, is kept by rows and by columns. (sweep.hpp has the passes.) r has its center
+// The residual R is kept by rows and by columns (sweep.hpp has the passes). r has its center
 // removed, as in ALS.
 #include <memory>
 

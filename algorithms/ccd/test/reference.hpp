@@ -133,7 +133,7 @@ inline Model start_for(const Ratings& train, std::int32_t factors) {
   return mf::test::uniform_start(train, factors);
 }
 
-// The settings of the paper, which `ccd++` has by default, but for these.
+// The paper's settings (the defaults of `ccd++`) with these changes.
 inline Json papers(const Json& changes) {
   Json all = {{"center", "none"}, {"reg", 0.05}, {"start", "model"}};
   all.update(changes);

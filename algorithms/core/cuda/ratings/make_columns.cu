@@ -1,5 +1,5 @@
-// A stable radix sort by item of ratings that lie by user. If memory is short, some users are
-// sorted at a time, and an item's ratings follow the ratings of earlier users.
+// A stable radix sort by item of ratings that lie by user. If memory is short, it
+// sorts some users at a time, and adds an item's ratings behind those of earlier users.
 //
 // Bytes of a rating: 8 read and 12 written for the keys, then 24 for each pass of the sort (8 bits
 // of the item each).
