@@ -22,9 +22,9 @@
 namespace mf {
 namespace {
 
-// Calls body(words, "path:number") for the lines with words, of which there must be `least` to
-// `most`; false: they are not as `expected`. If ids are names, a line with a tab, or of one id, is
-// cut at tabs only.
+// Calls body(words, "path:number") for each line with words. A line must have `least` to `most`
+// words. If body returns false, the words are not as `expected`. If ids are names, a line with a
+// tab, or with one id, is cut only at tabs.
 template <class Body>
 void for_lines(const std::string& path, bool names, std::size_t least, std::size_t most,
                const char* expected, const Body& body) {
@@ -129,7 +129,8 @@ Json id_json(const ModelIds& ids, std::int64_t row) {
   return ids.names.empty() ? Json(ids.ids[row]) : Json(ids.name(row));
 }
 
-// Of a new user without `row`. In text, each of many users is before each item.
+// The list of a new user if there is no `row`. In a text for many users, each line begins with the
+// user.
 std::string list_of(const SavedModel& model, const RecommendOptions& o,
                     std::optional<std::int64_t> row, const ModelUser& user) {
   const char* between = has_names(model) ? "\t" : " ";
@@ -142,7 +143,7 @@ std::string list_of(const SavedModel& model, const RecommendOptions& o,
           fmt::format("{}{}{}{:.4f}\n", before, printable(model.items.name(item)), between, score);
       continue;
     }
-    // In as few digits as give the float back.
+    // The fewest digits that give the float back.
     const double few = std::strtod(fmt::format("{}", score).c_str(), nullptr);
     list.push_back({{"item", id_json(model.items, item)}, {"score", few}});
   }

@@ -252,7 +252,7 @@ std::optional<Spec> gather_ranks(RankWorld& world, const std::string& path) {
   }
 }
 
-// Prints which files of each data set are here; at the end throws Error(data) if any is missing.
+// Prints which files of each data set are here. Throws Error(data) at the end if any is missing.
 void look_at_data(const Spec& spec, bool tell) {
   std::set<std::string> seen;
   std::vector<std::string> problems;

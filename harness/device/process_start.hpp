@@ -5,8 +5,8 @@
 
 namespace mf {
 
-// By the kernel, which counts in ticks of mostly 10 ms and rounds down, so up to a tick too early;
-// at the latest before main().
+// The time is the kernel's. The kernel counts ticks (mostly of 10 ms) and rounds down, so the time
+// can be a tick too early. It lies before main() at the latest.
 Clock::time_point process_start();
 
 }  // namespace mf

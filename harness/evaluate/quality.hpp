@@ -36,9 +36,9 @@ struct RankingNotes {
 class QualityEvaluator {
  public:
   // `split` must live as long as this; `known`: users and items of its training part. With an
-  // implicit loss the objective is computed; `ranking` asks for its metrics, all on the test part
-  // or, without the objective, all on the validation part. `trial`: the test part of `split` is its
-  // validation part. `team` reads all histories.
+  // implicit loss the objective is computed. `ranking` asks for its metrics: all on the test part
+  // or, without the objective, all on the validation part. In a `trial` the test part of `split` is
+  // its validation part. `team` reads all histories.
   QualityEvaluator(const Split& split, const Predictor& known, const FoldInLoss& loss,
                    const std::optional<RankingSpec>& ranking, ThreadTeam& team, bool trial = false);
 

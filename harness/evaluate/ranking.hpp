@@ -1,10 +1,11 @@
-// How well a model ranks the items that a user has not interacted with, on held-out interactions;
+// How well a model ranks the items that a user has not interacted with, on held-out interactions,
 // by the metrics of harness/experiment/metric.hpp.
 //
 // For a user with the held-out items T, the items are ranked by score, the highest first; the order
-// of equal scores is drawn (rank_key.hpp). Items that the user has seen are left out: those of the
-// history (training part, or the fold-in history of a user who was held out whole) and, if T is of
-// the test part, those of the validation part. rel(r) is 1 if the item at rank r is in T, else 0.
+// of equal scores is drawn (rank_key.hpp). Items that the user has seen are left out. The
+// history has seen items (training part, or the fold-in history of a user who was held out whole).
+// If T is of the test part, so has the validation part. rel(r) is 1 if the item at rank r is in T,
+// else 0.
 //
 //   Recall@k        = sum_{r <= k} rel(r) / min(k, |T|)
 //   Recall of all@k = sum_{r <= k} rel(r) / |T|
@@ -50,23 +51,23 @@ struct ItemLists {
 // Users with held-out interactions, their seen items and the held-out ones.
 struct RankedUsers {
   std::vector<std::int32_t> users;  // dense indices, ascending
-  ItemLists seen;                   // of users[r]: not ranked
+  ItemLists seen;                   // items of users[r] that are not ranked
   ItemLists held_out;
-  std::vector<std::uint8_t> cold;  // of users[r]: 1 if without a history
+  std::vector<std::uint8_t> cold;  // 1 if users[r] has no history
   std::int64_t eligible = 0;       // users with held-out interactions, before a sample was taken
   std::uint64_t tie_seed = 1;
 
   std::int64_t count() const { return std::ssize(users); }
   bool is_cold(std::int64_t r) const { return cold[r] != 0; }
-  // For the order of equal scores of users[r].
+  // Orders equal scores of users[r].
   TieKey tie_key(std::int64_t r) const { return mf::tie_key(tie_seed, users[r]); }
 };
 
-// `fold_in` may be null, and so may `validation`, whose items are left out of the ranking, too,
-// although they are no history. `positive`: a pair with the value 0 counts as not observed, as in
-// the loss of implicit feedback. A sample has the users with the smallest random keys by (seed,
-// user): the same for every algorithm, and a larger sample contains a smaller one. The same for any
-// number of threads.
+// `fold_in` and `validation` may be null. Items of `validation` are no history, but they are left
+// out of the ranking, too. `positive`: a pair with the value 0 counts as not observed, as in the
+// loss of implicit feedback. A sample has the users with the smallest random keys by (seed, user).
+// So it is the same for every algorithm and any number of threads, and a larger sample contains a
+// smaller one.
 RankedUsers choose_ranked_users(const Ratings& train, const Ratings* fold_in, const Ratings& test,
                                 const RankingSpec& spec, bool positive, ThreadTeam& team,
                                 const Ratings* validation = nullptr);

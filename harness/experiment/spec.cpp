@@ -104,8 +104,8 @@ std::optional<Metric> target_metric(const SpecKeys& keys) {
   return keys.target_rmse ? std::optional(kTestRmse) : std::nullopt;
 }
 
-// A metric that no case has is a mistake; if others have it, a case without it is shown as one that
-// missed the target.
+// A metric that no case has is a mistake. If some cases have it, a case without it is shown as if
+// it missed the target.
 void check_named(Spec& spec, Metric metric, const std::string& path) {
   std::vector<std::string> reasons;
   std::size_t without = 0;

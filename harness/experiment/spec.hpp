@@ -119,11 +119,11 @@ std::vector<Metric> named_metrics(const Case& item);
 // main one on that, by which an epoch can be chosen.
 RankingSpec ranking_of(const Case& item);
 bool ranks_validation(const Case& item);  // whether metrics of the validation part are among them
-// Must not diverge: the RMSE of the part that the case is judged on, or the objective; NDCG@100,
-// which must be a number, if there is neither.
+// The metric that must not diverge: the RMSE of the part that the case is judged on, or the
+// objective. If there is neither, it is NDCG@100, which must be a number.
 Metric error_metric(const Case& item);
-// Judges a model of the case first: test RMSE; of implicit feedback NDCG@100, or the objective if
-// nothing is ranked.
+// The metric that judges a model of the case first: test RMSE. For implicit feedback it is
+// NDCG@100, or the objective if nothing is ranked.
 Metric main_metric(const Case& item);
 
 struct Spec {

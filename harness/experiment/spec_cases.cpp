@@ -31,7 +31,7 @@ std::vector<Metric> further_metrics(const Case& item, std::vector<Metric> named)
   return named;
 }
 
-// Watched by rules that name no metric: of the validation part, if it can be.
+// The metric that rules watch if they name none. It is of the validation part if possible.
 Metric usual_monitor(bool implicit, bool ranks) {
   if (!implicit) return kValidationRmse;
   return ranks ? on_validation(kNdcg100) : kObjective;

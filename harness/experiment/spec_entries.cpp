@@ -119,7 +119,7 @@ void check_labels(const std::vector<DataEntry>& entries) {
   }
 }
 
-// Checks the keys of the spec that no algorithm inherits: no entry reads them.
+// Checks the keys of the spec that no algorithm inherits, because no entry reads them.
 void check_unused(const SpecKeys& keys) {
   Problems problems;
   const auto check = [&](const Json* json, const std::string& path, const auto& form) {

@@ -9,7 +9,7 @@
 namespace mf {
 namespace {
 
-// Judges the trials. A program that evaluates itself is given the validation part then.
+// The metric that judges the trials. A program that evaluates itself then gets the validation part.
 Metric metric_of_study(const Case& base, const TuneSpec& tune, const std::string& path) {
   const Metric main = main_metric(base);
   const Metric metric = tune.metric.value_or(main.is_ranking() ? main : on_validation(main));
@@ -100,7 +100,7 @@ void label_studies(Spec& spec) {
   }
 }
 
-// The same points, or the same for each searched parameter.
+// Whether both have the same number of points, in all or for each searched parameter.
 bool tuned_alike(const TuneSpec& a, const TuneSpec& b) {
   return a.eta == b.eta && a.budget_s == b.budget_s &&
          (a.trials == b.trials || a.trials * std::ssize(b.over) == b.trials * std::ssize(a.over));

@@ -54,7 +54,7 @@ class SearchedParam {
     for (const auto& one : algorithm.params) {
       if (one.name == name) spec_ = one;
     }
-    spec_.silent_value.reset();  // a value that is asked for is said
+    spec_.silent_value.reset();  // a requested value is always stated
   }
 
   Json read(const Json& value) const {

@@ -20,15 +20,15 @@ namespace {
 
 struct Racer {
   std::string name;
-  std::vector<double> answers;  // of its seeds, infinite if the target was missed
-  bool contended = false;       // other programs took part of the machine from one of them
-  std::vector<double> quality;  // of the metric of the race
+  std::vector<double> answers;  // one a seed, infinite if it missed the target
+  bool contended = false;       // other programs used part of the machine in one of them
+  std::vector<double> quality;  // in the metric of the race
   double answer() const { return median(answers).value_or(kNever); }
 };
 
 struct Race {
   std::string data;
-  Metric metric;              // that a case is judged by
+  Metric metric;              // judges a case
   std::vector<Racer> racers;  // that have run, in the order of the spec
 };
 

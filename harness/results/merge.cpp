@@ -75,7 +75,7 @@ Source read_source(const std::string& folder) {
 // The folder that a case is taken from.
 struct Choice {
   std::string folder;
-  bool has_result = false;  // that stands: the same command would not run it again
+  bool has_result = false;  // a valid one: the same command would not run the case again
 };
 
 class Merge {

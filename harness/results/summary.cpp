@@ -41,8 +41,8 @@ struct Row {
   bool restarts = false;                            // each evaluated point is a separate run
   std::vector<double> train, answer;                // to the end
   std::vector<double> train_to, answer_to, energy;  // to the target, infinite if it was missed
-  std::vector<double> file_to, file_to_target;      // file to model, to the end and to the target
-  bool summed = false;                              // one of them is a sum of clocks
+  std::vector<double> file_to, file_to_target;      // file to model, at the end and at the target
+  bool summed = false;                              // one of these times is a sum of clocks
   // Answers to the frozen targets of the data set, infinite if they were missed.
   std::optional<FrozenTargets> frozen;
   std::array<std::vector<double>, kTargetLevels.size()> answer_frozen;
@@ -196,7 +196,7 @@ std::string time_cell(const Row& row, const std::vector<double>& numbers, bool a
   return seconds_cell(numbers) + (row.restarts ? " +" : aligned ? "  " : "");
 }
 
-// "3.1 s ~" if it is a sum of clocks.
+// "3.1 s ~" if the time is a sum of clocks.
 std::string file_cell(const Row& row, const std::vector<double>& numbers) {
   return time_cell(row, numbers, false) + (row.summed ? " ~" : "");
 }
@@ -207,7 +207,7 @@ std::string range_cell(const Row& row) {
   return fmt::format("[{}, {}]", row.metric.format(*low), row.metric.format(*high));
 }
 
-// The baseline without factors that is better on the same data, or empty.
+// The name of a baseline without factors that is better on the same data, or empty.
 std::string better_floor(const Row& row, const std::vector<Row>& rows) {
   for (const Row& floor : rows) {
     if (floor.algorithm != "bias" && floor.algorithm != "popular") continue;

@@ -26,8 +26,8 @@ bool is_of(const ResultFile& file, const Case& item, const std::string& path) {
   return false;
 }
 
-// Older files have other rules for equal scores and users without a history, or for the items of
-// the validation part.
+// Older files have other rules for equal scores, for users without a history, or for items of the
+// validation part.
 void warn_of_old_ranking(const ResultFile& file, const std::string& path) {
   const Json& ranking = value_at(file.header, {"ranking"});
   if (!ranking.is_object()) return;
@@ -114,7 +114,7 @@ CaseResult run_one(const CaseTask& task, std::size_t index, std::size_t count,
   make_room(task.result_file);
   if (!options.share) context.store.clear();
   CaseTask timed = task;
-  if (options.only) {  // of a run --apart, which makes reference results
+  if (options.only) {  // a run --apart makes reference results
     const auto start = Clock::now();
     note_host_speed();
     timed.measuring_s = seconds_since(start);

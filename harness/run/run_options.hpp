@@ -48,8 +48,8 @@ struct RunOptions {
   bool apart = false;
   static constexpr std::int64_t kTrials = -1, kNoCase = -2;
   std::optional<std::int64_t> only;
-  RanBefore before;  // this one of its processes
-  // Of the process that runs the session, if it is its first.
+  RanBefore before;  // the cases that ran before this process
+  // The start of the process, if this is its first session.
   std::optional<Clock::time_point> process_start;
   std::string began;  // of a run --apart: results of later are its own (utc_now)
   bool share = true;  // what cases have in common is made once; false: by each of them anew

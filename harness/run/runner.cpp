@@ -219,7 +219,7 @@ class CaseRun {
     return {point.epoch, clock_.seconds(), seconds_since(start_), evaluated, point.metrics};
   }
 
-  // As a user needs them, if the time to that is measured.
+  // Copies the factors to the host as a user needs them, if file to model is measured.
   void bring_factors() {
     if (!is_first_of_process() || !has_model(item_) || has_own_process(item_)) return;
     const PhaseScope range(&ranges_, kFactorsRange);
@@ -227,7 +227,7 @@ class CaseRun {
     try {
       Model copy;
       setup_.prepared()->host_factors(copy);
-    } catch (const std::bad_alloc&) {  // no reason to lose a case that is complete
+    } catch (const std::bad_alloc&) {  // the case is complete and stays so
       brought_ = false;
     }
   }
@@ -318,7 +318,7 @@ class CaseRun {
   Schedule schedule_{item_.schedule};
   Stopping stopping_{item_.stop, error_metric(item_)};
   Ranges ranges_;
-  bool brought_ = true;  // the factors, if they were asked for
+  bool brought_ = true;  // the factors reached the host, if needed
   TrainingClock clock_{ranges_, nullptr};
   CaseSetup setup_{task_, item_, options_, store_, ranks_, ranges_};
   HostWatch host_watch_{ranges_, options_.read_host, [this] { return setup_.foreign_cpu_s(); }};

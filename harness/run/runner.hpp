@@ -28,7 +28,7 @@ struct CaseTask {
   bool keep_ratings = false;                // a later case cuts the same data set in another way
   bool keep_on_device = false;              // a later case trains on the same ratings there
   bool keep_training_files = false;         // the process of a later case does, by their files
-  double measuring_s = 0;                   // its process measured its host before it, for so long
+  double measuring_s = 0;                   // for so long its process measured its host first
 };
 
 // Never throws for errors of the case (out of memory, exceptions of its algorithm): these are its

@@ -213,7 +213,7 @@ TEST(Clocks, EachHasItsOwnNaps) {
   }
 }
 
-// From a process that began two seconds before, without the naps of evaluating and saving.
+// The process began two seconds before. The naps of evaluating and saving do not count.
 TEST(Clocks, TheFirstCaseOfAProcessSaysHowLongItTookFromFileToModel) {
   RunOptions options = with_device(true);
   const auto before = Clock::now();

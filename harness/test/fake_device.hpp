@@ -1,4 +1,4 @@
-// A case of a device algorithm with a stand-in for the device. One test program has it once.
+// A case of a device algorithm with a stand-in for the device. A test program includes it once.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ using testing::TempFolder;
 constexpr double kEpochSeconds = 20e-6;
 constexpr double kEpochJoules = 3;
 
-// A stream whose time passes as work is queued on it.
+// A stream on which time passes as work is queued.
 class FakeDevice : public DeviceClock {
  public:
   int compute() override { return capability; }
@@ -70,7 +70,7 @@ class FakeDevice : public DeviceClock {
   bool fails = false;
   bool has_nvml = true;
   bool cold = false;
-  std::atomic<int> readings = 0;  // asked for by the sampler's thread, too
+  std::atomic<int> readings = 0;  // also taken by the sampler's thread
   double joules = 0;
   std::int64_t waits = 0;
   std::int64_t expected = 0;

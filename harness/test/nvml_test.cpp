@@ -8,7 +8,7 @@
 namespace mf {
 namespace {
 
-// Lies beside this program.
+// The library lies beside this program.
 std::string fake_nvml() {
   return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "libfake_nvml.so")
       .string();

@@ -542,8 +542,8 @@ TEST(FoldIn, UsesTheRegularizationOfTheUsers) {
   EXPECT_EQ(reg_of("als_cpu", {{"reg", 0.125}}), 0.125);
 }
 
-// By definition, without the evaluator's lists: the history, and the validation part beside it, are
-// no candidates. A user whose only other pairs are of the validation part has no history.
+// Ranks by definition, without the evaluator's lists. Items of the history and of the validation
+// part are no candidates. A user with other pairs only in the validation part has no history.
 std::vector<std::int32_t> unseen_ranked(const Model& model, std::int32_t user,
                                         const std::vector<const Ratings*>& seen) {
   AlignedVector<std::int32_t> left_out;
@@ -589,7 +589,7 @@ TEST(Ranking, OfTheTestPartLeavesOutItemsOfTheValidationPart) {
   };
   const double both = ndcg_20_by_definition(split, model, {&split.train, &split.validation});
   EXPECT_NEAR(ndcg(false), both, 1e-12);
-  split.test = split.validation;  // of a trial
+  split.test = split.validation;  // as in a trial
   const double train = ndcg_20_by_definition(split, model, {&split.train});
   EXPECT_NEAR(ndcg(true), train, 1e-12);
   EXPECT_GT(train, 0);

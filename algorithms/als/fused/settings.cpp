@@ -78,8 +78,7 @@ std::optional<std::string> fused_why_unsupported(const Params& params, const Pro
   if (const auto why = why_too_long(params, kMostAppliedFactors)) return why;
   if (settings.common.solves_biases() && devices_of(params) > 1) {
     return "als_fused cannot use center \"solved\" with several devices, because its devices do "
-           "not "
-           "send each other biases; use one device, or center \"biases\"";
+           "not send each other biases; use one device, or center \"biases\"";
   }
   return why_not_applied(settings.common.factors, settings.precision, settings.normal);
 }

@@ -29,8 +29,8 @@ std::optional<double> to_training_s(const Json& footer) {
           shared_seconds(footer, SharedClock::transfer));
 }
 
-// The first case of a run has the context of the device on its clock `start`, which others do not
-// need; a library has a process of its own.
+// The first case of a run creates the context of the device on its clock `start`, and later cases
+// use it, too. A library has a process of its own.
 std::optional<FileToTraining> file_to_training(const ResultFile& file) {
   const Json& footer = file.footer;
   const auto measured = number_at(footer, {"file_to_model_s"});

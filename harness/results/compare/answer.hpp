@@ -1,5 +1,5 @@
-// When a case was at its target, and how long its user had waited for that answer: once the ratings
-// were loaded, and from the file on.
+// When a case was at its target, and how long its user had waited for that answer. The wait begins
+// with loaded ratings, or with the file.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ inline constexpr double kNever = std::numeric_limits<double>::infinity();  // of
 struct Answer {
   double train_s = 0;                     // training clock
   std::optional<double> answer_s;         // to_training_s + training; empty before the footer
-  std::optional<double> file_to_model_s;  // FileToTraining + training; the same
+  std::optional<double> file_to_model_s;  // FileToTraining + training; empty likewise
   std::optional<double> energy_j;         // of training; empty on the CPU and without NVML
 };
 
@@ -29,9 +29,9 @@ std::optional<double> to_training_s(const Json& footer);
 // evaluations.
 struct FileToTraining {
   double seconds = 0;
-  // Not measured, but the clocks start, load, prepare and transfer, with the shares that earlier
-  // cases of the run had done: in older files, and in cases that were not the first of their
-  // process.
+  // Not measured, but the sum of the clocks start, load, prepare and transfer and of the shares
+  // that earlier cases of the run had done. Older files need the sum, and so do cases that were not
+  // the first of their process.
   bool summed = false;
 };
 

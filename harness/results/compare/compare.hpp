@@ -41,7 +41,7 @@ struct Comparison {
   Compared epoch_time;               // steady training seconds of an epoch, completed runs
   Compared answer_time;              // prepare, transfer and training until the answer
   Compared target_time;              // only training until the target: without a verdict
-  Compared file_to_model;            // from the file until the answer: the same
+  Compared file_to_model;            // from the file until the answer: no verdict
   Compared quality;                  // the headline of the metric, completed runs
 };
 

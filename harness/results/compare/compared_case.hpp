@@ -32,7 +32,8 @@ std::optional<TargetSpec> named_target(const Json& header);
 // that is another number than the seed; a split in folds has a fold, too.
 using Repeat = std::pair<std::int64_t, Json>;  // seed, seed of the split or [seed, fold]
 
-// Training seconds, answer seconds (prepare, transfer and training), and those from the file on.
+// Training seconds, answer seconds (prepare, transfer and training), and seconds from file to
+// model.
 struct AnswerTimes {
   double train_s = kNever;
   double answer_s = kNever;

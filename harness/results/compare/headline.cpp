@@ -102,7 +102,7 @@ std::vector<std::string> rules_on_test(const Json& header) {
   return names;
 }
 
-// In a split of users the validation part has other users.
+// If users are split, the validation part has other users.
 bool ranked_validation(const Json& header) {
   const Json& ranking = value_at(header, {"ranking"});
   return ranking.is_object() && !ranking.contains("seen") &&

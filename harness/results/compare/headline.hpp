@@ -43,8 +43,8 @@ std::optional<ValueAt> best_seen(const ResultFile& file, Metric metric);
 // The rules of a case that watched the test part; of a trial none.
 std::vector<std::string> rules_on_test(const Json& header);
 
-// Whether items of the test part were ranked among the user's own of the validation part, as in
-// files of older versions, which have no "ranking.seen".
+// Whether items of the test part were ranked among the same user's items of the validation part.
+// Older versions did so, and their files have no "ranking.seen".
 bool ranked_validation(const Json& header);
 
 }  // namespace mf

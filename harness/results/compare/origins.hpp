@@ -25,8 +25,8 @@ struct Origins {
   bool known() const { return runs > unknown; }
 };
 
-// Whether the runs of two sides are known to be of different hosts: a ratio of their times is also
-// the hosts' difference.
+// Whether the runs of two sides are known to be of different hosts. A ratio of their times then
+// includes the difference of the hosts.
 bool differ_in_hosts(const Origins& first, const Origins& second);
 
 // "5 processes on 2 hosts"; empty if no file says it.

@@ -32,7 +32,7 @@ struct CaseData {
   // Parts of the time on the load clock; empty if an earlier case had the same.
   LoadSeconds load_parts;
   double split_s = 0;
-  bool from_cache = false;  // the data set, of mfbench's binary cache; else of its files, or made
+  bool from_cache = false;  // whether the data set came from mfbench's binary cache
 };
 
 }  // namespace mf

@@ -72,7 +72,7 @@ struct CaseMeasures {
   LoadSeconds load_parts;  // parts of the load clock, and
   double split_s = 0;
   std::optional<bool> from_cache;         // CaseData::from_cache; empty: nothing was loaded
-  std::optional<double> file_to_model_s;  // of the first case of a process
+  std::optional<double> file_to_model_s;  // only in the first case of a process
   std::optional<double> trivial_error;    // Reference::trivial; empty if none was computed
   std::optional<double> train_device_s;
   // The estimate before it was prepared, and the measured peak.

@@ -26,8 +26,8 @@ void move_packing_to_prepare(Json& footer) {
   footer["shared"]["prepare"]["packed_s"] = *lent;
 }
 
-// The phase may hold the start of a process that was on the clock `start`: at least the algorithm's
-// own phases stay.
+// The phase may include the start of a process that was on the clock `start`. So the algorithm
+// keeps at least its own phases.
 void free_peer_of_its_files(Json& footer) {
   const auto writing = number_at(footer, {"phases", "hand_over", "seconds_s"});
   const auto prepare = number_at(footer, {"clocks", "prepare_s"});

@@ -49,9 +49,10 @@ class Ranges : public PhaseSink {
   double clock_seconds(const std::string& name) const;
   // For the phase "transfer" inside of "prepare": one inside of an epoch is training.
   double transfer_s() const { return transfer_s_; }
-  // The same of a "start" in it, but not in kForPeerPhase: of a program that does the work.
+  // Seconds of a "start" inside of "prepare": the start of a program that does the work. A "start"
+  // in kForPeerPhase does not count.
   double nested_start_s() const { return nested_start_s_; }
-  // The same of kForPeerPhase: mfbench's own work, which a library did not ask for.
+  // Seconds of kForPeerPhase inside of "prepare": mfbench's own work for a library.
   double for_peer_s() const { return for_peer_s_; }
   // {"name": {"seconds_s": ..., "count": ...}}, with "device_s" if the device timed it.
   Json to_json() const;
@@ -96,13 +97,13 @@ class Ranges : public PhaseSink {
 };
 
 // The ranges that are clocks if only the case encloses them. "transfer" is one within
-// kPrepareRange, a "start" in there counts for kStartRange, and the training clock has its own
+// kPrepareRange. A "start" within it counts for kStartRange. The training clock has its own
 // (harness/run/training_clock.hpp).
 inline constexpr const char* kStartRange = "start";              // the device, made once a run
 inline constexpr const char* kLoadRange = "load";                // data, split, facts of the split
 inline constexpr const char* kPrepareRange = "prepare";          // initial factors, the algorithm
-inline constexpr const char* kPackPhase = "pack";                // of it: ratings for a device
-inline constexpr const char* kForPeerPhase = "files_for_peer";   // in it, on no clock
+inline constexpr const char* kPackPhase = "pack";                // in prepare: ratings for a device
+inline constexpr const char* kForPeerPhase = "files_for_peer";   // in prepare, but on no clock
 inline constexpr const char* kEvaluateRange = "evaluate";        // one a trace point
 inline constexpr const char* kEvaluatorRange = "evaluator";      // preparing evaluations
 inline constexpr const char* kFactorsRange = "factors_to_host";  // after training
@@ -110,7 +111,7 @@ inline constexpr const char* kWatchRange = "watch";  // readings of machine and 
 inline constexpr const char* kSaveRange = "save";    // lines of the result, the model
 
 // The clocks of a case: every second of its wall time is on one of them, and the rest is reported.
-// If clocks ran at the same time, so is their overlap.
+// If clocks ran at the same time, their overlap is reported, too.
 struct CaseClocks {
   double start_s = 0;
   double load_s = 0;

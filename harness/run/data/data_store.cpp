@@ -145,7 +145,7 @@ void DataStore::make_users() {
   if (ledger_.has(kUsersColumn)) ledger_.used(kUsersColumn);
 }
 
-// For later cases, too, unless it is the share of a rank.
+// Keeps it for later cases, unless it is the share of a rank.
 void DataStore::pack(CaseData& data, int threads, PhaseSink* phases) {
   const bool shared = data.split == split_;
   if (data.split->train.packed() == nullptr) {

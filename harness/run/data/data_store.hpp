@@ -1,5 +1,5 @@
-// Data shared by the cases of a run: the last data set and split, since neighbours in a spec mostly
-// share them, with the facts of its training part, and its packed form once a device needs it.
+// Data shared by the cases of a run: the last data set and split with the facts of the training
+// part, and its packed form once a device needs it. Neighbours in a spec mostly share these.
 #pragma once
 
 #include <memory>
@@ -24,8 +24,8 @@ class DataStore {
   // (harness/run/ranks/rank_load.hpp).
   CaseData get_slice(const Case& item, Communicator& ranks, int ranks_on_these_cpus);
 
-  // Packs the training part of a case for its way to a device, as the phase "pack", unless an
-  // earlier case has.
+  // Packs the training part of a case for a device, as the phase "pack", unless an earlier case has
+  // packed it.
   void pack(CaseData& data, int threads, PhaseSink* phases);
 
   // Has the cache file made from which the ranks read their shares, if there should be one.
@@ -70,7 +70,7 @@ class DataStore {
   SharedRatings on_device_;
   std::shared_ptr<const peer::TrainingFiles> training_files_;
   SharedLedger ledger_;
-  bool from_cache_ = false;   // the data set
+  bool from_cache_ = false;   // whether the data set was cached
   LoadSeconds load_seconds_;  // of the last get()
   double split_s_ = 0;
 };

@@ -23,7 +23,7 @@ class SharedLedger {
   // The case has made it. `cost.name` names it among all that is shared.
   void made(const SharedCost& cost, SharedScope scope);
 
-  // No case of the run has ended yet.
+  // Whether no case of the run has ended yet.
   bool is_first_case() const { return !has(kFirstCase); }
 
   // The start that the first case of a run pays for the others: context of the device, facts about

@@ -61,7 +61,7 @@ std::map<std::string, std::string> read_small_files(const Spec& spec) {
   return problems;
 }
 
-// `free` is of the device.
+// `free`: bytes of the device.
 Json plan_case(const Case& item, const DoneAgain& again, bool measure,
                const std::optional<double>& free, std::map<std::string, Probe>& probes) {
   std::optional<double> host, all_host, train_s;
@@ -84,7 +84,7 @@ Json plan_case(const Case& item, const DoneAgain& again, bool measure,
       note = refusal->reason;
   }
   const AlgorithmInfo& info = find_algorithm(item.algorithm);
-  // Solving for all items at once takes no time in proportion to the ratings.
+  // If all items are solved at once, the time is not proportional to the ratings.
   if (measure && sizes && !note && !info.by_history) {
     const std::string key = item.algorithm + canonical(item.params.to_json());
     if (!probes.contains(key)) probes[key] = probe(item);
@@ -105,7 +105,7 @@ Json plan_case(const Case& item, const DoneAgain& again, bool measure,
           {"note", note.value_or("")}};
 }
 
-// The case, or the trial of its study with the most factors.
+// The case itself, or the trial with the most factors in its study.
 Case case_to_plan(const Spec& spec, const Case& item) {
   if (!item.study) return item;
   const Study& study = spec.studies[*item.study];

@@ -12,7 +12,7 @@ namespace mf {
 struct PlanOptions {
   bool measure = true;  // times, by probe()
   bool share = true;    // as of `mfbench run`
-  // As if so much were free on the device; empty: as much as is, if there is one.
+  // Plans as if so much were free on the device. If empty, it takes what is free now.
   std::optional<double> device_free_bytes = {};
 };
 

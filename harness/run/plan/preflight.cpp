@@ -31,7 +31,8 @@ constexpr double kShare = 0.9;
 
 bool ranks_items(const Case& item) { return item.evaluate.rank.value_or(is_implicit(item)); }
 
-// The most of one rank. `evaluator` bytes stand beside the training, `room` is for all of it.
+// The most memory of one rank. The evaluator takes `evaluator` bytes beside the training, and
+// `room` bounds the whole.
 double most_bytes(const Case& item, BytesOf MemoryUse::*side, const ProblemShape& shape,
                   double evaluator, double room) {
   const AlgorithmInfo& info = find_algorithm(item.algorithm);
@@ -65,7 +66,7 @@ double evaluator_bytes(const Case& item, const CaseSizes& sizes) {
   return errors + ranking * (ranks_validation(item) ? 2 : 1);
 }
 
-// Beyond the ratings, once there are any.
+// Memory for training, without the ratings.
 double training_bytes(const Case& item, const CaseSizes& sizes) {
   const auto train = static_cast<double>(sizes.train.nnz) / sizes.slices;
   const double histories = ranks_items(item) ? 4 * (train + static_cast<double>(sizes.others)) : 0;

@@ -1,5 +1,5 @@
-// Estimates the memory of a case, and refuses before anything is allocated a case that surely
-// fails.
+// Estimates the memory of a case. Refuses a case that surely fails, before anything is
+// allocated.
 #pragma once
 
 #include <optional>
@@ -26,7 +26,7 @@ struct CaseSizes {
   int slices = 1;           // ranks that load a share of the ratings each
 };
 
-// Before the data are loaded; empty if their size is unknown.
+// The sizes before the data are loaded; empty if unknown.
 std::optional<CaseSizes> expected_sizes(const Case& item);
 
 bool is_cached(const Case& item);  // its data
@@ -34,17 +34,17 @@ bool is_cached(const Case& item);  // its data
 // Measured peaks are within this factor of the estimates (tests/test_plan.py).
 inline constexpr double kPlanFactor = 1.25;
 
-// Of the host: VmHWM of this process from loading to the end of training.
+// Memory of the host: VmHWM of this process from loading to the end of training.
 double host_bytes(const Case& item, const CaseSizes& sizes);
 
-// Of each device; 0 for the CPU. `free` bytes bound an algorithm that takes as many rows at once as
-// fit; empty: it takes one.
+// Memory of each device; 0 for the CPU. An algorithm that takes as many rows at once as fit takes
+// at most `free` bytes. If `free` is empty, it takes one row.
 double device_bytes(const Case& item, const CaseSizes& sizes, std::optional<double> free = {});
 
-// To have of `free` bytes before the case begins.
+// The part of `free` bytes to reserve before the case begins.
 std::int64_t bytes_to_reserve(const Case& item, const CaseSizes& sizes, double free);
 
-// R by rows and by columns, which stay on the device for the next cases, if there is room.
+// R by rows and by columns. It stays on the device for the next cases if there is room.
 double device_ratings_bytes(const ProblemShape& train);
 bool leaves_room_for_ratings(const Case& item, const CaseSizes& sizes, double free);
 
@@ -65,8 +65,8 @@ std::optional<std::string> why_not_in_memory(double least, const MemoryBound& av
 // Throws Error(memory) if the ratings of the case surely do not fit.
 void refuse_to_load(const Case& item);
 
-// If the case surely fails here: it takes at least `least` bytes of the host, its process included,
-// and `free` bytes are left on the device, if that is known.
+// Refuses a case that surely fails here. It takes at least `least` bytes of the host, including its
+// process, and the device has `free` bytes left (empty if unknown).
 std::optional<Refusal> refuse_surely(const Case& item, const CaseSizes& sizes, double least,
                                      std::optional<double> free);
 

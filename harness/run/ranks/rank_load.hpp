@@ -14,7 +14,7 @@ std::string why_whole(const Case& item, bool saves_model);
 
 // Each rank reads the rows of its users and cuts them. If all have the factors after an epoch, each
 // keeps its blocks of the test part; else rank 0 gets the whole part. All
-// ranks together; all throw the same Error, and stay fit for the next case.
+// ranks call this together. All throw the same Error, and can run the next case.
 CaseData load_slice(const Case& item, Communicator& ranks, int threads);
 
 // The training ratings go: the algorithm has its share.

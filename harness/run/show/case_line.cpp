@@ -20,8 +20,8 @@ std::string seconds_text(const std::optional<Answer>& answer) {
   return answer && answer->answer_s ? format_seconds(*answer->answer_s) : "-";
 }
 
-// The ranking metric that was asked for: of a trial the one it is judged by, of a case that of its
-// target, or the one its parameters were tuned by.
+// The ranking metric to show. A trial shows the metric that judges it. A case shows the metric of
+// its target, or the metric by which its parameters were tuned.
 Metric shown_metric(const ResultFile& file, Metric judged) {
   for (const auto& [of, key] : {std::pair("trial", "metric"), std::pair("target", "metric"),
                                 std::pair("tuned", "metric")}) {
@@ -31,7 +31,7 @@ Metric shown_metric(const ResultFile& file, Metric judged) {
   return judged;
 }
 
-// At the epoch of the headline.
+// The metric at the epoch of the headline.
 std::optional<double> metric_at(const ResultFile& file, Metric metric,
                                 const std::optional<Headline>& headline) {
   for (const Json& point : file.trace) {

@@ -1,5 +1,5 @@
-// Files of a library in another process: the message that names its model, the four files, and the
-// peer.json of one that is installed.
+// Files of a library in another process: the message that names its model, the four files of the
+// model, and the peer.json of an installed library.
 #include <algorithm>
 #include <array>
 #include <cmath>
