@@ -379,7 +379,7 @@ class Files:
                           **wanted)
 
     def file_to_model(self, target, algorithm, **wanted):
-        """The same of file to model."""
+        """The same for file to model."""
         return self._each(lambda case: before_training_from_file(case) + at_target(case, target, "train_s"), algorithm,
                           ANSWER, **wanted)
 
@@ -527,7 +527,7 @@ def before_training(case):
 
 
 def before_training_from_file(case):
-    """The sum of clocks; where the time from the start of the process was measured, that."""
+    """The time from the start of the process if it was measured, else the sum of clocks."""
     header, footer = case.header, case.footer
     if footer.get("file_to_model_s") is not None:
         return footer["file_to_model_s"] - footer["clocks"]["train_s"]

@@ -1,4 +1,4 @@
-"""Who names an algorithm and nothing else gets a model that is worth its factors."""
+"""A spec that names only an algorithm gets a model that is worth its factors."""
 
 import json
 import os
@@ -7,7 +7,7 @@ import pathlib
 import pytest
 
 DATA = pathlib.Path(os.environ.get("MFBENCH_DATA", "no-data"))
-# `als` and `ccd++`, which papers name, have their defaults.
+# Papers name `als` and `ccd++`, so these have the papers' defaults.
 ALGORITHMS = ["als_cpu", "als_fused", "ccd++_cpu", "sgd_serial", "hogwild", "fpsgd", "bpmf_cpu"]
 
 

@@ -128,7 +128,7 @@ def test_rankings_that_had_validation_items_among_them_are_marked(mfbench, tmp_p
 
 
 def test_a_search_does_not_choose_a_dead_model(mfbench, tmp_path):
-    """With 1e6 all scores are 0: where the smaller of equal items went first, it won by their popularity."""
+    """With 1e6 all scores are 0. When the smaller of equal items went first, it won by their popularity."""
     parts = with_validation(popular_pairs())
     algorithm = {"name": "ials_cpu", "factors": 8, "alpha": 5, "threads": 1, "stop": {"epochs": 6},
                  "tune": {"trials": 4, "eta": 1, "over": {"reg": {"choices": [0.5, 5, 50, 1e6]}}}}

@@ -135,7 +135,7 @@ def test_every_number_has_a_source(page, of):
     ("1e3 * median(answer(.92, als_fused))", False),
     ("footer(als_fused, 'exchanged.bytes_received') / footer(als_fused, 'exchanged.seconds_s') / 1e9", False)])
 def test_a_ratio_of_times_is_told_from_a_time(expression, expected):
-    """Of contended cases it may not be printed (marks_of)."""
+    """A ratio of contended cases may not be printed (marks_of)."""
     assert is_ratio_of_times(expression) == expected
 
 

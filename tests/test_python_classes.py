@@ -70,7 +70,7 @@ def test_predictions_are_compared_as_factors_are(place, frame, own_file):
                   algorithms=[f"{own_file}:Means", f"{own_file}:Predicted"])
     by_label = results.cases.set_index("algorithm")["headline"]
     cold = results.all.cases["cold_ratings"].iloc[0]
-    assert cold == 0  # else rows without ratings are each one's own
+    assert cold == 0  # otherwise each class decides about rows without ratings
     assert by_label["peer:own_means:means"] == pytest.approx(by_label["peer:own_means:predicted"], abs=1e-6)
 
 

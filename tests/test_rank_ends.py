@@ -105,7 +105,7 @@ def test_a_rank_that_is_gone_while_rank_0_loads_ends_all(mfbench, tmp_path, own_
         wait_for(lambda: len(children_of(process.pid)) == 2)
         time.sleep(0.3)
         expect_named(process, 2)
-    assert finished(tmp_path) in ([], ["error"])  # of what was not begun, the same command runs it
+    assert finished(tmp_path) in ([], ["error"])  # the same command runs cases that had not begun
 
 
 def test_a_rank_without_memory_is_named_and_the_run_goes_on(mfbench, tmp_path):
@@ -135,7 +135,7 @@ def test_the_others_end_with_rank_0(long_run):
 
 def test_interrupted_ranks_end_after_the_epoch(mfbench, tmp_path, long_run):
     others = children_of(long_run.pid)
-    for pid in [long_run.pid, *others]:  # as a terminal does
+    for pid in [long_run.pid, *others]:  # a terminal does so, too
         os.kill(pid, signal.SIGINT)
     _, stderr = long_run.communicate(timeout=300)
     assert long_run.returncode == 130

@@ -30,7 +30,7 @@ def model(request, mfbench, tmp_path_factory, ratings):
 
 
 def test_an_item_is_solved_with_its_bias(model, ratings):
-    """Items come last in an epoch: each is the ridge regression on (p_u, 1) of what the users leave."""
+    """Items come last in an epoch. Each item is the ridge regression of its residuals on (p_u, 1)."""
     users = np.searchsorted(model["user_ids"], ratings[:, 0])
     rest = ratings[:, 2] - ratings[:, 2].mean() - model["user_bias"][users]
     rows = np.column_stack([model["P"], np.ones(len(model["P"]))])[users]

@@ -1,4 +1,4 @@
-"""Sentences of who was tuned, with how many points, are generated from the files behind a table."""
+"""The files behind a table give the sentences about tuned algorithms and their numbers of points."""
 
 import re
 import sys

@@ -18,7 +18,7 @@ def shallow(value, levels=100):
     return levels > 0 and all(shallow(x, levels - 1) for x in within)
 
 
-# A rule is the text of what is expected, and whether a value is that.
+# A rule is a text that says what is expected, and a function that checks a value.
 def number(least, most, null=False):
     return f"a number from {least:g} to {most:g}", lambda x: (
         x is None and null or type(x) in (int, float) and least <= x <= most)
@@ -58,7 +58,7 @@ def checked(line, type_, order, until):
     """The message, which is of this type or an "error". Raises Wrong."""
     excerpt = ascii(line[:EXCERPT])
     try:
-        # An integer that no 64 bits hold is as good as infinite.
+        # An integer beyond 64 bits counts as infinite.
         message = json.loads(line, parse_int=lambda digits: int(digits) if len(digits) < 19 else float(digits))
         # Raises if it is nested too deep, or has infinite numbers or half a character.
         json.dumps(message, allow_nan=False, ensure_ascii=False).encode()

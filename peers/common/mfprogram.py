@@ -20,7 +20,7 @@ NUMBER = r"(\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|nan|-nan|inf)"
 # Builds that time each iteration by themselves say so in such lines.
 ITERATION = re.compile(rf"\biter (\d+) seconds {NUMBER} cumulative {NUMBER}(?: test_rmse {NUMBER})?")
 
-# So much of its output is read, and so much of the end of that is in the log of the case.
+# The most bytes of its output that are read, and of its end that are in the log of the case.
 OUTPUT_BYTES, LOG_CHARACTERS = 64 << 20, 100_000
 
 

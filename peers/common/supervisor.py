@@ -330,7 +330,7 @@ class Supervisor:
                 self.end_by = self.asked + END_S
 
     def understood(self, line):
-        """The message in the next answer. Libraries that begin again report the whole of the new run."""
+        """The message in the next answer. A library that begins again reports the whole new run."""
         try:
             message = checked(line, self.owed.pop(0), self.order, self.until)
         except Wrong as wrong:

@@ -1,4 +1,4 @@
-"""How much was searched for each algorithm, from the headers of its cases: points, parameters, and whose point it has."""
+"""How much was searched for each algorithm, from the headers of its cases: points, parameters, and the source of its point."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def tuning_text(cases: Iterable[tuple[str, Json | None, Json]]) -> str:
     text = (f"{min(searched)[0]} points each: " if each else "") + "; ".join(groups) + "."
     rest: dict[str, list[str]] = {}
     for name, params in left.items():
-        if name not in points:  # whose point do these parameters have?
+        if name not in points:  # which algorithm has the point of these parameters?
             owner = next((one for one, values in points.items() if values.items() <= params.items()), "")
             rest.setdefault(owner, []).append(own_name(name))
     for owner, names in rest.items():

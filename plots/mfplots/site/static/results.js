@@ -66,7 +66,7 @@ mf.results = (() => {
   function measured(row, panel, range, fastest) {
     const at = panel.targets[state.target] === undefined ? null : row.at[state.target][state.clock];
     if (at === null) return rowOf(row.name + floor(row), row.kind, null, range, [`not reached; best ${quality(row.quality)}`]);
-    // No ratio of so few seeds, nor of a machine that was shared.
+    // Few seeds and shared machines get no ratio.
     const beside = at.seeds < FEWEST ? `n = ${at.seeds}` : at.s <= fastest.s || at.contended || fastest.contended ? "" : times(at.s / fastest.s);
     return rowOf(row.name + floor(row), row.kind, at.s, range, [brief(at.s) + mark(at), " ", mf.el("small", {}, beside)], source(at));
   }
@@ -131,7 +131,7 @@ mf.results = (() => {
     return parts;
   }
 
-  // The best value, and whose it is.
+  // The best value and its owner.
   function bestOf(panel) {
     const known = panel.rows.filter((row) => row.quality !== null);
     if (!known.length) return "";
