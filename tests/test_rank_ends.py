@@ -51,15 +51,15 @@ def long_run_in(folder, mfbench):
         yield process
 
 
-def expect_named(process, rank):
+def expect_named(process, rank, by=signal.SIGKILL):
     """One of its ranks is killed: all end soon, far from the end of the case, with one error that names it."""
     others = children_of(process.pid)
-    os.kill(others[rank - 1], signal.SIGKILL)
+    os.kill(others[rank - 1], by)
     _, stderr = process.communicate(timeout=60)
     wait_for(lambda: gone(others))
     assert process.returncode == 4
     assert stderr.count("error:") == 1, stderr
-    assert f"rank {rank}: its process was ended by signal 9" in stderr, stderr
+    assert f"rank {rank}: its process was ended by signal {int(by)}" in stderr, stderr
 
 
 def finished(folder):
@@ -68,14 +68,8 @@ def finished(folder):
 
 @pytest.mark.parametrize("by", [signal.SIGKILL, signal.SIGSEGV])
 def test_a_rank_that_is_gone_ends_all_with_one_error(mfbench, tmp_path, long_run, by):
-    others = children_of(long_run.pid)
-    assert len(others) == 2
-    os.kill(others[1], by)
-    _, stderr = long_run.communicate(timeout=60)
-    wait_for(lambda: gone(others))
-    assert long_run.returncode == 4
-    assert stderr.count("error:") == 1, stderr
-    assert f"rank 2: its process was ended by signal {int(by)}" in stderr
+    assert len(children_of(long_run.pid)) == 2
+    expect_named(long_run, 2, by)
     assert sorted(finished(tmp_path)) == ["completed", "error"]
     again = mfbench("run", "spec.json", cwd=tmp_path)
     assert "0 run now, 2 finished before" in again.stdout
@@ -168,15 +162,21 @@ def long_run_of_mpi_in(folder, mfbench):
         yield process
 
 
+def ended_without(process, place, act=lambda _: None):
+    """Its last words, after one of its children was stopped and `act` done to them; all are gone then."""
+    children = children_of(process.pid)
+    with stopped(children[place]):
+        act(children)
+        _, stderr = process.communicate(timeout=300)
+    wait_for(lambda: gone(children))
+    return stderr
+
+
 @waiting
 def the_wait_for_rank_0_of_mpi_by_the_first_signal(folder, mfbench):
     with long_run_of_mpi_in(folder, mfbench) as process:
-        ranks = children_of(process.pid)
-        with stopped(ranks[0]):
-            os.kill(ranks[1], signal.SIGTERM)
-            process.communicate(timeout=300)
-        assert process.returncode != 0
-        wait_for(lambda: gone(ranks))
+        ended_without(process, 0, lambda ranks: os.kill(ranks[1], signal.SIGTERM))
+    assert process.returncode != 0
 
 
 @waiting
@@ -184,36 +184,25 @@ def the_wait_for_a_rank_by_wall_seconds(folder, mfbench):
     limited = {**LONG, "stop": {"epochs": 100000, "wall_seconds": 15}}
     with running(mfbench, folder, limited) as process:
         wait_for(lambda: epochs_in(folder) > 0)
-        others = children_of(process.pid)
-        with stopped(others[0]):
-            _, stderr = process.communicate(timeout=300)
+        stderr = ended_without(process, 0)
     assert process.returncode == 4, stderr
     assert "wall_seconds" in stderr and "waiting for rank" in stderr
-    wait_for(lambda: gone(others))
     expect_waited_for(folder, 1, "timeout")
 
 
 @waiting
 def the_wait_for_a_rank_by_the_first_signal(folder, mfbench):
     with long_run_in(folder, mfbench) as process:
-        others = children_of(process.pid)
-        with stopped(others[1]):
-            process.terminate()
-            _, stderr = process.communicate(timeout=300)
+        stderr = ended_without(process, 1, lambda _: process.terminate())
     assert process.returncode == 128 + signal.SIGTERM, stderr
     assert "interrupted" in stderr and "error:" not in stderr
-    wait_for(lambda: gone(others))
     expect_waited_for(folder, 2, "interrupted")
 
 
 @waiting
 def the_wait_for_a_rank_of_mpi_by_the_first_signal(folder, mfbench):
     with long_run_of_mpi_in(folder, mfbench) as process:
-        ranks = children_of(process.pid)
-        with stopped(ranks[2]):
-            os.kill(ranks[0], signal.SIGTERM)
-            process.communicate(timeout=300)
-        wait_for(lambda: gone(ranks))
+        ended_without(process, 2, lambda ranks: os.kill(ranks[0], signal.SIGTERM))
     expect_waited_for(folder, 2, "interrupted")
 
 
