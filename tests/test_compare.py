@@ -32,11 +32,12 @@ def configuration(found):
 
 @pytest.fixture(scope="module")
 def measured():
-    """For every configuration, commit and machine: its files by folder."""
+    """For every configuration, commit and machine, of which one BLAS has one folder: its files by folder."""
     found = collections.defaultdict(lambda: collections.defaultdict(list))
     for packed in packed_below(REFERENCE):
+        of = packed.relative_to(REFERENCE).parts[0]
         for path, (head, *_) in sorted(unpacked(packed)[1].items()):
-            found[configuration(head), machine(head)][path.parent].append((head["seed"], path))
+            found[configuration(head), machine(head), of][path.parent].append((head["seed"], path))
     return found
 
 
@@ -65,8 +66,7 @@ def test_the_same_measured_twice(mfbench, measured, tmp_path):
     pairs = collections.defaultdict(list)
     for folders in measured.values():
         for pair in itertools.combinations(sorted(folders), 2):
-            if not any("h100-" in str(folder) for folder in pair):  # the BLAS of libraries differs
-                pairs[pair].append(folders)
+            pairs[pair].append(folders)
     found = []
     for number, (pair, shared) in enumerate(sorted(pairs.items())):
         for side, folder in zip("ab", pair):
