@@ -24,22 +24,12 @@
 #include "base/hash.hpp"
 #include "datasets/ratings/canonical.hpp"
 #include "datasets/test/cached_sets.hpp"
-#include "testing/test_support.hpp"
-#include "testing/triples.hpp"
 
-namespace mf {
+namespace mf::test {
 namespace {
 
 namespace fs = std::filesystem;
-using test::error_of;
-using test::expect_equal;
-using test::flipped;
-using test::Layout;
-using test::read_file;
-using test::sample;
-using test::StandardError;
-using test::TempFolder;
-using test::write_file;
+using Cache = CacheFile;
 
 // Version 3: the times last, as pairs of a time and a place.
 Dataset timed_sample() {
@@ -50,11 +40,6 @@ Dataset timed_sample() {
   data.times = RatingTimes(std::move(times));
   return data;
 }
-
-struct Cache : ::testing::Test {
-  const TempFolder folder;
-  const std::string path = folder / "set.mfc";
-};
 
 TEST_F(Cache, KeepsTimesForThoseWhoAsk) {
   const Dataset data = timed_sample();
@@ -150,7 +135,7 @@ TEST_F(Cache, OfTwoThatReplaceNothingTheFirstStays) {
 
 TEST_F(Cache, RoundTripOfNothing) {
   Dataset data;
-  data.ratings = test::ratings_of(0, 0, {});
+  data.ratings = ratings_of(0, 0, {});
   write_cache(folder / "empty.mfc", data, 1);
   const Dataset back = read_cache(folder / "empty.mfc", 3);
   expect_equal(data, back);
@@ -194,7 +179,7 @@ TEST_F(Cache, FlippedBitIsFoundAndNamed) {
 // A file with right checksums that no build of ours wrote.
 TEST_F(Cache, WhatIsNotCanonicalIsRefused) {
   const auto refusal = [&](auto change) {
-    Ratings::Arrays arrays = test::arrays_of(sample().ratings);
+    Ratings::Arrays arrays = arrays_of(sample().ratings);
     Dataset data = sample();
     change(arrays, data.parts);
     data.ratings = Ratings(std::move(arrays));
@@ -363,4 +348,4 @@ TEST_F(Cache, ItemsAscendOverPieces) {
 }
 
 }  // namespace
-}  // namespace mf
+}  // namespace mf::test

@@ -10,9 +10,15 @@
 #include <vector>
 
 #include "datasets/ratings/dataset.hpp"
+#include "testing/test_support.hpp"
 #include "testing/triples.hpp"
 
 namespace mf::test {
+
+struct CacheFile : ::testing::Test {
+  const TempFolder folder;
+  const std::string path = folder / "set.mfc";
+};
 
 // Users with 1, 2, 3, ... ratings; ids with gaps.
 inline Dataset sample(std::int32_t n_users = 9, float first = 1.0F) {

@@ -15,26 +15,11 @@
 #include "base/files/claim.hpp"
 #include "datasets/cache.hpp"
 #include "datasets/test/cached_sets.hpp"
-#include "testing/test_support.hpp"
 
-namespace mf {
+namespace mf::test {
 namespace {
 
-using test::build_sample;
-using test::error_of;
-using test::expect_equal;
-using test::flipped;
-using test::Layout;
-using test::read_file;
-using test::sample;
-using test::StandardError;
-using test::TempFolder;
-using test::write_file;
-
-struct Cached : ::testing::Test {
-  const TempFolder folder;
-  const std::string path = folder / "set.mfc";
-};
+using Cached = CacheFile;
 
 TEST_F(Cached, AFailureToWriteIsAWarning) {
   const StandardError log;
@@ -224,7 +209,7 @@ TEST_F(Cached, TwoProcessesBuildOnce) {
 }
 
 TEST(CacheFolder, FollowsTheEnvironment) {
-  test::Environment environment;
+  Environment environment;
   environment.set("HOME", "/home/someone");
   environment.set("XDG_CACHE_HOME", "");
   environment.set("MFBENCH_CACHE", "");
@@ -236,7 +221,7 @@ TEST(CacheFolder, FollowsTheEnvironment) {
 }
 
 TEST(CacheFolder, WithoutHomeIsElsewhereAndSaysSoOnce) {
-  test::Environment environment;
+  Environment environment;
   for (const char* name : {"HOME", "XDG_CACHE_HOME", "MFBENCH_CACHE"}) environment.set(name, "");
   const StandardError messages;
   const std::string folder = cache_folder();
@@ -247,4 +232,4 @@ TEST(CacheFolder, WithoutHomeIsElsewhereAndSaysSoOnce) {
 }
 
 }  // namespace
-}  // namespace mf
+}  // namespace mf::test

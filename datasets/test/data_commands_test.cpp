@@ -10,18 +10,10 @@
 #include "datasets/look.hpp"
 #include "datasets/test/loads.hpp"
 
-namespace mf {
+namespace mf::test {
 namespace {
 
 namespace fs = std::filesystem;
-using test::error_of;
-using test::file_entry;
-using test::Load;
-using test::parse;
-using test::parse_error;
-using test::Table;
-using test::table_of;
-using test::write_file;
 
 class Commands : public Load {
  protected:
@@ -178,4 +170,4 @@ TEST_F(Commands, StatsNameALookAlike) {
 }
 
 }  // namespace
-}  // namespace mf
+}  // namespace mf::test

@@ -17,17 +17,10 @@
 #include "datasets/test/loads.hpp"
 #include "testing/reader_support.hpp"
 
-namespace mf {
+namespace mf::test {
 namespace {
 
 namespace fs = std::filesystem;
-using test::error_of;
-using test::file_entry;
-using test::Load;
-using test::parse;
-using test::Table;
-using test::table_of;
-using test::write_file;
 
 // ---- files of one's own ----
 
@@ -42,7 +35,7 @@ TEST_F(Load, AFileThroughTheCache) {
   EXPECT_EQ(table_of(data), expected);
   EXPECT_EQ(data.info.source, "file");
   EXPECT_EQ(data.info.name, "mine.csv");
-  EXPECT_EQ(data.info.source_hash, sha256(test::read_file(path)));
+  EXPECT_EQ(data.info.source_hash, sha256(read_file(path)));
   EXPECT_NE(data.info.content_hash, 0U);
   ASSERT_TRUE(expected_shape(request).has_value());
   EXPECT_EQ(expected_shape(request)->nnz, 3);
@@ -113,7 +106,7 @@ TEST_F(Load, ALookReadsTheFirstThousandLines) {
              "found '7', expected a rating from 1 to 5");
   std::string text = "user,item,rating\n";
   for (int k = 1; k <= 1000; ++k) text += std::to_string(k) + ",2,3\n";
-  EXPECT_HAS(error(test::replaced(text, {{"\n1000,2,3", "\n1000,2,x"}})), "a.csv:1001:8");
+  EXPECT_HAS(error(replaced(text, {{"\n1000,2,3", "\n1000,2,x"}})), "a.csv:1001:8");
   write_file(data_ / "a.csv", text + "1001,2,x\n");
   EXPECT_EQ(look_at_data(parse(file_entry(data_ / "a.csv"))), "csv, not cached yet");
 }
@@ -288,7 +281,7 @@ TEST_F(Load, TheSumIsOfTheUncompressedContent) {
   for (const std::string kind : {"", "gz", "xz"}) {
     if (!kind.empty() && !have_libarchive()) GTEST_SKIP() << "this build has no libarchive";
     const std::string path = data_ / "a.tsv." + kind;
-    write_file(path, kind.empty() ? text : test::packed(kind));
+    write_file(path, kind.empty() ? text : packed(kind));
     const Dataset data = load_dataset(parse(file_entry(path, R"(, "format": "movielens-tab")")), 2);
     EXPECT_EQ(data.info.source_hash, sha256(text)) << kind;
     EXPECT_EQ(data.ratings.nnz(), 40);
@@ -476,4 +469,4 @@ TEST(JoinParts, SameForAnyNumberOfThreads) {
 }
 
 }  // namespace
-}  // namespace mf
+}  // namespace mf::test

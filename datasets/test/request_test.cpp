@@ -5,12 +5,8 @@
 #include "datasets/fetch/catalog.hpp"
 #include "datasets/test/loads.hpp"
 
-namespace mf {
+namespace mf::test {
 namespace {
-
-using test::Load;
-using test::parse;
-using test::parse_error;
 
 using Request = Load;
 
@@ -135,4 +131,4 @@ TEST_F(Request, NamesOfCachesTellFilesApart) {
 }
 
 }  // namespace
-}  // namespace mf
+}  // namespace mf::test
