@@ -62,7 +62,22 @@ struct HalfSteps {
   cpu::FactorTable x, theta;
 };
 
-// The last rows of an epoch solve equations given the first rows.
+// After two epochs, whose last rows solve equations given the first rows.
+Model trained(const Ratings& train, std::int64_t factors, const char* center, double power,
+              const char* solver, const char* first) {
+  Trainer trainer({{"factors", factors},
+                   {"center", center},
+                   {"reg", 0.7},
+                   {"reg_power", power},
+                   {"first", first},
+                   {"solver", solver},
+                   {"cg_steps", 30},
+                   {"cg_tolerance", 1e-6}},
+                  train, 2);
+  trainer.run(2);
+  return trainer.model();
+}
+
 TEST(AlsCpu, RegPowerAndTheFirstSideChangeTheEquations) {
   const Ratings train = planted(kUsers, kItems, 0.3, 11);
   ThreadTeam team(2);
@@ -71,16 +86,7 @@ TEST(AlsCpu, RegPowerAndTheFirstSideChangeTheEquations) {
   for (const double power : {0.0, 0.5, 1.0, 1.5}) {
     for (const char* solver : {"lu", "cholesky", "cg"}) {
       for (const char* first : {"users", "items"}) {
-        Trainer trainer({{"factors", f},
-                         {"reg", 0.7},
-                         {"reg_power", power},
-                         {"first", first},
-                         {"solver", solver},
-                         {"cg_steps", 30},
-                         {"cg_tolerance", 1e-6}},
-                        train, 2);
-        trainer.run(2);
-        const Model m = trainer.model();
+        const Model m = trained(train, f, "none", power, solver, first);
         const bool items_last = first == std::string("users");
         const Side side = items_last ? sides.items() : sides.users();
         const float* solved = items_last ? m.q.data() : m.p.data();
@@ -125,17 +131,7 @@ TEST(AlsCpu, ASolvedBiasIsAnUnknownOfItsRow) {
   for (const char* solver : {"lu", "cholesky", "cg"}) {
     for (const char* first : {"users", "items"}) {
       for (const double power : {0.5, 1.0}) {
-        Trainer trainer({{"factors", f},
-                         {"center", "solved"},
-                         {"reg", 0.7},
-                         {"reg_power", power},
-                         {"first", first},
-                         {"solver", solver},
-                         {"cg_steps", 30},
-                         {"cg_tolerance", 1e-6}},
-                        train, 2);
-        trainer.run(2);
-        const Model m = trainer.model();
+        const Model m = trained(train, f, "solved", power, solver, first);
         EXPECT_EQ(m.kind, ModelKind::biased);
         EXPECT_EQ(m.factors, f);
         EXPECT_NEAR(m.mean, mean_rating(train), 1e-12);
