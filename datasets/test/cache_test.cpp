@@ -2,23 +2,13 @@
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <cmath>
-#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <memory>
-#include <numeric>
-#include <optional>
 #include <span>
-#include <sstream>
-#include <thread>
 
 #include "base/files/claim.hpp"
 #include "base/hash.hpp"

@@ -7,12 +7,10 @@
 #include <array>
 #include <atomic>
 #include <csignal>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <thread>
 
-#include "base/files/claim.hpp"
 #include "datasets/cache.hpp"
 #include "datasets/test/cached_sets.hpp"
 

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "datasets/fetch/catalog.hpp"
 #include "datasets/test/loads.hpp"
 
 namespace mf::test {
