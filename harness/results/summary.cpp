@@ -35,7 +35,6 @@ namespace {
 struct Row {
   std::string data, name, algorithm;
   Metric metric;
-  Method method = Method::sgd;
   // Headline, last epoch (of a saved model), and best on the test part.
   std::vector<double> quality, last, best_seen;
   bool restarts = false;                            // each evaluated point is a separate run
@@ -119,7 +118,7 @@ void add_to(Row& row, const ResultFile& file, const std::optional<TargetSpec>& t
   row.restarts = row.restarts || restarts(file.header);
   if (const auto best = best_seen(file, row.metric)) row.best_seen.push_back(best->value);
   row.on_test += rules_on_test(file.header).empty() ? 0 : 1;
-  row.ranked_validation += ranked_validation(file.header) ? 1 : 0;
+  row.ranked_validation += row.metric.is_ranking() && ranked_validation(file.header) ? 1 : 0;
   if (text_at(file.header, {"algorithm", "hardware"}) == "cuda") {
     add_known(row.start, number_at(file.footer, {"clocks", "start_s"}));
   }
@@ -145,7 +144,6 @@ std::vector<Row> rows_of(const std::string& folder, const Spec& spec,
       rows.back().name = item.name;
       rows.back().algorithm = item.algorithm;
       rows.back().metric = main_metric(item);
-      rows.back().method = find_algorithm(item.algorithm).method;
     }
     add_to(rows[at->second], *file, target);
   }
@@ -224,19 +222,12 @@ std::string status_cell(const Row& row, const std::vector<Row>& rows) {
   const auto missed = std::count(row.train_to.begin(), row.train_to.end(), kNever);
   if (missed > 0) words.push_back(fmt::format("{} missed the target", missed));
   if (row.on_test > 0) words.push_back(fmt::format("{} watched the test part", row.on_test));
-  if (row.ranked_validation > 0 && row.metric.is_ranking()) {
+  if (row.ranked_validation > 0)
     words.push_back(fmt::format("{} with seen: train", row.ranked_validation));
-  }
   if (!row.contended.empty()) words.push_back(fmt::format("{} contended", row.contended.size()));
   const std::string floor = better_floor(row, rows);
   if (!floor.empty()) words.push_back("loses to " + floor);
   return join(words);
-}
-
-bool any_ranked_validation(const std::vector<Row>& rows) {
-  return std::any_of(rows.begin(), rows.end(), [](const Row& row) {
-    return row.ranked_validation > 0 && row.metric.is_ranking();
-  });
 }
 
 // Behind the times of a table that has no status.
@@ -370,7 +361,7 @@ std::string rates_table(const std::vector<Row>& rows, Method method,
   columns.push_back({"", true});
   std::vector<Cells> lines;
   for (const Row& row : rows) {
-    if (row.method != method || row.rate.empty()) continue;
+    if (row.rate.empty() || find_algorithm(row.algorithm).method != method) continue;
     Cells cells = {row.data, row.name, seconds_cell(row.first), seconds_cell(row.steady),
                    rate_cell(row.rate)};
     if (energy) cells.push_back(energy_cell(row.energy));
@@ -463,7 +454,8 @@ std::string summary_table(const std::string& folder, const Spec& given, std::siz
   std::string notes = kReading;
   if (any_earlier(rows)) notes += "last epoch: of the model that --save-model keeps\n";
   if (any_restarts(rows)) notes += kSingleRuns;
-  if (any_ranked_validation(rows)) notes += kSeenTrain;
+  const auto seen_train = [](const Row& row) { return row.ranked_validation > 0; };
+  if (std::any_of(rows.begin(), rows.end(), seen_train)) notes += kSeenTrain;
   notes += start_line(rows) + origins_line(rows);
   return text + folded_lines(notes, std::min(room, kProse)) +
          folded_lines(contended_line(rows), room);

@@ -2,8 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <utility>
-
 #include "base/json/json_values.hpp"
 #include "base/text.hpp"
 #include "harness/results/compare/answer.hpp"
@@ -23,9 +21,8 @@ std::string seconds_text(const std::optional<Answer>& answer) {
 // The ranking metric to show. A trial shows the metric that judges it. A case shows the metric of
 // its target, or the metric by which its parameters were tuned.
 Metric shown_metric(const ResultFile& file, Metric judged) {
-  for (const auto& [of, key] : {std::pair("trial", "metric"), std::pair("target", "metric"),
-                                std::pair("tuned", "metric")}) {
-    const auto asked = find_metric(text_at(file.header, {of, key}).value_or(""));
+  for (const char* of : {"trial", "target", "tuned"}) {
+    const auto asked = find_metric(text_at(file.header, {of, "metric"}).value_or(""));
     if (asked && asked->is_ranking() && last_of(file, *asked)) return *asked;
   }
   return judged;
