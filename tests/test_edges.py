@@ -1,12 +1,8 @@
 """The best point of a committed search lies inside its ranges, or stands here until it is searched again."""
 
-import json
-import lzma
-import pathlib
+from number_sources import PACKED, ROOT, packed_below, unpacked
 
-from number_sources import PACKED, packed_below
-
-REFERENCE = pathlib.Path(__file__).parent.parent / "results" / "reference"
+REFERENCE = ROOT / "results" / "reference"
 # (folder, algorithm, parameter). docs/tuning.md: the specs have wider ranges since.
 KNOWN = {
     *(("h100/peers-implicit.gowalla", name, "learning_rate") for name in ("bpr", "bpr_cpu")),
@@ -17,16 +13,11 @@ KNOWN = {
 }
 
 
-def headers(packed):
-    with lzma.open(packed, "rt", encoding="utf-8") as lines:
-        yield from (json.loads(line) for line in lines if '"edges"' in line)
-
-
 def test_no_best_point_lies_at_an_end_of_its_range():
     found = set()
     for packed in packed_below(REFERENCE):
         folder = packed.relative_to(REFERENCE).as_posix().removesuffix(PACKED)
         if (REFERENCE / folder / "tune").is_dir():
-            found |= {(folder, head["algorithm"]["name"], edge) for head in headers(packed)
-                      for edge in head["tuned"]["edges"]}
+            found |= {(folder, head["algorithm"]["name"], edge) for head, *_ in unpacked(packed)[1].values()
+                      for edge in (head.get("tuned") or {}).get("edges", [])}
     assert found == KNOWN
