@@ -38,7 +38,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # for the adapter, too: mfpeer, mfprogram
 
-from answers import Wrong, checked  # noqa: E402
+from answers import EXCERPT, Wrong, checked  # noqa: E402
 from confinement import confine, confinements, leave_network, libc  # noqa: E402
 
 LOOK_S = 0.1  # and the folder of the peer once a second
@@ -319,7 +319,7 @@ class Supervisor:
         while self.owed:
             line, end, rest = self.answers.partition(b"\n")
             if len(line) > LONGEST_LINE:
-                start = ascii(line[:60].decode("utf-8", "replace"))
+                start = ascii(line[:EXCERPT].decode("utf-8", "replace"))
                 raise Over("broken", f"it sent a line of more than {LONGEST_LINE} bytes that begins with {start}")
             if not end:
                 return
