@@ -155,12 +155,9 @@ Json derived_of_point(const ResultFile& file, const Json& point, std::string_vie
     return quotient_json(updates, number_at(file.header, {"dataset", "n_users"}));
   }
   if (name == "updates_per_s") return quotient_json(updates, train);
-  auto before = to_training_s(file.footer);  // answer_s
-  if (name == "file_to_model_s") {
-    const auto from_file = file_to_training(file);
-    before = from_file ? std::optional(from_file->seconds) : std::nullopt;
-  }
-  return before && train ? Json(*before + *train) : Json();
+  if (!train) return Json();
+  const Answer answer = answer_of(file, point);
+  return or_null(name == "file_to_model_s" ? answer.file_to_model_s : answer.answer_s);
 }
 
 }  // namespace

@@ -8,6 +8,8 @@ namespace {
 
 constexpr double kSteadyClock = 0.02;  // share of its highest value
 
+}  // namespace
+
 Answer answer_of(const ResultFile& file, const Json& point) {
   Answer answer;
   answer.train_s = number_at(point, {"train_s"}).value_or(0);
@@ -17,8 +19,6 @@ Answer answer_of(const ResultFile& file, const Json& point) {
     answer.file_to_model_s = before->seconds + answer.train_s;
   return answer;
 }
-
-}  // namespace
 
 std::optional<double> to_training_s(const Json& footer) {
   const auto prepare = number_at(footer, {"clocks", "prepare_s"});

@@ -38,6 +38,8 @@ struct FileToTraining {
 // Empty before the footer, or if it lacks these clocks.
 std::optional<FileToTraining> file_to_training(const ResultFile& file);
 
+Answer answer_of(const ResultFile& file, const Json& point);  // at a trace point
+
 // At the last trace point; empty without a trace.
 std::optional<Answer> answer_at_end(const ResultFile& file);
 
