@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <memory>
-#include <numeric>
 #include <set>
 #include <string>
 #include <tuple>

@@ -1,7 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <memory>
-
 #include "algorithms/als/cpu/half_step.hpp"
 #include "algorithms/als/test/objective.hpp"
 #include "algorithms/als/test/reference.hpp"
