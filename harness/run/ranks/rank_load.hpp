@@ -13,8 +13,8 @@ namespace mf {
 std::string why_whole(const Case& item, bool saves_model);
 
 // Each rank reads the rows of its users and cuts them. If all have the factors after an epoch, each
-// keeps its blocks of the test part; else rank 0 gets the whole part. All
-// ranks call this together. All throw the same Error, and can run the next case.
+// keeps its blocks of the test part; else rank 0 gets the whole part. All ranks call this together.
+// All throw the same Error, and can run the next case.
 CaseData load_slice(const Case& item, Communicator& ranks, int threads);
 
 // The training ratings go: the algorithm has its share.
