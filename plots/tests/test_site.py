@@ -145,6 +145,16 @@ def test_a_target_is_proposed_where_none_is_named(tmp_path):
     assert group_data(group, 0)["target_named"] is False
 
 
+def test_a_metric_of_another_folder_is_empty(tmp_path):
+    goal = {"metric": "precision_10", "value": 0.1}
+    plain = write_cases(tmp_path / "plain", [Made("ials", implicit=True)])
+    asked = write_cases(tmp_path / "asked", [Made("ials", implicit=True, goal=goal)]) / f"{Made('ials').case_id}.jsonl"
+    asked.write_text(asked.read_text().replace('"map_10"', '"precision_10"'))
+    (group,) = make_groups(gather([plain, asked.parent])[0])
+    precisions = [series["seeds"][0]["precision_10"] for series in group_data(group, 0)["series"]]
+    assert sorted(precisions, key=str) == [[2, 1, 0.9], [None, None, None]]
+
+
 def test_splits_of_one_data_set_are_groups_of_their_own(tmp_path):
     write_cases(tmp_path / "one", [Made()])
     changed = header(Made(content_hash="2" * 16))

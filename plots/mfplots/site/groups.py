@@ -332,8 +332,9 @@ def _series_data(member: Member, known: Sequence[str], variant: int) -> Json:
 
 def _seed_data(member: Member, index: int, known: Sequence[str]) -> Json:
     trace, case = member.series.traces[index], member.series.cases.loc[index]
-    return {"case": case_key(member.run.name, case["case_id"]), "seed": plain(case["seed"]),
-            "status": case["status"], **{name: list(map(plain, trace[name].tolist())) for name in ("epoch", *CLOCKS, *known)}}
+    return {"case": case_key(member.run.name, case["case_id"]), "seed": plain(case["seed"]), "status": case["status"],
+            **{name: list(map(plain, trace[name].tolist())) if name in trace else [None] * len(trace)
+               for name in ("epoch", *CLOCKS, *known)}}
 
 
 def _curve(traces: Sequence[Trace], metric: str) -> Json:
