@@ -1,5 +1,4 @@
 // The words that are short for an entry of "datasets".
-#include <fmt/core.h>
 
 #include <charconv>
 #include <cmath>

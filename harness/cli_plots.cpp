@@ -1,6 +1,4 @@
 #include <CLI/CLI.hpp>
-#include <string>
-#include <vector>
 
 #include "harness/commands.hpp"
 #include "harness/race/plots.hpp"

@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "algorithms/als/device_center.hpp"
 #include "algorithms/bpmf/draw.hpp"

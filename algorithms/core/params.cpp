@@ -5,9 +5,6 @@
 #include "base/problems.hpp"
 #include "base/text.hpp"
 
-#include <fmt/ranges.h>
-
-#include <algorithm>
 #include <iterator>
 #include <stdexcept>
 

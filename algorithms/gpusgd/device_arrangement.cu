@@ -2,7 +2,6 @@
 // begins if the key of a rating differs from the one before.
 #include "algorithms/gpusgd/device_arrangement.hpp"
 
-#include <algorithm>
 #include <vector>
 
 #include "algorithms/core/cuda/ratings/sort_ratings.cuh"

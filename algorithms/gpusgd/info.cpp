@@ -2,7 +2,6 @@
 #include <fmt/core.h>
 
 #include "algorithms/core/registry.hpp"
-#include "algorithms/core/rows.hpp"
 #include "algorithms/core/sort_limits.hpp"
 #include "algorithms/gpusgd/settings.hpp"
 

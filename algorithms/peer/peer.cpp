@@ -1,6 +1,5 @@
 // An algorithm that trains in another process, by another's code. Ours are the data, the clocks
 // around it and every check of what comes back.
-#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

@@ -19,7 +19,6 @@
 #include "base/files/shared_folder.hpp"
 #include "base/hash.hpp"
 #include "base/log.hpp"
-#include "base/text.hpp"
 #include "mf_generated/plugin_abi.hpp"
 
 extern "C" {

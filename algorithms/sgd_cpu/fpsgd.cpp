@@ -1,11 +1,9 @@
 #include "algorithms/sgd_cpu/fpsgd.hpp"
 
 #include <atomic>
-#include <utility>
 
 #include "algorithms/core/rank_train.hpp"
 #include "algorithms/core/registry.hpp"
-#include "algorithms/core/rows.hpp"
 #include "base/json/json.hpp"
 #include "base/rng.hpp"
 

@@ -1,8 +1,6 @@
 // sgd_serial, hogwild and fpsgd: names, parameters, limits and papers.
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "algorithms/core/ranks/ranks.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/core/threads_param.hpp"

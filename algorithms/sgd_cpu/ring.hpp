@@ -5,8 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
-#include <vector>
 
 #include "algorithms/core/algorithm.hpp"
 #include "algorithms/core/ranks/row_cuts.hpp"

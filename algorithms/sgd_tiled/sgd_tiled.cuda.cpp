@@ -1,5 +1,4 @@
 // sgd_tiled on the device; over the devices of several ranks by the ring of ring.hpp.
-#include <algorithm>
 #include <array>
 #include <memory>
 #include <vector>

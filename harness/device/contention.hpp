@@ -2,7 +2,6 @@
 // docs/methodology.md has the measurements behind them.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>

@@ -2,7 +2,6 @@
 // moves in steps: it is read at most so often.
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <optional>
 

@@ -1,10 +1,7 @@
 // How specs and results write metrics and their targets, and the JSON of the table itself.
 #pragma once
 
-#include <functional>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "base/json/form.hpp"
 #include "base/json/json.hpp"

@@ -1,7 +1,6 @@
 // From a study to the cases of its trials, and from its choice to the cases of the spec.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <vector>
 

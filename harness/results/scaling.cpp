@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <map>
-#include <optional>
 #include <utility>
 #include <vector>
 

@@ -27,6 +27,7 @@
 #include "harness/results/files/standing_names.hpp"
 #include "harness/results/meaning/stats.hpp"
 #include "harness/results/scaling.hpp"
+#include "harness/results/text_table.hpp"
 
 namespace mf {
 namespace {

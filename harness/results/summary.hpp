@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "base/terminal.hpp"
 #include "harness/experiment/spec.hpp"
-#include "harness/results/text_table.hpp"
 
 namespace mf {
 

@@ -5,8 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "base/terminal.hpp"
-
 namespace mf {
 
 struct Column {

@@ -1,7 +1,5 @@
 #include "harness/run/session.hpp"
 
-#include <algorithm>
-#include <filesystem>
 #include <optional>
 #include <set>
 #include <utility>

@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "algorithms/als/fused/applied/plan.hpp"
-#include "algorithms/als/fused/group_layout.hpp"
 #include "algorithms/core/ranks/ranks.hpp"
 
 namespace mf::als {

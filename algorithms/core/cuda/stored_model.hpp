@@ -4,7 +4,6 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
-#include <cstdint>
 
 #include "algorithms/core/cuda/memory.hpp"
 #include "algorithms/core/cuda/ratings/upload.hpp"

@@ -1,7 +1,6 @@
 // ials_fused, our own implicit ALS: the Gram matrix of a half-step is made the identity, then each
 // row's system is formed on the tensor cores and solved by CG in one kernel.
 #include "algorithms/core/cuda/ranks/exchanged_json.hpp"
-#include "algorithms/core/prepare.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/core/sgd/sgd_params.hpp"
 #include "algorithms/ials/fused/steps.hpp"

@@ -1,10 +1,7 @@
 #include "algorithms/ials/fused/settings.hpp"
 
 #include "algorithms/als/fused/applied/plan.hpp"
-#include "algorithms/als/fused/group_layout.hpp"
 #include "algorithms/core/ranks/ranks.hpp"
-#include "algorithms/core/rows.hpp"
-#include "algorithms/ials/fused/tiles.hpp"
 
 namespace mf::ials {
 namespace {

@@ -4,7 +4,6 @@
 #include <iterator>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "algorithms/als/fused/group_layout.hpp"
 #include "algorithms/ials/fused/entries.hpp"

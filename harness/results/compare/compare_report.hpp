@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "base/json/json_fwd.hpp"
 #include "base/json/names.hpp"

@@ -1,7 +1,5 @@
 #include "harness/results/files/case_json.hpp"
 
-#include <algorithm>
-
 #include "algorithms/core/ranks/ranks.hpp"
 #include "algorithms/core/registry.hpp"
 #include "base/hash.hpp"

@@ -6,7 +6,6 @@
 
 #include "algorithms/core/algorithm.hpp"
 #include "base/json/json.hpp"
-#include "base/threads.hpp"
 #include "harness/device/device_clock.hpp"
 #include "harness/experiment/profile.hpp"
 #include "harness/experiment/spec.hpp"

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 
 #include "base/threads.hpp"
 #include "harness/device/contention.hpp"

@@ -6,7 +6,6 @@
 // diagonal are formed; in those on it, one of the four tiles is the mirror image of another.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 
 #include "base/host_device.hpp"

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "algorithms/core/cuda/ranks/device_communicator.hpp"
-#include "algorithms/core/ranks/ranked.hpp"
 #include "base/json/json.hpp"
 
 namespace mf::cuda {
