@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <vector>
 
 #include "algorithms/core/registry.hpp"
@@ -115,26 +114,6 @@ std::string device_text(const DeviceInfo& device) {
                      device.cuda_driver, power);
 }
 
-// "NVLink, 18 links of a device" or "PCIe" and the pairs reached so: "0-1, 0-2"; other pairs go by
-// way of the host.
-Json links_json(const std::vector<DeviceInfo>& devices) {
-  std::map<std::string, std::vector<std::string>> pairs;
-  for (std::size_t first = 0; first < devices.size(); ++first) {
-    const auto nvml = open_nvml(devices[first].pci_bus_id);
-    for (std::size_t second = first + 1; second < devices.size(); ++second) {
-      std::string by = "by way of the host";
-      if (reach_each_other(static_cast<int>(first), static_cast<int>(second))) by = "PCIe";
-      if (nvml && nvml->nvlink_to(devices[second].pci_bus_id).value_or(false)) {
-        by = fmt::format("NVLink, {} links of a device", nvml->nvlinks().value_or(0));
-      }
-      pairs[by].push_back(fmt::format("{}-{}", first, second));
-    }
-  }
-  Json links = Json::array();
-  for (const auto& [by, which] : pairs) links.push_back(by + ": " + join(which));
-  return links;
-}
-
 // "4.20 GHz; loads wait 1.2, 8.0, 95 ns in 1, 16, 256 MiB; copies 22 GB/s"
 std::string host_speed_text(const Json& speed) {
   std::vector<std::string> waits, sizes;
@@ -222,7 +201,6 @@ void add_counts(Lines& lines, const Json& report) {
 void add_each(Lines& lines, const Json& report) {
   lines.add("device", report["device"].get<std::string>());
   for (const auto& one : report["more_devices"]) lines.add("device", one.get<std::string>());
-  for (const auto& one : report["device_links"]) lines.add("links", one.get<std::string>());
   for (const auto& [name, value] : report["build"].items()) {
     lines.add(name, value.get<std::string>());
   }
@@ -266,7 +244,6 @@ Json doctor_json() {
   return {{"environment", environment_json("")},
           {"device", device ? device_text(*device) : "none: " + why},
           {"more_devices", more},
-          {"device_links", links_json(all)},
           {"host_speed", to_json(measure_host_speed())},
           {"available_memory_bytes", memory.available.bytes},
           {"available_memory_by", memory.available.by},

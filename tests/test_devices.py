@@ -98,7 +98,7 @@ def test_doctor_says_whether_there_is_nccl(mfbench, tmp_path):
     assert report["build"]["nccl"].startswith(("yes: 2.", "no: "))
     if report["build"]["cuda"].startswith("no"):
         assert "no CUDA" in report["build"]["nccl"]
-    assert isinstance(report["more_devices"], list) and isinstance(report["device_links"], list)
+    assert isinstance(report["more_devices"], list)
 
 
 # ---- with two devices or more --------------------------------------------------------------------------

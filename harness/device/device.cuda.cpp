@@ -80,13 +80,6 @@ std::vector<DeviceInfo> find_devices() {
   return found;
 }
 
-bool reach_each_other(int first, int second) {
-  int there = 0;
-  int back = 0;
-  return cudaDeviceCanAccessPeer(&there, first, second) == cudaSuccess &&
-         cudaDeviceCanAccessPeer(&back, second, first) == cudaSuccess && there != 0 && back != 0;
-}
-
 std::vector<std::string> device_ids(std::string* why) {
   int count = 0;
   if (const cudaError_t error = cudaGetDeviceCount(&count); error != cudaSuccess || count == 0) {

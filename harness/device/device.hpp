@@ -35,9 +35,6 @@ std::optional<DeviceInfo> find_device(std::string* why = nullptr);
 // All that this process may use, in their order, as device_ids() has them.
 std::vector<DeviceInfo> find_devices();
 
-// Whether each of two devices, by their places, can read the other's memory directly.
-bool reach_each_other(int first, int second);
-
 // For all devices that this process may use (CUDA_VISIBLE_DEVICES), in their order, an id that
 // differs from all others and is the same in other processes. Empty: none, and `why` says why. Not
 // before a process starts others as its copies: CUDA would not work in those.

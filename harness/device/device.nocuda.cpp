@@ -13,7 +13,6 @@ std::optional<DeviceInfo> find_device(std::string* why) {
 }
 
 std::vector<DeviceInfo> find_devices() { return {}; }
-bool reach_each_other(int, int) { return false; }
 
 std::vector<std::string> device_ids(std::string* why) {
   if (why != nullptr) *why = "this build has no CUDA";

@@ -42,10 +42,6 @@ struct ProcessSample {
 };
 constexpr unsigned long long kNotAvailable = ~0ULL;  // NVML_VALUE_NOT_AVAILABLE
 using ProcessesFunction = int (*)(Device, unsigned*, ProcessInfo*);
-using LinkFunction = int (*)(Device, unsigned, int*);     // is it up
-using PairFunction = int (*)(Device, Device, int, int*);  // 0: yes
-constexpr int kByNvlink = 2;                              // NVML_P2P_CAPS_INDEX_NVLINK
-constexpr unsigned kMostNvlinks = 18;                     // NVML_NVLINK_MAX_LINKS
 using UseFunction = int (*)(Device, ProcessSample*, unsigned*, unsigned long long);
 
 class Library {
@@ -78,8 +74,6 @@ class LoadedNvml : public Nvml {
         temperature_(library_.find<TemperatureFunction>("nvmlDeviceGetTemperature")),
         energy_(library_.find<EnergyFunction>("nvmlDeviceGetTotalEnergyConsumption")),
         use_(library_.find<UseFunction>("nvmlDeviceGetProcessUtilization")),
-        link_(library_.find<LinkFunction>("nvmlDeviceGetNvLinkState")),
-        pair_(library_.find<PairFunction>("nvmlDeviceGetP2PStatus")),
         processes_(library_.find<ProcessesFunction>("nvmlDeviceGetComputeRunningProcesses_v3")),
         reasons_(library_.find<ReasonsFunction>("nvmlDeviceGetCurrentClocksEventReasons")) {}
 
@@ -129,27 +123,6 @@ class LoadedNvml : public Nvml {
       one.sm_share = share == shares->end() ? 0 : share->second;  // no sample: it did nothing
     }
     return found;
-  }
-
-  std::optional<int> nvlinks() override {
-    if (link_ == nullptr) return std::nullopt;
-    int up = 0;
-    for (unsigned link = 0; link < kMostNvlinks; ++link) {
-      int active = 0;
-      if (link_(device_, link, &active) == kSuccess && active != 0) ++up;
-    }
-    return up;
-  }
-
-  std::optional<bool> nvlink_to(const std::string& pci_bus_id) override {
-    const auto find = library_.find<FindFunction>("nvmlDeviceGetHandleByPciBusId_v2");
-    Device other = nullptr;
-    int status = 0;
-    if (pair_ == nullptr || find(pci_bus_id.c_str(), &other) != kSuccess ||
-        pair_(device_, other, kByNvlink, &status) != kSuccess) {
-      return std::nullopt;
-    }
-    return status == 0;
   }
 
  private:
@@ -218,8 +191,6 @@ class LoadedNvml : public Nvml {
   TemperatureFunction temperature_;
   EnergyFunction energy_;
   UseFunction use_;
-  LinkFunction link_;
-  PairFunction pair_;
   ProcessesFunction processes_;  // of version 3, which drivers of CUDA 12 have
   ReasonsFunction reasons_;
   Device device_ = nullptr;

@@ -29,10 +29,6 @@ class Nvml {
   // container with its own process ids. `since_us` begins the mean of sm_share, microseconds since
   // 1970.
   virtual std::optional<std::vector<DeviceProcess>> processes(std::uint64_t since_us) = 0;
-  // Links of NVLink that are up; empty if the driver does not say.
-  virtual std::optional<int> nvlinks() = 0;
-  // Whether the device at that bus id is reached by them.
-  virtual std::optional<bool> nvlink_to(const std::string& pci_bus_id) = 0;
 };
 
 // Null if the library cannot be loaded or does not know the device. `pci_bus_id` is "0000:3B:00.0",
