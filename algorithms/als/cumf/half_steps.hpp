@@ -1,5 +1,6 @@
-// Interface of the steps of `als`: of one device or of devices that gather factors (steps.hpp), or
-// of devices that reduce systems (reduced_steps.hpp).
+// Interface of both half-steps of ALS on a device: of `als` by one device or by devices that gather
+// factors (steps.hpp), or by devices that reduce systems (reduced_steps.hpp); and of the algorithms
+// for implicit feedback.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -25,11 +26,12 @@ class HalfSteps {
 
   // For `center: solved`. Devices that reduce cannot do it. The center must outlive this object.
   virtual void solve_biases(DeviceCenter& /*center*/) {}
-  // False: asked to stop. Over ranks it is not asked.
+  // The rows of that side from the others, with its phases; queued on the stream. False: asked to
+  // stop. Over ranks it is not asked.
   virtual bool half_step(Which which, Context& context) = 0;
   // So that rank 0 has the rows of all.
   virtual void gather() {}
-  virtual cuda::DeviceCommunicator* devices() const = 0;  // null: one rank
+  virtual cuda::DeviceCommunicator* devices() const { return nullptr; }  // null: one rank
 
   // For all rows, in device memory, `stride` floats apart; over ranks, on rank 0 after gather().
   virtual float* factors(Which which) = 0;

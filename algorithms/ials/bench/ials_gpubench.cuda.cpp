@@ -34,17 +34,10 @@ struct Runner {
   ThreadTeam team{hardware_threads()};
   cuda::Stream stream;
   Context context;
-  std::unique_ptr<HalfSteps> solve;
-  std::unique_ptr<BlockSteps> blocks;
+  std::unique_ptr<HalfSteps> steps;
   double nnz = 0;
 
-  void half_step(bool x) {
-    if (solve) {
-      solve->half_step(x ? Which::users : Which::items, context);
-    } else {
-      blocks->half_step(x, context);
-    }
-  }
+  void half_step(bool x) { steps->half_step(x ? Which::users : Which::items, context); }
 };
 
 // The last one is kept: the library calls a benchmark several times.
@@ -66,9 +59,9 @@ Runner& runner(const std::string& name, const Json& changes) {
       train.n_users(), train.n_items(), static_cast<std::int32_t>(params.integer("factors")),
       ModelKind::plain, 0, {InitKind::normal, 0.1, 1}, hardware_threads());
   if (name == "ials") {
-    one->solve = make_half_steps(read_ials_settings(params), pairs, initial, one->context);
+    one->steps = make_half_steps(read_ials_settings(params), pairs, initial, one->context);
   } else {
-    one->blocks =
+    one->steps =
         std::make_unique<BlockSteps>(read_ials_pp_settings(params), pairs, initial, one->context);
   }
   one->half_step(true);  // from here on, factors are as in a run

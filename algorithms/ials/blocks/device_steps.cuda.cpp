@@ -26,7 +26,8 @@ BlockSteps::BlockSteps(const IalsPpSettings& settings, DevicePairs& pairs, const
   const std::int64_t parts = std::max(users_.plan.most_parts, items_.plan.most_parts);
   parts_ = cuda::DeviceBuffer<float>(parts * part_floats(most));
   gram_ = DeviceGram(f, stream_);
-  gram_.compute(factors(false), stride(), items_.data.rows, 0);  // loads the library's kernel
+  gram_.compute(factors(Which::items), stride(), items_.data.rows,
+                0);  // loads the library's kernel
 }
 
 BlockSteps::Side BlockSteps::make_side(const cuda::RatingsOfRows& pairs, double alpha,
@@ -87,9 +88,9 @@ void BlockSteps::solve(Side& now, const Side& other, const Block& block) {
   launch_block_step(args, stream_);
 }
 
-bool BlockSteps::half_step(bool users, Context& context) {
-  Side& now = side(users);
-  const Side& other = side(!users);
+bool BlockSteps::half_step(Which which, Context& context) {
+  Side& now = side(which);
+  const Side& other = side(other_of(which));
   float* x = now.data.factors.data();
   {
     const PhaseScope phase(context.phases, "gram");

@@ -1,5 +1,4 @@
-// Both half-steps of `ials_pp` on the device. device_algorithm.cuda.cpp makes an algorithm of them;
-// benchmarks take single half-steps.
+// Both half-steps of `ials_pp` on the device. Benchmarks take single half-steps.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -7,7 +6,7 @@
 #include <cstdint>
 
 #include "algorithms/als/cumf/device_plan.hpp"
-#include "algorithms/core/algorithm.hpp"
+#include "algorithms/als/cumf/half_steps.hpp"
 #include "algorithms/core/model.hpp"
 #include "algorithms/ials/blocks/device_settings.hpp"
 #include "algorithms/ials/device_gram.hpp"
@@ -15,20 +14,24 @@
 
 namespace mf::ials {
 
-class BlockSteps {
+using als::HalfSteps;
+using als::Which;
+
+class BlockSteps : public HalfSteps {
  public:
   // Makes both sides and plans on the device, and releases the pairs. Rows without pairs are zero
   // from here on.
   BlockSteps(const IalsPpSettings& settings, DevicePairs& pairs, const Model& initial,
              Context& context);
 
-  // All blocks of the rows of X (users), or of Y, with the phases "gram", "predict", "gradient" and
-  // "solve"; queued on the stream. False: asked to stop.
-  bool half_step(bool users, Context& context);
+  // All blocks of the rows, with the phases "gram", "predict", "gradient" and "solve".
+  bool half_step(Which which, Context& context) override;
 
-  float* factors(bool users) { return side(users).data.factors.data(); }
-  std::int64_t stride() const { return row_stride(settings_.common.factors, sizeof(float)); }
-  Json facts() const;  // for the result's header
+  float* factors(Which which) override { return side(which).data.factors.data(); }
+  std::int64_t stride() const override {
+    return row_stride(settings_.common.factors, sizeof(float));
+  }
+  Json facts() const override;
 
  private:
   struct Side {
@@ -39,7 +42,7 @@ class BlockSteps {
   struct Block {
     std::int32_t first, count;
   };
-  Side& side(bool users) { return users ? users_ : items_; }
+  Side& side(Which which) { return which == Which::users ? users_ : items_; }
 
   Side make_side(const cuda::RatingsOfRows& pairs, double alpha, std::int64_t others) const;
   Block block(std::int32_t number) const;

@@ -16,7 +16,7 @@ class AppliedSteps : public HalfSteps {
  public:
   AppliedSteps(const IalsSettings& settings, DevicePairs& pairs, const Model& initial,
                Context& context)
-      : HalfSteps(settings.common.factors), settings_(settings), stream_(context.stream) {
+      : settings_(settings), stream_(context.stream) {
     items_ = DeviceSide(pairs.items(), pairs.alpha(), stream_);
     pairs.release_items();
     users_ = DeviceSide(pairs.users(), pairs.alpha(), stream_);
@@ -41,7 +41,7 @@ class AppliedSteps : public HalfSteps {
     args.stride = stride();
     args.rows = now.rows;
     args.x = now.factors.data();
-    args.y = other(which).factors.data();
+    args.y = side(other_of(which)).factors.data();
     args.gram = gram_.data();
     args.offsets = now.offsets.data();
     args.others = now.others.data();
@@ -52,6 +52,9 @@ class AppliedSteps : public HalfSteps {
   }
 
   float* factors(Which which) override { return side(which).factors.data(); }
+  std::int64_t stride() const override {
+    return row_stride(settings_.common.factors, sizeof(float));
+  }
 
   Json facts() const override {
     const auto of = [&](const DeviceSide& side) {
@@ -63,10 +66,9 @@ class AppliedSteps : public HalfSteps {
 
  private:
   DeviceSide& side(Which which) { return which == Which::users ? users_ : items_; }
-  DeviceSide& other(Which which) { return which == Which::users ? items_ : users_; }
 
   void form_gram(Which which) {
-    const DeviceSide& from = other(which);
+    const DeviceSide& from = side(other_of(which));
     gram_.compute(from.factors.data(), stride(), from.rows,
                   static_cast<float>(settings_.common.loss.reg));
   }

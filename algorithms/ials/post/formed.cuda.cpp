@@ -1,6 +1,7 @@
 // solve hermitian, cuMF_ALS's section 5.6: A_u = G + l I + sum w y y^T in register tiles, which
 // start from the regularized Gram matrix, b_u = sum (1 + w) y, then a batched solver. All of it is
 // als's, with weights.
+#include "algorithms/als/cumf/steps.hpp"
 #include "algorithms/ials/device_gram.hpp"
 #include "algorithms/ials/post/steps.hpp"
 #include "base/json/json.hpp"
@@ -12,8 +13,7 @@ class FormedSteps : public HalfSteps {
  public:
   FormedSteps(const IalsSettings& settings, DevicePairs& pairs, const Model& initial,
               Context& context)
-      : HalfSteps(settings.common.factors),
-        reg_(static_cast<float>(settings.common.loss.reg)),
+      : reg_(static_cast<float>(settings.common.loss.reg)),
         rows_{initial.n_users, initial.n_items},
         gram_(settings.common.factors, context.stream),
         steps_(als_settings_of(settings), split_sides(pairs, context.stream), initial, context) {
@@ -31,6 +31,7 @@ class FormedSteps : public HalfSteps {
   }
 
   float* factors(Which which) override { return steps_.factors(which); }
+  std::int64_t stride() const override { return steps_.stride(); }
 
   Json facts() const override {
     Json facts = steps_.facts();
@@ -41,9 +42,8 @@ class FormedSteps : public HalfSteps {
 
  private:
   void form_gram(Which which) {
-    const bool users = which == Which::users;
-    gram_.compute(steps_.factors(users ? Which::items : Which::users), stride(),
-                  rows_[users ? 1 : 0], reg_);
+    gram_.compute(steps_.factors(other_of(which)), stride(), rows_[which == Which::users ? 1 : 0],
+                  reg_);
   }
 
   float reg_;
