@@ -9,14 +9,12 @@
 #include <numeric>
 #include <set>
 #include <sstream>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "algorithms/core/registry.hpp"
 #include "base/files/held_folder.hpp"
 #include "base/json/json_values.hpp"
-#include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "harness/experiment/frozen_targets.hpp"
 #include "harness/results/compare/answer.hpp"
@@ -26,7 +24,6 @@
 #include "harness/results/files/result_file.hpp"
 #include "harness/results/files/standing_names.hpp"
 #include "harness/results/meaning/stats.hpp"
-#include "harness/results/scaling.hpp"
 #include "harness/results/text_table.hpp"
 
 namespace mf {
@@ -449,8 +446,7 @@ std::string summary_table(const std::string& folder, const Spec& given, std::siz
   const Spec spec = named_as_in(folder, given);
   const auto target = target_of(spec);
   const std::vector<Row> rows = rows_of(folder, spec, target);
-  std::string text = answers_table(rows, target, room) + frozen_table(rows, room) +
-                     scaling_table(folder, spec, room);
+  std::string text = answers_table(rows, target, room) + frozen_table(rows, room);
   for (const auto& method : kMethods.table) text += rates_table(rows, method.value, target, room);
   std::string notes = kReading;
   if (any_earlier(rows)) notes += "last epoch: of the model that --save-model keeps\n";

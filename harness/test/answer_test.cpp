@@ -6,7 +6,6 @@
 #include <fstream>
 #include <numeric>
 
-#include "algorithms/core/ranks/ranks.hpp"
 #include "base/rng.hpp"
 #include "harness/experiment/spec.hpp"
 #include "harness/results/compare/answer.hpp"
@@ -463,45 +462,6 @@ TEST_F(Summary, HasTheLastEpochBesideTheOneThatValidationChose) {
       << text;
   EXPECT_HAS(text, "last epoch: of the model that --save-model keeps");
   EXPECT_FALSE(contains(text_of(descending()), "last epoch")) << "where it is the same";
-}
-
-class SummaryOfRanks : public Summary {
- protected:
-  SummaryOfRanks()
-      : Summary(R"("target_rmse": 0.95)",
-                R"(["sgd_serial", {"name": "als_cpu", "factors": [4, 8], "ranks": [1, 2, 4]}])") {}
-};
-
-TEST_F(SummaryOfRanks, ShowsWhatMoreOfThemAreWorthByTrainingAndByAnswer) {
-  for (const Case& item : spec_.cases) {
-    ResultFile file = descending();
-    const int ranks = item.algorithm == "als_cpu" ? ranks_of(item.params) : 1;
-    for (Json& one : file.trace) one["train_s"] = one["train_s"].get<double>() / ranks;
-    file.footer["clocks"]["load_s"] = 1;
-    // On four the one of 8 factors has not completed.
-    if (ranks == 4 && item.params.integer("factors") == 8) file.footer["status"] = "timeout";
-    write(item, file);
-  }
-  const std::string text = summary_table(folder_.path(), spec_);
-  const auto table = text.find("load + answer");
-  ASSERT_NE(table, std::string::npos) << text;
-  // Training 6 s, prepare and transfer .75 on any number.
-  EXPECT_TRUE(contains(line(text, "1 ranks", table),
-                       "6.0 s                   6.8 s"
-                       "                      7.8 s"))
-      << text;
-  EXPECT_TRUE(contains(line(text, "2 ranks", table),
-                       "3.0 s       100 %       3.8 s        90 %"
-                       "          4.8 s  1.63 x"))
-      << text;
-  EXPECT_TRUE(contains(line(text, "4 ranks", table),
-                       "1.5 s       100 %       2.2 s        75 %"
-                       "          3.2 s  2.38 x"))
-      << text;
-  const auto other = text.find("factors=8  2 ranks", table);
-  EXPECT_TRUE(contains(line(text, "factors=8  2 ranks", other), "90 %")) << text;
-  EXPECT_EQ(text.find("factors=8  4 ranks"), std::string::npos) << text;
-  EXPECT_TRUE(line(text, "sgd_serial", table).find("ranks") == std::string::npos) << text;
 }
 
 class SummaryWithoutTarget : public Summary {
