@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <cstring>
 #include <mutex>
-#include <utility>
 
 #include "base/files/files.hpp"
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "base/error.hpp"
 #include "base/problems.hpp"

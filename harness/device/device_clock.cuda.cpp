@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <vector>
 
 #include "algorithms/core/cuda/memory.hpp"
 #include "algorithms/core/cuda/ratings/pinned_ring.hpp"

@@ -3,12 +3,10 @@
 #include <optional>
 #include <set>
 #include <utility>
-#include <vector>
 
 #include "base/error.hpp"
 #include "base/files/atomic_file.hpp"
 #include "base/files/claim.hpp"
-#include "base/files/held_folder.hpp"
 #include "base/json/json_values.hpp"
 #include "base/log.hpp"
 #include "datasets/load.hpp"

@@ -3,9 +3,7 @@
 #include <fmt/core.h>
 
 #include <array>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "base/json/form.hpp"
 #include "harness/experiment/metric.hpp"

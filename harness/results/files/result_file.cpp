@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <utility>
 
 #include "base/error.hpp"
 #include "base/files/file_place.hpp"

@@ -1,7 +1,5 @@
 #include "harness/results/meaning/ranges.hpp"
 
-#include <algorithm>
-
 #include "base/json/json.hpp"
 #include "base/thread_range.hpp"
 #include "harness/device/device.hpp"

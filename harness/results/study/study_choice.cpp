@@ -1,7 +1,6 @@
 #include "harness/results/study/study_choice.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace mf {
 namespace {

@@ -3,7 +3,6 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include <exception>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -11,7 +10,6 @@
 #include "algorithms/core/cuda/check.hpp"
 #include "algorithms/core/cuda/memory.hpp"
 #include "algorithms/core/cuda/ranks/nccl.hpp"
-#include "base/clock.hpp"
 #include "base/error.hpp"
 
 #ifdef MF_HAVE_NCCL
