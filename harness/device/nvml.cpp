@@ -12,20 +12,11 @@ namespace {
 // The part of NVML's stable C interface that is used, declared here: its header is not needed.
 using Device = void*;
 constexpr int kSuccess = 0;
+constexpr int kMissing = -1;        // not of NVML
 constexpr int kNotFound = 6;        // NVML_ERROR_NOT_FOUND
 constexpr int kTooSmall = 7;        // NVML_ERROR_INSUFFICIENT_SIZE
 constexpr int kSmClock = 1;         // NVML_CLOCK_SM
 constexpr int kGpuTemperature = 0;  // NVML_TEMPERATURE_GPU
-
-using InitFunction = int (*)();
-using ShutdownFunction = int (*)();
-using DriverVersionFunction = int (*)(char*, unsigned);
-using FindFunction = int (*)(const char*, Device*);
-using PowerFunction = int (*)(Device, unsigned*);             // milliwatts
-using ClockFunction = int (*)(Device, int, unsigned*);        // megahertz
-using TemperatureFunction = int (*)(Device, int, unsigned*);  // degrees Celsius
-using EnergyFunction = int (*)(Device, unsigned long long*);  // millijoules
-using ReasonsFunction = int (*)(Device, unsigned long long*);
 
 // nvmlProcessInfo_t
 struct ProcessInfo {
@@ -41,8 +32,6 @@ struct ProcessSample {
   unsigned other_percents[3];
 };
 constexpr unsigned long long kNotAvailable = ~0ULL;  // NVML_VALUE_NOT_AVAILABLE
-using ProcessesFunction = int (*)(Device, unsigned*, ProcessInfo*);
-using UseFunction = int (*)(Device, ProcessSample*, unsigned*, unsigned long long);
 
 class Library {
  public:
@@ -53,9 +42,12 @@ class Library {
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
 
-  template <class Function>
-  Function find(const char* name) const {
-    return handle_ == nullptr ? nullptr : reinterpret_cast<Function>(::dlsym(handle_, name));
+  // The status of the function; kMissing if the library lacks it.
+  template <class... Arguments>
+  int call(const char* name, Arguments... arguments) const {
+    if (handle_ == nullptr) return kMissing;
+    const auto function = reinterpret_cast<int (*)(Arguments...)>(::dlsym(handle_, name));
+    return function == nullptr ? kMissing : function(arguments...);
   }
 
  private:
@@ -64,56 +56,53 @@ class Library {
 
 class LoadedNvml : public Nvml {
  public:
-  explicit LoadedNvml(const std::string& library)
-      : library_(library),
-        shutdown_(library_.find<ShutdownFunction>("nvmlShutdown")),
-        driver_version_(library_.find<DriverVersionFunction>("nvmlSystemGetDriverVersion")),
-        power_limit_(library_.find<PowerFunction>("nvmlDeviceGetEnforcedPowerLimit")),
-        power_(library_.find<PowerFunction>("nvmlDeviceGetPowerUsage")),
-        clock_(library_.find<ClockFunction>("nvmlDeviceGetClockInfo")),
-        temperature_(library_.find<TemperatureFunction>("nvmlDeviceGetTemperature")),
-        energy_(library_.find<EnergyFunction>("nvmlDeviceGetTotalEnergyConsumption")),
-        use_(library_.find<UseFunction>("nvmlDeviceGetProcessUtilization")),
-        processes_(library_.find<ProcessesFunction>("nvmlDeviceGetComputeRunningProcesses_v3")),
-        reasons_(library_.find<ReasonsFunction>("nvmlDeviceGetCurrentClocksEventReasons")) {}
+  explicit LoadedNvml(const std::string& library) : library_(library) {}
 
   ~LoadedNvml() override {
-    if (started_ && shutdown_ != nullptr) shutdown_();
+    if (started_) library_.call("nvmlShutdown");
   }
 
   bool open(const std::string& pci_bus_id) {
-    const auto init = library_.find<InitFunction>("nvmlInit_v2");
-    const auto find = library_.find<FindFunction>("nvmlDeviceGetHandleByPciBusId_v2");
-    if (init == nullptr || find == nullptr) return false;
-    started_ = init() == kSuccess;
-    return started_ && find(pci_bus_id.c_str(), &device_) == kSuccess;
+    started_ = library_.call("nvmlInit_v2") == kSuccess;
+    return started_ && library_.call("nvmlDeviceGetHandleByPciBusId_v2", pci_bus_id.c_str(),
+                                     &device_) == kSuccess;
   }
 
   std::optional<std::string> driver_version() override {
     std::array<char, 96> text{};
-    if (driver_version_ == nullptr ||
-        driver_version_(text.data(), static_cast<unsigned>(text.size())) != kSuccess) {
+    const auto size = static_cast<unsigned>(text.size());
+    if (library_.call("nvmlSystemGetDriverVersion", text.data(), size) != kSuccess) {
       return std::nullopt;
     }
     return std::string(text.data());
   }
 
-  std::optional<double> power_limit_w() override { return asked<unsigned>(1e-3, power_limit_); }
-  std::optional<double> power_w() override { return asked<unsigned>(1e-3, power_); }
-  std::optional<double> sm_clock_hz() override { return asked<unsigned>(1e6, clock_, kSmClock); }
-  std::optional<double> temperature_c() override {
-    return asked<unsigned>(1, temperature_, kGpuTemperature);
+  // NVML has milliwatts, megahertz, degrees Celsius and millijoules.
+  std::optional<double> power_limit_w() override {
+    return asked<unsigned>(1e-3, "nvmlDeviceGetEnforcedPowerLimit");
   }
-  std::optional<double> energy_j() override { return asked<unsigned long long>(1e-3, energy_); }
+  std::optional<double> power_w() override {
+    return asked<unsigned>(1e-3, "nvmlDeviceGetPowerUsage");
+  }
+  std::optional<double> sm_clock_hz() override {
+    return asked<unsigned>(1e6, "nvmlDeviceGetClockInfo", kSmClock);
+  }
+  std::optional<double> temperature_c() override {
+    return asked<unsigned>(1, "nvmlDeviceGetTemperature", kGpuTemperature);
+  }
+  std::optional<double> energy_j() override {
+    return asked<unsigned long long>(1e-3, "nvmlDeviceGetTotalEnergyConsumption");
+  }
 
   std::optional<std::uint64_t> slowdowns() override {
     unsigned long long bits = 0;
-    if (reasons_ == nullptr || reasons_(device_, &bits) != kSuccess) return std::nullopt;
+    if (library_.call("nvmlDeviceGetCurrentClocksEventReasons", device_, &bits) != kSuccess) {
+      return std::nullopt;
+    }
     return bits;
   }
 
   std::optional<std::vector<DeviceProcess>> processes(std::uint64_t since_us) override {
-    if (processes_ == nullptr) return std::nullopt;
     auto found = listed();
     if (!found) return std::nullopt;
     const auto shares = sm_shares(since_us);
@@ -127,13 +116,15 @@ class LoadedNvml : public Nvml {
 
  private:
   std::optional<std::vector<DeviceProcess>> listed() const {
-    std::vector<ProcessInfo> infos(64);
-    auto count = static_cast<unsigned>(infos.size());
-    int code = processes_(device_, &count, infos.data());
-    if (code == kTooSmall) {
+    std::vector<ProcessInfo> infos;
+    unsigned count = 48;
+    int code = kTooSmall;
+    for (int tries = 0; code == kTooSmall && tries < 2; ++tries) {
       infos.resize(count + 16);  // more may come
       count = static_cast<unsigned>(infos.size());
-      code = processes_(device_, &count, infos.data());
+      // Version 3, which drivers of CUDA 12 have.
+      code =
+          library_.call("nvmlDeviceGetComputeRunningProcesses_v3", device_, &count, infos.data());
     }
     if (code != kSuccess) return std::nullopt;
     infos.resize(std::min<std::size_t>(count, infos.size()));
@@ -150,15 +141,15 @@ class LoadedNvml : public Nvml {
 
   // By process, the mean of the samples since then; empty if the driver takes none.
   std::optional<std::map<std::int64_t, double>> sm_shares(std::uint64_t since_us) const {
-    if (use_ == nullptr) return std::nullopt;
+    const auto use = [&](ProcessSample* samples, unsigned* count) {
+      return library_.call("nvmlDeviceGetProcessUtilization", device_, samples, count, since_us);
+    };
     unsigned count = 0;
-    const int code = use_(device_, nullptr, &count, since_us);
+    const int code = use(nullptr, &count);
     if (code == kNotFound) return std::map<std::int64_t, double>();
     if (code != kTooSmall && code != kSuccess) return std::nullopt;
     std::vector<ProcessSample> samples(count);
-    if (count > 0 && use_(device_, samples.data(), &count, since_us) != kSuccess) {
-      return std::nullopt;
-    }
+    if (count > 0 && use(samples.data(), &count) != kSuccess) return std::nullopt;
     samples.resize(std::min<std::size_t>(count, samples.size()));
     std::map<std::int64_t, std::pair<double, int>> sums;
     for (const auto& sample : samples) {
@@ -171,28 +162,16 @@ class LoadedNvml : public Nvml {
     return shares;
   }
 
-  // The result of `function` for the device, times `unit`; empty if the library lacks the function,
+  // The number of `function` for the device, times `unit`; empty if the library lacks the function,
   // or the function an answer.
-  template <class Number, class Function, class... Which>
-  std::optional<double> asked(double unit, Function function, Which... which) const {
+  template <class Number, class... Which>
+  std::optional<double> asked(double unit, const char* function, Which... which) const {
     Number number = 0;
-    if (function == nullptr || function(device_, which..., &number) != kSuccess) {
-      return std::nullopt;
-    }
+    if (library_.call(function, device_, which..., &number) != kSuccess) return std::nullopt;
     return static_cast<double>(number) * unit;
   }
 
   Library library_;
-  ShutdownFunction shutdown_;
-  DriverVersionFunction driver_version_;
-  PowerFunction power_limit_;
-  PowerFunction power_;
-  ClockFunction clock_;
-  TemperatureFunction temperature_;
-  EnergyFunction energy_;
-  UseFunction use_;
-  ProcessesFunction processes_;  // of version 3, which drivers of CUDA 12 have
-  ReasonsFunction reasons_;
   Device device_ = nullptr;
   bool started_ = false;
 };
