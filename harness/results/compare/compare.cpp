@@ -34,54 +34,44 @@ std::string short_name(const std::string& name, const std::set<std::string>& sho
 // clear.
 class CaseLabels {
  public:
-  explicit CaseLabels(const std::vector<const ComparedCase*>& cases);
+  explicit CaseLabels(const std::vector<const ComparedCase*>& cases) {
+    std::map<std::pair<std::string, std::string>, std::vector<const Configuration*>> groups;
+    for (const auto* one : cases) {
+      const Configuration& own = one->configuration;
+      groups[{value_or_any(own, "algorithm"), value_or_any(own, "dataset")}].push_back(&own);
+    }
+    for (const auto& [group, configurations] : groups) {
+      std::map<std::string, std::multiset<std::string>> values;  // by setting
+      for (const auto* own : configurations) {
+        for (const auto& [name, value] : *own) values[name].insert(value.dump());
+      }
+      for (const auto& [name, found] : values) {
+        const bool same = found.count(*found.begin()) == configurations.size();
+        if (!same || name == kSize) shown_[group.first].insert(name);
+      }
+    }
+  }
 
-  std::string of(const Configuration& configuration) const;
+  std::string of(const Configuration& configuration) const {
+    const std::string algorithm = value_or_any(configuration, "algorithm");
+    std::set<std::string> shown;
+    if (shown_.contains(algorithm)) shown = shown_.at(algorithm);
+    std::string label = algorithm;
+    const auto add = [&](const std::string& name) {
+      const auto at = configuration.find(name);
+      if (at == configuration.end()) return;
+      label += " " + short_name(name, shown) + "=" + setting_text(at->second);
+    };
+    add(kSize);
+    for (const auto& name : shown) {
+      if (name != kSize) add(name);
+    }
+    return label + " on " + value_or_any(configuration, "dataset");
+  }
 
  private:
   std::map<std::string, std::set<std::string>> shown_;  // by algorithm
 };
-
-CaseLabels::CaseLabels(const std::vector<const ComparedCase*>& cases) {
-  const std::string absent = "absent";
-  std::map<std::string, std::set<std::string>> names;  // by algorithm
-  for (const auto* one : cases) {
-    auto& own = names[value_or_any(one->configuration, "algorithm")];
-    for (const auto& [name, value] : one->configuration) own.insert(name);
-  }
-  // By algorithm and data set: name, and the values it has there.
-  std::map<std::pair<std::string, std::string>, std::map<std::string, std::set<std::string>>> seen;
-  for (const auto* one : cases) {
-    const std::string algorithm = value_or_any(one->configuration, "algorithm");
-    auto& values = seen[{algorithm, value_or_any(one->configuration, "dataset")}];
-    for (const auto& name : names[algorithm]) {
-      const auto at = one->configuration.find(name);
-      values[name].insert(at == one->configuration.end() ? absent : at->second.dump());
-    }
-  }
-  for (const auto& [group, values] : seen) {
-    auto& shown = shown_[group.first];
-    for (const auto& [name, found] : values) {
-      if (found.size() > 1 || name == kSize) shown.insert(name);
-    }
-  }
-}
-
-std::string CaseLabels::of(const Configuration& configuration) const {
-  std::string label = value_or_any(configuration, "algorithm");
-  const auto shown = shown_.find(label);
-  if (shown == shown_.end()) return label + " on " + value_or_any(configuration, "dataset");
-  const auto add = [&](const std::string& name) {
-    const auto at = configuration.find(name);
-    if (at == configuration.end()) return;
-    label += " " + short_name(name, shown->second) + "=" + setting_text(at->second);
-  };
-  add(kSize);
-  for (const auto& name : shown->second) {
-    if (name != kSize) add(name);
-  }
-  return label + " on " + value_or_any(configuration, "dataset");
-}
 
 StatusCounts count_statuses(const Runs& runs) {
   StatusCounts counts;
