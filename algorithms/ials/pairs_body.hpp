@@ -9,13 +9,12 @@
 
 #include <cstdint>
 
+#include "algorithms/core/vectors.hpp"
 #include "algorithms/ials/pairs.hpp"
 
 namespace mf::ials {
 
-#define MF_INLINE [[gnu::always_inline]] inline
-
-using Vec4 [[gnu::vector_size(16)]] = float;
+using Vec4 = Floats4::Vec;
 
 inline constexpr std::int64_t kAheadPairs = 8;  // between fetch and use of a row
 inline constexpr int kTogether = 4;             // rows whose products are summed together

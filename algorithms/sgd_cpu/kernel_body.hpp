@@ -19,11 +19,11 @@
 
 #include <cstdint>
 
+#include "algorithms/core/vectors.hpp"
 #include "algorithms/sgd_cpu/kernel.hpp"
 
 namespace mf::sgd_cpu {
 
-#define MF_INLINE [[gnu::always_inline]] inline
 // Data races on the rows are the design of Hogwild, so its loop is not instrumented.
 #define MF_RACY __attribute__((no_sanitize("thread")))
 

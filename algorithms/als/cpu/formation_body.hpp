@@ -10,10 +10,9 @@
 #include <cstdint>
 
 #include "algorithms/als/cpu/formation.hpp"
+#include "algorithms/core/vectors.hpp"
 
 namespace mf::als::cpu {
-
-#define MF_INLINE [[gnu::always_inline]] inline
 
 inline constexpr std::int64_t kLineFloats = 16;
 inline constexpr int kTileVectors = 3;

@@ -1,15 +1,11 @@
-#include <immintrin.h>
-
 #include "algorithms/ccd/cpu/kernel_body.hpp"
 
 namespace mf::ccd::cpu {
 namespace {
 
-struct Avx2 {
-  using Vec = __m256;
+struct Avx2 : Floats8 {
   using Index = __m256i;
   using Mask = __m256i;
-  static constexpr int kWidth = 8;
   MF_INLINE static Mask first(int n) {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
   }
@@ -38,10 +34,6 @@ struct Avx2 {
   MF_INLINE static Vec gather(const float* x, Index i, Mask lanes) {
     return _mm256_mask_i32gather_ps(zero(), x, i, _mm256_castsi256_ps(lanes), 4);
   }
-  MF_INLINE static Vec zero() { return _mm256_setzero_ps(); }
-  MF_INLINE static Vec set1(float x) { return _mm256_set1_ps(x); }
-  MF_INLINE static Vec fma(Vec a, Vec b, Vec c) { return _mm256_fmadd_ps(a, b, c); }
-  MF_INLINE static Vec fnma(Vec a, Vec b, Vec c) { return _mm256_fnmadd_ps(a, b, c); }
   MF_INLINE static float sum(Vec v) {
     v = _mm256_add_ps(v, _mm256_permute2f128_ps(v, v, 0x01));
     v = _mm256_add_ps(v, _mm256_permute_ps(v, 0x4E));

@@ -1,15 +1,11 @@
-#include <immintrin.h>
-
 #include "algorithms/ccd/cpu/kernel_body.hpp"
 
 namespace mf::ccd::cpu {
 namespace {
 
-struct Avx512 {
-  using Vec = __m512;
+struct Avx512 : Floats16 {
   using Index = __m512i;
   using Mask = __mmask16;
-  static constexpr int kWidth = 16;
   static constexpr Mask kAll = 0xFFFF;
   MF_INLINE static Mask first(int n) { return static_cast<Mask>((1U << n) - 1U); }
   MF_INLINE static Index index(const std::uint16_t* x) {
@@ -30,10 +26,6 @@ struct Avx512 {
   MF_INLINE static Vec gather(const float* x, Index i, Mask lanes) {
     return _mm512_mask_i32gather_ps(zero(), lanes, i, x, 4);
   }
-  MF_INLINE static Vec zero() { return _mm512_setzero_ps(); }
-  MF_INLINE static Vec set1(float x) { return _mm512_set1_ps(x); }
-  MF_INLINE static Vec fma(Vec a, Vec b, Vec c) { return _mm512_fmadd_ps(a, b, c); }
-  MF_INLINE static Vec fnma(Vec a, Vec b, Vec c) { return _mm512_fnmadd_ps(a, b, c); }
   // With masks of all lanes: GCC 12 warns of the undefined sources of the plain intrinsics.
   MF_INLINE static float sum(Vec v) {
     v = _mm512_add_ps(v, _mm512_maskz_shuffle_f32x4(kAll, v, v, 0x4E));

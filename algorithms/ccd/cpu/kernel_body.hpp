@@ -18,10 +18,9 @@
 #include <cstdint>
 
 #include "algorithms/ccd/cpu/kernel.hpp"
+#include "algorithms/core/vectors.hpp"
 
 namespace mf::ccd::cpu {
-
-#define MF_INLINE [[gnu::always_inline]] inline
 
 enum class Kind { exchange, sums, change };
 
