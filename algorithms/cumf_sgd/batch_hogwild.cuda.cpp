@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "algorithms/core/cuda/ranks/exchanged_json.hpp"
+#include "algorithms/core/cuda/ranks/on_devices.hpp"
 #include "algorithms/core/cuda/ratings/rank_ratings.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/cumf_sgd/device_grid.hpp"
@@ -19,26 +19,24 @@ constexpr std::uint64_t kBlockSalt = 0x9e3779b97f4a7c15ULL;
 
 // For a rank: the owners of rows, and the events that streams wait for.
 struct Ring {
-  Ring(cuda::DeviceCommunicator& of, const cuda::RankRatings& ratings, std::uint64_t seed)
-      : devices(of),
-        users(ratings.user_shards()),
+  Ring(int ranks, const cuda::RankRatings& ratings, std::uint64_t seed)
+      : users(ratings.user_shards()),
         items(ratings.item_shards()),
-        rounds(of.size(), items.parts_of_rank(), seed) {}
+        rounds(ranks, items.parts_of_rank(), seed) {}
 
   RowRange segment(int number) const {
     return items.part(number / items.parts_of_rank(), number % items.parts_of_rank());
   }
 
-  cuda::DeviceCommunicator& devices;
   RowShards users, items;  // parts of a rank's items are its first segments
   Rounds rounds;
   std::vector<std::int64_t> offsets;  // of the ratings of each segment
   cuda::Event done, begun, arrived;
 };
 
-class BatchHogwild : public DeviceSgd<HogwildSettings>, public OnRanks {
+class BatchHogwild : public cuda::OnDevices<DeviceSgd<HogwildSettings>> {
  public:
-  using DeviceSgd::DeviceSgd;
+  using OnDevices::OnDevices;
 
   void prepare(const Ratings& train, const Model& initial, Context& context) override {
     start(train, initial, context);
@@ -63,27 +61,13 @@ class BatchHogwild : public DeviceSgd<HogwildSettings>, public OnRanks {
     return updates_of(order, nnz_);
   }
 
-  std::int64_t run_epochs(const EpochArgs& first, std::int64_t count, Context& context) override {
-    return cuda::run_guarded(ring_ ? &ring_->devices : nullptr, stream_,
-                             [&] { return Algorithm::run_epochs(first, count, context); });
-  }
-
-  void gather_factors(Context& /*context*/) override {
-    if (!ring_) return;
-    ring_->devices.guarded([&] { gather_model(); });
-  }
-
   Json facts() const override {
     if (!ring_) return Algorithm::facts();
-    const int rank = ring_->devices.rank();
+    const int rank = devices_->rank();
     return {{"own_users", ring_->users.own(rank).size()},
             {"own_ratings_by_user", users_.size()},
             {"segments", ring_->rounds.segments()},
             {"workers", workers_}};
-  }
-
-  Json exchanged() const override {
-    return cuda::exchanged_json(ring_ ? &ring_->devices : nullptr);
   }
 
  private:
@@ -127,17 +111,15 @@ class BatchHogwild : public DeviceSgd<HogwildSettings>, public OnRanks {
         return shard_rows(offsets, ratings_and(0), *context.ranks->group, parts, *context.team);
       };
     };
-    devices.guarded([&] {
+    prepare_on(devices, context, [&] {
       cuda::RankRatings ratings(train, context, cut(1), cut(per_rank), devices);
-      ring_ = std::make_unique<Ring>(devices, ratings, seed_);
+      ring_ = std::make_unique<Ring>(devices.size(), ratings, seed_);
       make_blocks(ratings);
       cuda::Uploader uploader(*context.team, stream_);
       model_ = cuda::StoredModel(settings_.storage, initial, uploader);
-      devices.wait(stream_);
       if (settings_.workers == 0) workers_ = workers_of_rank(shape, per_rank);
       count_updates(*context.ranks->group);
     });
-    devices.set_use({});  // of the epochs only
     set_work(rated_shape(train, context));
   }
 
@@ -161,7 +143,7 @@ class BatchHogwild : public DeviceSgd<HogwildSettings>, public OnRanks {
 
   // Another for each block of each rank.
   std::uint64_t block_seed(int segment) const {
-    const auto block = static_cast<std::uint64_t>(ring_->devices.rank()) *
+    const auto block = static_cast<std::uint64_t>(devices_->rank()) *
                            static_cast<std::uint64_t>(ring_->rounds.segments() + 1) +
                        static_cast<std::uint64_t>(segment);
     return mix64(seed_ + kBlockSalt * (block + 1));
@@ -190,11 +172,11 @@ class BatchHogwild : public DeviceSgd<HogwildSettings>, public OnRanks {
       if (!last) move(rounds[number + 1].early);
       {
         const PhaseScope phase(context.phases, "update");
-        pass_over(rounds[number].segment[ring_->devices.rank()], args);
+        pass_over(rounds[number].segment[devices_->rank()], args);
       }
       ring_->done.record(stream_);
       if (!last) move(rounds[number + 1].late);
-      ring_->devices.pace(stream_);
+      devices_->pace(stream_);
     }
   }
 
@@ -218,16 +200,16 @@ class BatchHogwild : public DeviceSgd<HogwildSettings>, public OnRanks {
   // Beside the pass that is queued next, which begins when they may: were it there first, they
   // would wait for room. After the pass that was queued last.
   void move(const std::vector<Transfer>& transfers) {
-    const cudaStream_t beside = ring_->devices.stream();
+    const cudaStream_t beside = devices_->stream();
     std::vector<cuda::DevicePiece> sends, receives;
     for (const Transfer& one : transfers) {
-      if (one.from == ring_->devices.rank()) sends.push_back(piece(one.segment, one.to));
-      if (one.to == ring_->devices.rank()) receives.push_back(piece(one.segment, one.from));
+      if (one.from == devices_->rank()) sends.push_back(piece(one.segment, one.to));
+      if (one.to == devices_->rank()) receives.push_back(piece(one.segment, one.from));
     }
     if (sends.empty() && receives.empty()) return;
     MF_CUDA(cudaStreamWaitEvent(beside, ring_->done.get(), 0));
     ring_->begun.record(beside);
-    ring_->devices.exchange(sends, receives, beside);
+    devices_->exchange(sends, receives, beside);
     ring_->arrived.record(beside);
     MF_CUDA(cudaStreamWaitEvent(stream_, ring_->begun.get(), 0));
   }
@@ -239,19 +221,16 @@ class BatchHogwild : public DeviceSgd<HogwildSettings>, public OnRanks {
   }
 
   // Each rank has its users, and the segments that it worked on last.
-  void gather_model() {
-    cuda::DeviceCommunicator& devices = ring_->devices;
-    const cuda::ExchangeUse epochs = devices.use();
-    devices.gather(model_.p(), 0, row_bytes(), ring_->users, stream_);
+  void gather(cudaStream_t /*stream*/) override {
+    cuda::DeviceCommunicator& all = *devices_;
+    all.gather(model_.p(), 0, row_bytes(), ring_->users, stream_);
     for (int segment = 0; segment < ring_->rounds.segments(); ++segment) {
       const int holder = ring_->rounds.holder(segment);
       if (holder == 0) continue;
-      const cuda::DevicePiece one = piece(segment, devices.rank() == 0 ? holder : 0);
-      if (devices.rank() == 0) devices.exchange({}, {&one, 1}, stream_);
-      if (devices.rank() == holder) devices.exchange({&one, 1}, {}, stream_);
+      const cuda::DevicePiece one = piece(segment, all.rank() == 0 ? holder : 0);
+      if (all.rank() == 0) all.exchange({}, {&one, 1}, stream_);
+      if (all.rank() == holder) all.exchange({&one, 1}, {}, stream_);
     }
-    devices.wait(stream_);
-    devices.set_use(epochs);
   }
 
   std::int64_t row_bytes() const {

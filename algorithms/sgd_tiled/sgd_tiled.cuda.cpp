@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "algorithms/core/cuda/ranks/exchanged_json.hpp"
+#include "algorithms/core/cuda/ranks/on_devices.hpp"
 #include "algorithms/core/cuda/ratings/rank_ratings.hpp"
 #include "algorithms/core/cuda/stored_model.hpp"
 #include "algorithms/core/rank_train.hpp"
@@ -20,7 +20,6 @@ namespace {
 
 // For a rank: the owners of users and items, and the events that streams wait for.
 struct Ring {
-  cuda::DeviceCommunicator* devices;
   RowShards users, items;  // parts of a rank's items are the halves of its first block, or it whole
   int laps = 1;
   std::int64_t thin_above = 0;
@@ -31,7 +30,7 @@ struct Ring {
   RowRange half(int block, int number) const { return items.part(block, number); }
 };
 
-class SgdTiled : public Algorithm, public OnRanks {
+class SgdTiled : public cuda::OnDevices<> {
  public:
   explicit SgdTiled(const Settings& settings) : settings_(settings) {}
 
@@ -64,19 +63,6 @@ class SgdTiled : public Algorithm, public OnRanks {
     return static_cast<std::int64_t>(work_.updates);
   }
 
-  std::int64_t run_epochs(const EpochArgs& first, std::int64_t count, Context& context) override {
-    return cuda::run_guarded(ring_ ? ring_->devices : nullptr, stream_, [&] {
-      const std::int64_t updates = Algorithm::run_epochs(first, count, context);
-      for (int half = 0; ring_ && half < ring_->halves(); ++half) await_half(half);
-      return updates;
-    });
-  }
-
-  void gather_factors(Context& /*context*/) override {
-    if (!ring_) return;
-    ring_->devices->guarded([&] { gather_model(); });
-  }
-
   FactorView factors() override {
     copy_item_bias(model_.item_bias(), 1, item_bias_.data(), item_bias_stride_);
     return model_.view(stream_);
@@ -86,7 +72,7 @@ class SgdTiled : public Algorithm, public OnRanks {
   Json facts() const override {
     Json facts = {{"writes_made", writes_made_}};
     if (!ring_) return facts;
-    const int rank = ring_->devices->rank();
+    const int rank = devices_->rank();
     facts["own_users"] = ring_->users.own(rank).size();
     facts["own_ratings_by_user"] = ratings_.size();
     facts["first_items"] = ring_->items.own(rank).size();
@@ -96,8 +82,6 @@ class SgdTiled : public Algorithm, public OnRanks {
     facts["thin_above"] = ring_->thin_above;
     return facts;
   }
-
-  Json exchanged() const override { return cuda::exchanged_json(ring_ ? ring_->devices : nullptr); }
 
  private:
   // A lap's part of a pass over the ratings of a block; on one device all of the only one.
@@ -123,7 +107,7 @@ class SgdTiled : public Algorithm, public OnRanks {
 
   void prepare_share(const Ratings& train, const Model& initial, Context& context) {
     auto& devices = cuda::DeviceCommunicator::of(*context.ranks->group);
-    devices.guarded([&] {
+    prepare_on(devices, context, [&] {
       const auto cut = [&](int parts) {
         return [&, parts](View<const std::int64_t> offsets) {
           return shard_rows(offsets, ratings_and(0), *context.ranks->group, parts, *context.team);
@@ -139,7 +123,6 @@ class SgdTiled : public Algorithm, public OnRanks {
       const int halves = ring_halves(shape);
       cuda::RankRatings ratings(train, context, cut(1), cut(halves), devices);
       ring_ = std::make_unique<Ring>();
-      ring_->devices = &devices;
       ring_->users = ratings.user_shards();
       ring_->items = ratings.item_shards();
       first_user_ = ratings.own_users().begin;
@@ -154,15 +137,13 @@ class SgdTiled : public Algorithm, public OnRanks {
                           ring_step(settings_.model, context.first_learning_rate, context.level));
       make_blocks(ratings, context);
       start(initial, context);
-      devices.wait(stream_);
     });
-    devices.set_use({});  // of the epochs only
     account(rated_shape(train, context));
   }
 
   void make_blocks(cuda::RankRatings& ratings, Context& context) {
     std::vector<std::int64_t> cuts = {0};
-    for (int block = 0; block < ring_->devices->size(); ++block) {
+    for (int block = 0; block < devices_->size(); ++block) {
       for (int half = 0; half < ring_->halves(); ++half)
         cuts.push_back(ring_->half(block, half).end);
     }
@@ -186,7 +167,7 @@ class SgdTiled : public Algorithm, public OnRanks {
   }
 
   void run_rounds(const EpochArgs& args, Context& context) {
-    cuda::DeviceCommunicator& devices = *ring_->devices;
+    cuda::DeviceCommunicator& devices = *devices_;
     for (int round = 0; round < ring_->laps * devices.size(); ++round) {
       const int block = block_at(devices.rank(), round, devices.size());
       const int next = block_at(devices.rank(), round + 1, devices.size());
@@ -205,6 +186,10 @@ class SgdTiled : public Algorithm, public OnRanks {
     }
   }
 
+  void end_epochs() override {
+    for (int half = 0; half < ring_->halves(); ++half) await_half(half);
+  }
+
   // Until the half that is worked on next is there; at first it is.
   void await_half(int half) {
     MF_CUDA(cudaStreamWaitEvent(stream_, ring_->arrived[half].get(), 0));
@@ -213,7 +198,7 @@ class SgdTiled : public Algorithm, public OnRanks {
   // Beside the pass over the other half, which begins when the exchange may: were it there first,
   // the exchange would wait for room.
   void send_half(RowRange out, RowRange in, int half) {
-    cuda::DeviceCommunicator& devices = *ring_->devices;
+    cuda::DeviceCommunicator& devices = *devices_;
     const cudaStream_t beside = devices.stream();
     ring_->done.record(stream_);
     MF_CUDA(cudaStreamWaitEvent(beside, ring_->done.get(), 0));
@@ -231,21 +216,17 @@ class SgdTiled : public Algorithm, public OnRanks {
   }
 
   // Each rank has its users and, between epochs, the items of its block.
-  void gather_model() {
-    cuda::DeviceCommunicator& devices = *ring_->devices;
-    const cuda::ExchangeUse epochs = devices.use();
+  void gather(cudaStream_t /*stream*/) override {
     gather_rows(model_.p(), row_bytes(), ring_->users);
     gather_rows(model_.q(), row_bytes(), ring_->items);
     if (settings_.biased()) {
       gather_rows(model_.user_bias(), sizeof(float), ring_->users);
       gather_rows(item_bias_.data(), item_bias_stride_ * std::int64_t{sizeof(float)}, ring_->items);
     }
-    devices.wait(stream_);
-    devices.set_use(epochs);
   }
 
   void gather_rows(void* rows, std::int64_t bytes, const RowShards& shards) {
-    ring_->devices->gather(rows, 0, bytes, shards, stream_);
+    devices_->gather(rows, 0, bytes, shards, stream_);
   }
 
   // ---- both ----

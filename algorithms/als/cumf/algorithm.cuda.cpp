@@ -6,7 +6,7 @@
 #include "algorithms/als/cumf/reduced_steps.hpp"
 #include "algorithms/als/cumf/steps.hpp"
 #include "algorithms/als/device_center.hpp"
-#include "algorithms/core/cuda/ranks/exchanged_json.hpp"
+#include "algorithms/core/cuda/ranks/on_devices.hpp"
 #include "algorithms/core/rank_train.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/core/sgd/sgd_params.hpp"
@@ -15,7 +15,7 @@
 namespace mf::als {
 namespace {
 
-class Als : public Algorithm, public OnRanks {
+class Als : public cuda::OnDevices<> {
  public:
   explicit Als(const AlsSettings& settings) : settings_(settings) {}
 
@@ -40,16 +40,6 @@ class Als : public Algorithm, public OnRanks {
     return 2 * nnz_;
   }
 
-  std::int64_t run_epochs(const EpochArgs& first, std::int64_t count, Context& context) override {
-    return cuda::run_guarded(steps_->devices(), context.stream,
-                             [&] { return Algorithm::run_epochs(first, count, context); });
-  }
-
-  void gather_factors(Context& /*context*/) override {
-    if (steps_->devices() == nullptr) return;
-    steps_->devices()->guarded([&] { steps_->gather(); });
-  }
-
   FactorView factors() override {
     return center_.view(steps_->factors(Which::users), steps_->factors(Which::items),
                         steps_->stride());
@@ -57,7 +47,6 @@ class Als : public Algorithm, public OnRanks {
 
   Work work_per_epoch() const override { return work_; }
   Json facts() const override { return steps_->facts(); }
-  Json exchanged() const override { return cuda::exchanged_json(steps_->devices()); }
 
  private:
   void prepare_share(const Ratings& train, const Model& initial, Context& context) {
@@ -67,14 +56,12 @@ class Als : public Algorithm, public OnRanks {
       const RowCost cost = ratings_and(row_cost(common, settings_.solver));
       return shard_rows(offsets, cost, *context.ranks->group, 1, *context.team);
     };
-    devices.guarded([&] {
+    prepare_on(devices, context, [&] {
       cuda::RankRatings ratings(train, context, shard, shard, devices);
       center_ = DeviceCenter(initial, common.center, row_reg_of(common), ratings, context.stream);
       steps_ = steps_of_rank(train, ratings, initial, context);
       if (common.solves_biases()) steps_->solve_biases(center_);
-      devices.wait(context.stream);
     });
-    devices.set_use({});  // of the epochs only
     work_ = iteration_work(common, settings_.solver, nnz_, rated_shape(train, context).rows);
   }
 
@@ -87,6 +74,8 @@ class Als : public Algorithm, public OnRanks {
     return std::make_unique<ReducedSteps>(settings_, all_user_offsets(train, context), ratings,
                                           residual, initial, context);
   }
+
+  void gather(cudaStream_t /*stream*/) override { steps_->gather(); }
 
   AlsSettings settings_;
   std::int64_t nnz_ = 0;

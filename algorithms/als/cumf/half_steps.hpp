@@ -29,9 +29,8 @@ class HalfSteps {
   // The rows of that side from the others, with its phases; queued on the stream. False: asked to
   // stop. Over ranks it is not asked.
   virtual bool half_step(Which which, Context& context) = 0;
-  // So that rank 0 has the rows of all.
+  // Queued, so that rank 0 has the rows of all.
   virtual void gather() {}
-  virtual cuda::DeviceCommunicator* devices() const { return nullptr; }  // null: one rank
 
   // For all rows, in device memory, `stride` floats apart; over ranks, on rank 0 after gather().
   virtual float* factors(Which which) = 0;

@@ -208,13 +208,10 @@ void ReducedSteps::add_and_solve(Side& side, std::int64_t batch) {
 }
 
 void ReducedSteps::gather() {
-  const cuda::ExchangeUse epochs = devices_->use();
   const std::int64_t row_bytes = stride() * static_cast<std::int64_t>(sizeof(float));
   for (Side* side : {&users_, &items_}) {
     devices_->gather(side->factors.data(), side->held.begin, row_bytes, side->shards, stream_);
   }
-  devices_->wait(stream_);
-  devices_->set_use(epochs);
 }
 
 Json ReducedSteps::facts() const {

@@ -28,7 +28,6 @@ class ReducedSteps : public HalfSteps {
   // Phases "hermitian", "bias", "exchange" (the parts of A and b), "solve" (also their sum).
   bool half_step(Which which, Context& context) override;
   void gather() override;
-  cuda::DeviceCommunicator* devices() const override { return devices_; }
   float* factors(Which which) override { return side(which).factors.data(); }
   std::int64_t stride() const override { return factor_stride(settings_); }
   Json facts() const override;

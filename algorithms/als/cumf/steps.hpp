@@ -51,7 +51,6 @@ class DeviceSteps : public HalfSteps {
   // All batches, with the phases "hermitian", "bias" and "solve". False: asked to stop.
   // Over ranks it is not asked; all have the rows of all afterwards, after the phase "exchange".
   bool half_step(Which which, Context& context) override;
-  cuda::DeviceCommunicator* devices() const override { return devices_; }  // null: one rank
 
   float* factors(Which which) override { return side(which).factors.data(); }
   std::int64_t stride() const override { return factor_stride(settings_); }

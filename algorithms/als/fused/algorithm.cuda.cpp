@@ -4,7 +4,7 @@
 
 #include "algorithms/als/device_center.hpp"
 #include "algorithms/als/fused/steps.hpp"
-#include "algorithms/core/cuda/ranks/exchanged_json.hpp"
+#include "algorithms/core/cuda/ranks/on_devices.hpp"
 #include "algorithms/core/rank_train.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/core/sgd/sgd_params.hpp"
@@ -13,7 +13,7 @@
 namespace mf::als {
 namespace {
 
-class AlsFused : public Algorithm, public OnRanks {
+class AlsFused : public cuda::OnDevices<> {
  public:
   explicit AlsFused(const FusedSettings& settings) : settings_(settings) {}
 
@@ -34,20 +34,10 @@ class AlsFused : public Algorithm, public OnRanks {
     const bool users_first = settings_.common.first == FirstSide::users;
     half_step(users_first, context);
     // All ranks stop together.
-    const bool single = steps_.devices() == nullptr;
+    const bool single = devices_ == nullptr;
     if (single && context.stop_requested && context.stop_requested()) return nnz_;
     half_step(!users_first, context);
     return 2 * nnz_;
-  }
-
-  std::int64_t run_epochs(const EpochArgs& first, std::int64_t count, Context& context) override {
-    return cuda::run_guarded(steps_.devices(), context.stream,
-                             [&] { return Algorithm::run_epochs(first, count, context); });
-  }
-
-  void gather_factors(Context& context) override {
-    if (steps_.devices() == nullptr) return;
-    steps_.devices()->guarded([&] { steps_.gather(context.stream); });
   }
 
   FactorView factors() override {
@@ -56,23 +46,20 @@ class AlsFused : public Algorithm, public OnRanks {
 
   Work work_per_epoch() const override { return work_; }
   Json facts() const override { return steps_.facts(); }
-  Json exchanged() const override { return cuda::exchanged_json(steps_.devices()); }
 
  private:
   void prepare_share(const Ratings& train, const Model& initial, Context& context) {
     const Common& common = settings_.common;
     Communicator& ranks = *context.ranks->group;
     auto& devices = cuda::DeviceCommunicator::of(ranks);
-    devices.guarded([&] {
+    prepare_on(devices, context, [&] {
       const auto shard = [&](View<const std::int64_t> offsets) {
         return FusedSteps::shard(settings_, offsets, ranks, *context.team);
       };
       cuda::RankRatings ratings(train, context, shard, shard, devices);
       center_ = DeviceCenter(initial, common.center, row_reg_of(common), ratings, context.stream);
       steps_ = FusedSteps(settings_, ratings, center_.residual(), initial, context);
-      devices.wait(context.stream);
     });
-    devices.set_use({});  // of the epochs only
     work_ = iteration_work(common, Solver::cg, nnz_, rated_shape(train, context).rows);
   }
 
@@ -85,10 +72,12 @@ class AlsFused : public Algorithm, public OnRanks {
   }
 
   void join(Context& context) {
-    if (steps_.devices() == nullptr) return;
+    if (devices_ == nullptr) return;
     const PhaseScope phase(context.phases, "exchange");
     steps_.join(context.stream);
   }
+
+  void gather(cudaStream_t stream) override { steps_.gather(stream); }
 
   FusedSettings settings_;
   std::int64_t nnz_ = 0;

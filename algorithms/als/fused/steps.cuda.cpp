@@ -284,12 +284,8 @@ void FusedSteps::join(cudaStream_t stream) {
 }
 
 void FusedSteps::gather(cudaStream_t stream) {
-  if (devices_ == nullptr) return;
-  const cuda::ExchangeUse epochs = devices_->use();
   gather(users_, stream);
   gather(items_, stream);
-  devices_->wait(stream);
-  devices_->set_use(epochs);
 }
 
 void FusedSteps::gather(DeviceSide& side, cudaStream_t stream) {

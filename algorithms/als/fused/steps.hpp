@@ -53,9 +53,8 @@ class FusedSteps {
 
   // Over ranks; does nothing for one. Later work on the stream waits for the exchange.
   void join(cudaStream_t stream);
-  // X and Theta in fp32 to rank 0. Waits.
+  // Over ranks: X and Theta in fp32 to rank 0. Queued.
   void gather(cudaStream_t stream);
-  cuda::DeviceCommunicator* devices() const { return devices_; }
 
   // Rows of fp32 numbers, zero beyond the factors. Over ranks: whole on rank 0, after gather().
   std::int64_t stride() const { return row_stride(rule_.factors, sizeof(float)); }

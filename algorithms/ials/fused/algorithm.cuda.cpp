@@ -1,6 +1,6 @@
 // ials_fused, our own implicit ALS: the Gram matrix of a half-step is made the identity, then each
 // row's system is formed on the tensor cores and solved by CG in one kernel.
-#include "algorithms/core/cuda/ranks/exchanged_json.hpp"
+#include "algorithms/core/cuda/ranks/on_devices.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/core/sgd/sgd_params.hpp"
 #include "algorithms/ials/fused/steps.hpp"
@@ -9,7 +9,7 @@
 namespace mf::ials {
 namespace {
 
-class IalsFused : public Algorithm, public OnRanks {
+class IalsFused : public cuda::OnDevices<> {
  public:
   explicit IalsFused(const FusedSettings& settings) : settings_(settings) {}
 
@@ -35,7 +35,7 @@ class IalsFused : public Algorithm, public OnRanks {
       steps_.update_x();
     }
     // All ranks stop together.
-    const bool single = steps_.devices() == nullptr;
+    const bool single = devices_ == nullptr;
     if (single && context.stop_requested && context.stop_requested()) return nnz_;
     {
       const PhaseScope phase(context.phases, "gram");
@@ -46,16 +46,6 @@ class IalsFused : public Algorithm, public OnRanks {
     return 2 * nnz_;
   }
 
-  std::int64_t run_epochs(const EpochArgs& first, std::int64_t count, Context& context) override {
-    return cuda::run_guarded(steps_.devices(), context.stream,
-                             [&] { return Algorithm::run_epochs(first, count, context); });
-  }
-
-  void gather_factors(Context& /*context*/) override {
-    if (steps_.devices() == nullptr) return;
-    steps_.devices()->guarded([&] { steps_.gather(); });
-  }
-
   FactorView factors() override {
     steps_.check();
     return make_view(shape_, Location::device, steps_.x(), steps_.y(), steps_.stride());
@@ -63,7 +53,6 @@ class IalsFused : public Algorithm, public OnRanks {
 
   Work work_per_epoch() const override { return work_; }
   Json facts() const override { return steps_.facts(); }
-  Json exchanged() const override { return cuda::exchanged_json(steps_.devices()); }
 
  private:
   void prepare_share(const Ratings& train, const Model& initial, Context& context) {
@@ -73,18 +62,18 @@ class IalsFused : public Algorithm, public OnRanks {
       return FusedSteps::shard(settings_, offsets, *context.ranks->group, *context.team);
     };
     std::int64_t filled = 0;
-    devices.guarded([&] {
+    prepare_on(devices, context, [&] {
       cuda::RankRatings ratings(train, context, shard, shard, devices);
       DevicePairs pairs(train, common.loss, ratings, context.stream);
       nnz_ = pairs.count();
       steps_ = FusedSteps(settings_, pairs, ratings.user_shards(), ratings.item_shards(), &devices,
                           initial, context);
       filled = pairs.rated_rows();
-      devices.wait(context.stream);
     });
-    devices.set_use({});  // of the epochs only
     work_ = iteration_work(common, Solver::cg, Normal::formed, nnz_, filled);
   }
+
+  void gather(cudaStream_t /*stream*/) override { steps_.gather(); }
 
   FusedSettings settings_;
   std::int64_t nnz_ = 0;

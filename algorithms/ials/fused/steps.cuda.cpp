@@ -88,7 +88,7 @@ FusedSteps::FusedSteps(const FusedSettings& settings, DevicePairs& pairs, const 
   whitening_.set_devices(devices_);
   whiten(items_);  // the libraries load their kernels here, not in the first epoch
   whitening_.start(own(users_), users_.rows, rows_.data());
-  gather();  // rows without pairs are zero on rank 0, too
+  if (devices_ != nullptr) gather();  // rows without pairs are zero on rank 0, too
 }
 
 FusedSteps::DeviceSide FusedSteps::make_side(const cuda::RatingsOfRows& pairs,
@@ -179,12 +179,8 @@ void FusedSteps::whiten(DeviceSide& from) {
 }
 
 void FusedSteps::gather() {
-  if (devices_ == nullptr) return;
-  const cuda::ExchangeUse epochs = devices_->use();
   gather(users_);
   gather(items_);
-  devices_->wait(stream_);
-  devices_->set_use(epochs);
 }
 
 void FusedSteps::gather(DeviceSide& side) {

@@ -49,9 +49,8 @@ class FusedSteps {
   void update_x() { update(users_, items_); }
   void update_y() { update(items_, users_); }
 
-  // Over ranks. X and Y in fp32 to rank 0; waits.
+  // Over ranks: X and Y in fp32 to rank 0. Queued.
   void gather();
-  cuda::DeviceCommunicator* devices() const { return devices_; }  // null: one rank
 
   // Rows of fp32 numbers, zero beyond the factors. Over ranks: whole on rank 0, after gather().
   std::int64_t stride() const { return row_stride(settings_.common.factors, sizeof(float)); }

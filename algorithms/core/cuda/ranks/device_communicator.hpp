@@ -141,16 +141,4 @@ class DeviceCommunicator {
   std::deque<Event> ahead_;   // of pace()
 };
 
-// Epochs over devices: `run` queues and returns its updates, which are then waited for. null: one
-// device, without a wait.
-template <class Run>
-std::int64_t run_guarded(DeviceCommunicator* devices, cudaStream_t stream, Run&& run) {
-  if (devices == nullptr) return run();
-  return devices->guarded([&] {
-    const std::int64_t updates = run();
-    devices->wait(stream);
-    return updates;
-  });
-}
-
 }  // namespace mf::cuda
