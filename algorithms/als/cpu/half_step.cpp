@@ -1,37 +1,11 @@
 #include "algorithms/als/cpu/half_step.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <utility>
 
 #include "base/error.hpp"
 
 namespace mf::als::cpu {
-namespace {
-
-// A panel stays in the first-level cache while all tiles of A pass over it.
-constexpr std::int64_t kPanelBytes = 32 << 10;
-constexpr std::int64_t kLeastPanelRows = 32;
-
-std::int64_t panel_rows(std::int64_t stride) {
-  return std::max(kLeastPanelRows,
-                  kPanelBytes / (stride * static_cast<std::int64_t>(sizeof(float))));
-}
-
-// body(thread, index) for each index in [0, count), taken in order by free threads.
-template <class Body>
-void for_each(ThreadTeam& team, std::int64_t count, const Body& body) {
-  std::atomic<std::int64_t> next{0};
-  team.run([&](int thread) {
-    for (std::int64_t index = next++; index < count; index = next++) body(thread, index);
-  });
-}
-
-void add(const float* from, float* to, std::int64_t count) {
-  for (std::int64_t k = 0; k < count; ++k) to[k] += from[k];
-}
-
-}  // namespace
 
 FormationKernels formation_kernels(Isa isa) {
   if constexpr (kAvxIsCompiled) {
@@ -63,7 +37,7 @@ Workspace::Workspace(const Common& common, Solver row_solver, const FormationKer
   // Zero, so that elements that a kernel skips are numbers when parts are added.
   for (auto* square : {&a, &part_a}) square->assign(stride * stride, 0.0F);
   for (auto* vector : {&b, &part_b}) vector->assign(stride, 0.0F);
-  panel.resize(panel_rows(stride) * stride);
+  panel.resize(panel_floats(stride));
 }
 
 void form_row(const FormationKernels& kernels, const FactorRows& rows, const RowRatings& ratings,
@@ -191,23 +165,16 @@ bool HalfStep::run(const Side& side, const RowPlan& plan, const RowTerms& terms,
                    const FactorTable& from, FactorTable& to, ThreadTeam& team,
                    const std::function<bool()>& stop) {
   const Task task = {side, plan, terms, from.view(), to};
-  for (std::int64_t wave = 0; wave + 1 < std::ssize(plan.waves); ++wave) {
-    if (stop && stop()) return false;
-    run_wave(task, plan.waves[wave], plan.waves[wave + 1], team);
-  }
-  std::atomic<bool> stopped{false};
-  for_each(team, std::ssize(plan.cuts) - 1, [&](int thread, std::int64_t chunk) {
-    if (thread == 0 && stop && stop()) stopped = true;
-    if (stopped) return;
+  const auto wave = [&](std::int64_t first, std::int64_t last) {
+    run_wave(task, first, last, team);
+  };
+  return run_plan(plan, team, stop, wave, [&](int thread, std::int64_t position) {
     Workspace& work = *work_[thread];
-    for (std::int64_t position = plan.cuts[chunk]; position < plan.cuts[chunk + 1]; ++position) {
-      const std::int64_t begin = side.offsets[task.row(position)];
-      form_row(kernels_, task.from,
-               terms.ratings(side, begin, begin + task.count(position), work.weights), work);
-      solve_row(task, position, work.a.data(), work.b.data(), work);
-    }
+    const std::int64_t begin = side.offsets[task.row(position)];
+    form_row(kernels_, task.from,
+             terms.ratings(side, begin, begin + task.count(position), work.weights), work);
+    solve_row(task, position, work.a.data(), work.b.data(), work);
   });
-  return !stopped;
 }
 
 }  // namespace mf::als::cpu

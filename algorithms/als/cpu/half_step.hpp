@@ -1,6 +1,8 @@
 // Solves all rows of one side with the other side fixed.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -20,6 +22,49 @@ FormationKernels formation_kernels(Isa isa);
 // Floats from one row to the next: whole cache lines.
 constexpr std::int64_t padded_stride(std::int64_t factors) {
   return row_stride(factors, sizeof(float), kLineBytes);
+}
+
+// A panel of rows stays in the first-level cache while all tiles of A pass over it.
+inline constexpr std::int64_t kPanelFloats = 8 << 10;
+constexpr std::int64_t panel_rows(std::int64_t stride) {
+  return std::max<std::int64_t>(32, kPanelFloats / stride);
+}
+// Enough for rows of this or a smaller stride.
+constexpr std::int64_t panel_floats(std::int64_t stride) {
+  return std::max(kPanelFloats, panel_rows(stride) * stride);
+}
+
+inline void add(const float* from, float* to, std::int64_t count) {
+  for (std::int64_t k = 0; k < count; ++k) to[k] += from[k];
+}
+
+// body(thread, index) for each index in [0, count), taken in order by free threads.
+template <class Body>
+void for_each(ThreadTeam& team, std::int64_t count, const Body& body) {
+  std::atomic<std::int64_t> next{0};
+  team.run([&](int thread) {
+    for (std::int64_t index = next++; index < count; index = next++) body(thread, index);
+  });
+}
+
+// wave(first, last) of positions in plan.rows, by turns, then row(thread, position) for each of the
+// rest, by free threads. False if `stop` (may be empty) asked to end early.
+template <class Wave, class Row>
+bool run_plan(const RowPlan& plan, ThreadTeam& team, const std::function<bool()>& stop,
+              const Wave& wave, const Row& row) {
+  for (std::int64_t number = 0; number + 1 < std::ssize(plan.waves); ++number) {
+    if (stop && stop()) return false;
+    wave(plan.waves[number], plan.waves[number + 1]);
+  }
+  std::atomic<bool> stopped{false};
+  for_each(team, std::ssize(plan.cuts) - 1, [&](int thread, std::int64_t chunk) {
+    if (thread == 0 && stop && stop()) stopped = true;
+    if (stopped) return;
+    for (std::int64_t position = plan.cuts[chunk]; position < plan.cuts[chunk + 1]; ++position) {
+      row(thread, position);
+    }
+  });
+  return !stopped;
 }
 
 // Factors of one side, as the kernels want them.

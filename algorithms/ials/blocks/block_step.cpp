@@ -1,39 +1,11 @@
 #include "algorithms/ials/blocks/block_step.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 
 #include "base/error.hpp"
 
 namespace mf::ials::blocks {
-namespace {
-
-constexpr std::int64_t kPanelBytes = 32 << 10;  // stays in the first-level cache
-
-std::int64_t panel_rows(std::int64_t stride) {
-  return std::max<std::int64_t>(32, kPanelBytes / (stride * 4));
-}
-
-// Enough for a block of this or a smaller stride.
-std::int64_t panel_floats(std::int64_t stride) {
-  return std::max(kPanelBytes / 4, panel_rows(stride) * stride);
-}
-
-// body(thread, index) for each index in [0, count), taken in order by free threads.
-template <class Body>
-void for_each(ThreadTeam& team, std::int64_t count, const Body& body) {
-  std::atomic<std::int64_t> next{0};
-  team.run([&](int thread) {
-    for (std::int64_t index = next++; index < count; index = next++) body(thread, index);
-  });
-}
-
-void add_to(const float* from, float* to, std::int64_t count) {
-  for (std::int64_t k = 0; k < count; ++k) to[k] += from[k];
-}
-
-}  // namespace
 
 struct BlockStep::Task {
   const als::Side& side;
@@ -63,7 +35,7 @@ struct BlockStep::Work {
         delta(stride, 0.0F),
         gx(stride, 0.0F),
         scratch(2 * stride),
-        panel(panel_floats(stride)) {}
+        panel(als::cpu::panel_floats(stride)) {}
 
   AlignedVector<float> a, part_a, b, part_b, delta, gx, scratch, panel;
   AlignedVector<float> weights, predictions;
@@ -123,7 +95,7 @@ void BlockStep::form(const Task& task, const RowSpan& part, std::int64_t block,
   }
   formation_.form(task.columns(shape_, block),
                   {task.side.others.data() + part.begin, values, count, scales},
-                  {a, b, work.panel.data(), panel_rows(shape_.stride(block))});
+                  {a, b, work.panel.data(), als::cpu::panel_rows(shape_.stride(block))});
 }
 
 // The Newton step of a block: (H + G + l I) delta = b - G x - l x, all of the block's rows. A and b
@@ -169,8 +141,8 @@ void BlockStep::run_row(const Task& task, std::int64_t row, Work& work) const {
       float* b = p == 0 ? work.b.data() : work.part_b.data();
       form(task, part, block, predictions + from, a, b, work);
       if (p == 0) continue;
-      add_to(a, work.a.data(), stride * stride);
-      add_to(b, work.b.data(), stride);
+      als::cpu::add(a, work.a.data(), stride * stride);
+      als::cpu::add(b, work.b.data(), stride);
     }
     solve(task, row, block, work.a.data(), work.b.data(), work.delta.data(), work);
     if (block + 1 < shape_.count()) move(task, whole, block, work.delta.data(), predictions);
@@ -208,7 +180,7 @@ void BlockStep::run_wave(const Task& task, std::int64_t first, std::int64_t last
   for (std::int64_t block = 0; block < shape_.count(); ++block) {
     const std::int64_t square = shape_.stride(block) * shape_.stride(block);
     const auto a = [&](std::int64_t p) { return systems_.data() + p * floats; };
-    for_each(team, std::ssize(parts), [&](int thread, std::int64_t p) {
+    als::cpu::for_each(team, std::ssize(parts), [&](int thread, std::int64_t p) {
       float* predictions = predictions_.data() + prediction_of[p];
       if (block == 0) {
         predict(task, parts[p], task.to.row(parts[p].row), predictions);
@@ -217,10 +189,10 @@ void BlockStep::run_wave(const Task& task, std::int64_t first, std::int64_t last
       }
       form(task, parts[p], block, predictions, a(p), a(p) + square, *work_[thread]);
     });
-    for_each(team, last - first, [&](int thread, std::int64_t r) {
+    als::cpu::for_each(team, last - first, [&](int thread, std::int64_t r) {
       const std::int64_t head = part_of[r];
       for (std::int64_t p = head + 1; p < part_of[r + 1]; ++p) {
-        add_to(a(p), a(head), square + shape_.stride(block));
+        als::cpu::add(a(p), a(head), square + shape_.stride(block));
       }
       solve(task, task.plan.rows[first + r], block, a(head), a(head) + square, delta(r),
             *work_[thread]);
@@ -234,19 +206,12 @@ bool BlockStep::run(const als::Side& side, const als::cpu::RowPlan& plan,
                     const std::function<bool()>& stop) {
   cut_gram(gram);
   const Task task = {side, plan, regs, from.view(), to, gram_columns_};
-  for (std::int64_t wave = 0; wave + 1 < std::ssize(plan.waves); ++wave) {
-    if (stop && stop()) return false;
-    run_wave(task, plan.waves[wave], plan.waves[wave + 1], team);
-  }
-  std::atomic<bool> stopped{false};
-  for_each(team, std::ssize(plan.cuts) - 1, [&](int thread, std::int64_t chunk) {
-    if (thread == 0 && stop && stop()) stopped = true;
-    if (stopped) return;
-    for (std::int64_t position = plan.cuts[chunk]; position < plan.cuts[chunk + 1]; ++position) {
-      run_row(task, plan.rows[position], *work_[thread]);
-    }
+  const auto wave = [&](std::int64_t first, std::int64_t last) {
+    run_wave(task, first, last, team);
+  };
+  return als::cpu::run_plan(plan, team, stop, wave, [&](int thread, std::int64_t position) {
+    run_row(task, plan.rows[position], *work_[thread]);
   });
-  return !stopped;
 }
 
 }  // namespace mf::ials::blocks

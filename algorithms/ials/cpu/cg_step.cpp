@@ -239,14 +239,9 @@ bool CgHalfStep::run(const als::Side& side, const CgPlan& plan, const AlignedVec
   if (stop && stop()) return false;
   run_shared(task, team);
   std::atomic<bool> stopped{false};
-  std::atomic<std::int64_t> next{0};
-  const std::int64_t groups = std::ssize(plan.groups);
-  team.run([&](int thread) {
-    for (std::int64_t group = next++; group < groups; group = next++) {
-      if (thread == 0 && stop && stop()) stopped = true;
-      if (stopped) return;
-      run_group(task, plan.groups[group], *rows_[thread]);
-    }
+  als::cpu::for_each(team, std::ssize(plan.groups), [&](int thread, std::int64_t group) {
+    if (thread == 0 && stop && stop()) stopped = true;
+    if (!stopped) run_group(task, plan.groups[group], *rows_[thread]);
   });
   return !stopped;
 }
