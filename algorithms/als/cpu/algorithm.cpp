@@ -10,15 +10,87 @@
 #include <memory>
 
 #include "algorithms/als/cpu/half_step.hpp"
-#include "algorithms/als/cpu/rank_rows.hpp"
 #include "algorithms/als/sides.hpp"
 #include "algorithms/core/rank_train.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/core/sgd/sgd_params.hpp"
 #include "base/json/json.hpp"
+#include "base/ranks/communicator.hpp"
 
 namespace mf::als {
 namespace {
+
+std::int64_t ratings_of(const AlignedVector<std::int64_t>& offsets, RowRange rows) {
+  return offsets[rows.end] - offsets[rows.begin];
+}
+
+// Over ranks: the owner of each row, and the exchange of rows.
+class RankRows {
+ public:
+  // Rows are cut by their work: their ratings, and the solver's cost in ratings.
+  RankRows(const RatingSlice& slice, const Common& common, Solver solver, Communicator& ranks)
+      : ranks_(ranks),
+        user_offsets_(slice.user_offsets),
+        item_offsets_(slice.item_offsets),
+        cuts_{cut_rows(user_offsets_, row_cost(common, solver), ranks.size()),
+              cut_rows(item_offsets_, row_cost(common, solver), ranks.size())} {}
+
+  // This rank's rows and columns of R, from the ranks that loaded them.
+  Sides sides(const RatingSlice& slice, const Common& common, ThreadTeam& team) {
+    const auto gather = [this](AlignedVector<float>& biases, const RowCuts& cuts) {
+      ranks_.all_gather(std::span<float>(biases), cuts);
+    };
+    const BiasExchange exchange = {
+        [&](AlignedVector<float>& biases) { gather(biases, cuts_.users); },
+        [&](AlignedVector<float>& biases) { gather(biases, cuts_.items); }};
+    return {slice, common.center, row_reg_of(common), team, cuts_, exchange, ranks_};
+  }
+
+  // Rows of all ranks with only their lengths: for tables of factors.
+  Side all_users() const { return {user_offsets_, {}, {}}; }
+  Side all_items() const { return {item_offsets_, {}, {}}; }
+
+  // Call this once this rank's rows are done or given up (false). Returns true if all ranks are
+  // done. The table then has all rows, and `biases`, unless empty, has the biases of all rows.
+  // Phases: "wait_ranks" until the last rank is there, then "exchange".
+  bool share_x(bool done, cpu::FactorTable& x, std::span<float> biases, PhaseSink* phases) {
+    return share(done, x, biases, cuts_.users, phases);
+  }
+  bool share_theta(bool done, cpu::FactorTable& theta, std::span<float> biases, PhaseSink* phases) {
+    return share(done, theta, biases, cuts_.items, phases);
+  }
+
+  // Rows and ratings of this rank.
+  Json facts() const {
+    const RowRange users = rows_of(cuts_.users, ranks_.rank());
+    const RowRange items = rows_of(cuts_.items, ranks_.rank());
+    return {{"own_users", users.size()},
+            {"own_items", items.size()},
+            {"own_ratings_by_user", ratings_of(user_offsets_, users)},
+            {"own_ratings_by_item", ratings_of(item_offsets_, items)}};
+  }
+
+ private:
+  bool share(bool done, cpu::FactorTable& table, std::span<float> biases, const RowCuts& cuts,
+             PhaseSink* phases) {
+    bool all_done = false;
+    {
+      const PhaseScope scope(phases, "wait_ranks");
+      all_done = ranks_.all_min(done ? 1 : 0) == 1;
+    }
+    if (!all_done) return false;
+    const PhaseScope scope(phases, "exchange");
+    PartOffsets floats;
+    for (const std::int64_t row : cuts) floats.push_back(row * table.view().stride);
+    ranks_.all_gather(table.all(), floats);
+    if (!biases.empty()) ranks_.all_gather(biases, cuts);
+    return true;
+  }
+
+  Communicator& ranks_;
+  AlignedVector<std::int64_t> user_offsets_, item_offsets_;
+  RankCuts cuts_;
+};
 
 class AlsCpu : public Algorithm {
  public:
@@ -33,7 +105,7 @@ class AlsCpu : public Algorithm {
     ThreadTeam& team = *context.team;
     if (context.ranks != nullptr) {
       const auto slice = slice_of_rank(train, context);
-      rows_ = std::make_unique<cpu::RankRows>(*slice, common_, solver_, *context.ranks->group);
+      rows_ = std::make_unique<RankRows>(*slice, common_, solver_, *context.ranks->group);
       sides_ = rows_->sides(*slice, common_, team);
     } else {
       sides_ = Sides(train, common_.center, row_reg_of(common_), team);
@@ -95,7 +167,7 @@ class AlsCpu : public Algorithm {
   std::int64_t nnz_ = 0;
   Work work_;
   ModelShape shape_;
-  std::unique_ptr<cpu::RankRows> rows_;  // of several ranks
+  std::unique_ptr<RankRows> rows_;  // of several ranks
   Sides sides_;
   Center center_;
   cpu::RowPlan user_plan_, item_plan_;
