@@ -1,5 +1,5 @@
 // Interface of both half-steps of ALS on a device: of `als` by one device or by devices that gather
-// factors (steps.hpp), or by devices that reduce systems (reduced_steps.hpp); and of the algorithms
+// factors (steps.hpp), or by devices that reduce systems (algorithm.cuda.cpp); and of the algorithms
 // for implicit feedback.
 #pragma once
 
