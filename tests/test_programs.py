@@ -82,16 +82,16 @@ def test_what_was_printed_when_they_were_measured(mfprogram, monkeypatch, name, 
     parse = adapter(name, mfprogram, monkeypatch).progress
     as_it_comes = "\n".join(line for line in SAID[name].splitlines() if not re.search(r"\biter \d+ seconds", line))
     for text, same in [(SAID[name], True), (as_it_comes, False)]:
-        progress = parse(None, text)
+        of_time, of_rmse = parse(None, text)
         for epoch, (seconds, rmse) in expected.items():
-            found = progress.after(epoch)
+            found = (of_time.get(epoch), of_rmse.get(epoch))
             if same:
                 assert found == (seconds, rmse)
             elif name == "cumf_als":  # as it comes: only the whole time
                 assert found == (pytest.approx(3.627 * epoch / 2), rmse)
             elif name == "cu2rec":
                 assert found == (9.767571 if epoch == 5000 else None, rmse)
-    assert parse(None, "nothing of the kind\n").after(1) == (None, None)
+    assert parse(None, "nothing of the kind\n") == ({}, {})
 
 
 # Each is a program that checks what it is given and leaves `seen.json` beside itself.

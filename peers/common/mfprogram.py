@@ -24,24 +24,14 @@ ITERATION = re.compile(rf"\biter (\d+) seconds {NUMBER} cumulative {NUMBER}(?: t
 OUTPUT_BYTES, LOG_CHARACTERS = 64 << 20, 100_000
 
 
-class Progress:
-    """After an iteration: seconds of training from the first on, and the program's RMSE of the test part or None."""
-
-    def __init__(self):
-        self.seconds, self.rmse = {}, {}
-
-    def after(self, epoch):
-        """(seconds, rmse) after `epoch`, the last that was asked for."""
-        return self.seconds.get(epoch), self.rmse.get(epoch)
-
-
 def iterations(text):
-    progress = Progress()
+    """Seconds of training from the first iteration on, and the program's RMSE of the test part: after each iteration."""
+    seconds, rmse = {}, {}
     for found in ITERATION.finditer(text):
-        progress.seconds[int(found[1])] = float(found[3])
+        seconds[int(found[1])] = float(found[3])
         if found[4]:
-            progress.rmse[int(found[1])] = float(found[4])
-    return progress
+            rmse[int(found[1])] = float(found[4])
+    return seconds, rmse
 
 
 def write(path, values, dtype):
@@ -96,11 +86,11 @@ class Program:
         if done.returncode:
             how = f"code {done.returncode}" if done.returncode > 0 else f"signal {-done.returncode}"
             raise RuntimeError(f"{self.path.name} ended with {how}")
-        seconds, self.reported = self.progress(text).after(epoch * self.iterations_of_epoch)
-        if seconds is None:
-            raise RuntimeError(f"{self.path.name} printed no time of iteration {epoch * self.iterations_of_epoch}")
-        if self.reported is None:
-            raise RuntimeError(f"{self.path.name} printed no RMSE of iteration {epoch * self.iterations_of_epoch}")
+        last = epoch * self.iterations_of_epoch
+        seconds, self.reported = (after.get(last) for after in self.progress(text))
+        for found, what in ((seconds, "time"), (self.reported, "RMSE")):
+            if found is None:
+                raise RuntimeError(f"{self.path.name} printed no {what} of iteration {last}")
         return seconds
 
     def progress(self, text):

@@ -37,13 +37,13 @@ class Cu2rec(mfprogram.Program):
         return ["-c", config, self.inputs / "train.data", self.inputs / "test.data"]
 
     def progress(self, text):
-        progress = mfprogram.iterations(text)
+        seconds, rmse = mfprogram.iterations(text)
         for found in RMSE.finditer(text):
-            progress.rmse.setdefault(int(found[1]), float(found[3]))
+            rmse.setdefault(int(found[1]), float(found[3]))
         total = TOTAL.search(text)
         if total:
-            progress.seconds.setdefault(int(total[1]), float(total[2]))
-        return progress
+            seconds.setdefault(int(total[1]), float(total[2]))
+        return seconds, rmse
 
 
 mfpeer.run("cu2rec", Cu2rec)

@@ -42,15 +42,15 @@ class CumfAls(mfprogram.Program):
                 params["theta_batch"], self.inputs]
 
     def progress(self, text):
-        progress = mfprogram.iterations(text)
+        seconds, rmse = mfprogram.iterations(text)
         for found in RMSE.finditer(text):  # counted from 0
-            progress.rmse.setdefault(int(found[1]) + 1, float(found[2]))
+            rmse.setdefault(int(found[1]) + 1, float(found[2]))
         total = TOTAL.search(text)
-        if total and progress.rmse and not progress.seconds:
+        if total and rmse and not seconds:
             # The total covers all iterations: each took an equal share of it.
-            count = max(progress.rmse)
-            progress.seconds = {k: float(total[1]) * k / count for k in range(1, count + 1)}
-        return progress
+            count = max(rmse)
+            seconds = {k: float(total[1]) * k / count for k in range(1, count + 1)}
+        return seconds, rmse
 
 
 mfpeer.run("cumf_als", CumfAls)
