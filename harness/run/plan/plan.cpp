@@ -9,6 +9,7 @@
 
 #include "algorithms/core/foreign.hpp"
 #include "algorithms/core/registry.hpp"
+#include "base/clock.hpp"
 #include "base/counted.hpp"
 #include "base/error.hpp"
 #include "base/host/memory_limit.hpp"
@@ -16,11 +17,14 @@
 #include "base/text.hpp"
 #include "base/threads.hpp"
 #include "datasets/load.hpp"
+#include "datasets/ratings/rating_facts.hpp"
+#include "datasets/synthetic/synthetic.hpp"
 #include "harness/device/device.hpp"
+#include "harness/device/device_clock.hpp"
 #include "harness/results/compare/answer.hpp"
 #include "harness/run/data/shared_cases.hpp"
 #include "harness/run/plan/preflight.hpp"
-#include "harness/run/probe.hpp"
+#include "harness/run/prepared.hpp"
 
 namespace mf {
 namespace {
@@ -59,6 +63,57 @@ std::map<std::string, std::string> read_small_files(const Spec& spec) {
     }
   }
   return problems;
+}
+
+// How fast a case trains here, by a short run on a small look-alike (about 0.1 s): a rough guide,
+// since large factors fall out of the caches.
+struct Probe {
+  std::optional<double> rate;              // ratings a second
+  std::optional<std::string> why_skipped;  // what its case would end with
+};
+
+constexpr double kProbeSeconds = 0.1;
+constexpr int kProbeEpochs = 20;
+
+// By the process's own clock, since messages take longer than such an epoch. A library that starts
+// again is asked for several epochs at once.
+double probe_process(PreparedCase& prepared, const Case& item) {
+  constexpr std::int64_t kEpochs = 3;
+  const auto updates =
+      static_cast<double>(prepared.run_epochs({1, item.schedule.learning_rate}, kEpochs));
+  return updates / std::max(prepared.foreign()->own_train_s(), 1e-9);
+}
+
+// Ratings a second, measured.
+double rate_of(const Case& item) {
+  static const Dataset small = make_look_alike("ml-100k", 1.0, 1, 1);
+  static const RatingFacts facts = facts_of(small.ratings, 1);
+  const auto device = needs_device(item) ? open_device() : nullptr;
+  PreparedCase prepared(item, small.ratings, facts, {device.get(), nullptr, {}});
+  if (prepared.foreign() != nullptr) return probe_process(prepared, item);
+  const auto run_epoch = [&](std::int64_t epoch) {
+    const std::int64_t updates = prepared.run_epochs({epoch, item.schedule.learning_rate}, 1);
+    prepared.synchronize();
+    return static_cast<double>(updates);
+  };
+  run_epoch(1);
+  const auto start = Clock::now();
+  double updates = 0;
+  for (int epoch = 2; epoch <= kProbeEpochs && seconds_since(start) < kProbeSeconds; ++epoch) {
+    updates += run_epoch(epoch);
+  }
+  return updates / std::max(seconds_since(start), 1e-9);
+}
+
+// A library may find out only when it starts that it cannot run here. One that is too slow for its
+// timeout, or diverges on the data of the probe, may do neither on those of its case.
+Probe probe(const Case& item) {
+  try {
+    return {rate_of(item), {}};
+  } catch (const CaseOver& over) {
+    if (over.why() != CaseOver::Why::skipped) return {};
+    return {{}, over.what()};
+  }
 }
 
 // `free`: bytes of the device.
