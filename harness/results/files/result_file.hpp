@@ -41,7 +41,7 @@ class ResultWriter {
 struct ResultFile {
   Json header;  // null: not written yet
   std::vector<Json> trace;
-  Json footer;                        // null: unfinished; by today's rules (older_clocks.hpp)
+  Json footer;                        // null: unfinished; by today's rules (result_file.cpp)
   std::optional<std::string> damage;  // "<path>: line 3: found ..., expected ..."
   bool finished() const { return header.is_object() && footer.is_object(); }
   std::optional<Status> status() const;  // nothing: unfinished
