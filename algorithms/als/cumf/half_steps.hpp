@@ -1,6 +1,6 @@
 // Interface of both half-steps of ALS on a device: of `als` by one device or by devices that gather
-// factors (steps.hpp), or by devices that reduce systems (algorithm.cuda.cpp); and of the algorithms
-// for implicit feedback.
+// factors (steps.hpp), or by devices that reduce systems (algorithm.cuda.cpp); and of the
+// algorithms for implicit feedback.
 #pragma once
 
 #include <cuda_runtime_api.h>
