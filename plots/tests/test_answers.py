@@ -207,13 +207,6 @@ def test_curves_against_training_time_say_what_came_before_it(tmp_path):
     assert "transfer took" not in words
 
 
-def test_bars_of_a_target_that_most_seeds_missed_have_no_value(tmp_path):
-    cases = [Made("fused", seed=1, trace=FAST),
-             *(Made("fused", seed=s, trace=MISSES) for s in (2, 3)), Made()]
-    _, table = drawn(tmp_path, cases, {"figure": "metric-bars", "y": "time_to_target"})
-    assert math.isnan(table.loc["fused", "time_to_target"])
-
-
 # ---- the stacked clocks -------------------------------------------------------------------------
 
 def with_clocks(case, **clocks):
@@ -244,16 +237,6 @@ def test_the_runs_before_the_last_of_what_restarts_are_no_rest(tmp_path):
     with styled():
         (axes,) = figures.draw(make_view(load([tmp_path])), Recipe("clocks")).axes
     assert axes.get_xlim() == (0, 100) and sum(bar.get_width() for bar in axes.patches) == pytest.approx(100)
-
-
-def test_start_and_save_have_parts_of_their_own(tmp_path):
-    write_lines(tmp_path / "a.jsonl", with_clocks(
-        Made(), start_s=0.5, load_s=1.0, prepare_s=2.0, transfer_s=0.5, train_s=4.0, evaluate_s=1.5,
-        save_s=0.25, rest_s=0.25, wall_s=10.0))
-    panel = make_view(load([tmp_path])).panels[0]
-    stack = stack_of(panel, panel.series[0])
-    assert (stack.parts["start"], stack.parts["save"], stack.parts["rest"]) == (0.5, 0.25, 0.25)
-    assert stack.total == 10.0 and stack.answer == 6.5, "start is no part of the answer"
 
 
 def with_shared(case, shared, **clocks):

@@ -121,15 +121,6 @@ def test_the_parts_of_a_stack_lie_end_to_end(tmp_path):
     assert len({p.get_facecolor() for p in first}) == 3
 
 
-def test_stacks_stay_on_a_linear_axis(tmp_path):
-    runs = [run for name, time in (("a/part:load", 1000.0), ("a/part:write", 1.0),
-                                   ("b/part:load", 1.0), ("b/part:write", 1.0))
-            for run in benchmark_runs(name, [time])]
-    found = loaded(tmp_path, runs)
-    assert drawn(found, stack_by="part").axes[0].get_xscale() == "linear"
-    assert drawn(found).axes[0].get_xscale() == "log"
-
-
 def test_medians_with_their_range(tmp_path):
     table = drawn(loaded(tmp_path, solvers()), baseline="solver=lu").numbers
     cg = table[table["benchmark"] == "solve solver=cg"].iloc[0]
@@ -147,11 +138,6 @@ def test_published_ratios_stand_beside_measured_ones(tmp_path):
     rows = published(tmp_path, "s,e,netflix,CG over LU,Titan X,,,solver_ratio,0.3,x,t", metric="solver_ratio")
     text = words(tmp_path, solvers(), baseline="solver=lu", relative=True, published=rows)
     assert "CG over LU, Titan X" in text and "0.300×" in text and "published, not measured here" in text and "over solver=lu" in text
-
-
-def test_a_relative_axis_shows_ratios(tmp_path):
-    page = drawn(loaded(tmp_path, solvers()), baseline="solver=lu", relative=True)
-    assert [p.get_width() for p in page.axes[0].patches] == pytest.approx([1.0, 0.25])
 
 
 def test_failures_are_shown_and_do_not_hide_the_rest(tmp_path):
@@ -189,14 +175,6 @@ def test_running_totals_need_all_their_steps(tmp_path):
     with pytest.raises(PlotError, match="cumulative: no name for what all adds"):
         drawn(loaded(tmp_path / "b", running_totals()), stack_by="part",
               cumulative={"load": "load", "load_compute": "compute"})
-
-
-def test_a_stack_that_lacks_a_part_has_no_total(tmp_path):
-    runs = [*stacks()[:-1], benchmark_failure("fig/side:theta/load:l1/part:write", "lost")]
-    table = drawn(loaded(tmp_path, runs), panel_by="side", stack_by="part").numbers
-    broken = table[(table["panel"] == "side = theta") & (table["benchmark"] == "fig load=l1")]
-    assert broken["total"].isna().all() and (broken["remark"] == "write: lost").all()
-    assert table["total"].notna().sum() == 9
 
 
 @pytest.mark.parametrize("recipe, message", [

@@ -223,15 +223,6 @@ def test_sweep_keeps_what_failed_and_what_lacks_the_parameter(tmp_path):
     assert failed["statuses"] == "1 oom" and pd.isna(failed["final_test_rmse"])
 
 
-def test_sweep_overlays_published_numbers(tmp_path):
-    source = published(tmp_path, "s,e,toy,Sys,V100,factors,16,iteration_time,0.5,s,t",
-                       metric="iteration_time")
-    _, text, table = draw(write(tmp_path / "run", swept()), tmp_path,
-                          {"figure": "sweep", "x": "factors", "y": "time", "published": source})
-    assert "published: Sys, V100" in text
-    assert table["time"].tolist()[-1] == 0.5
-
-
 @pytest.mark.parametrize("keys, message", [
     ({"x": "factor"}, 'unknown "factor"; did you mean "factors"'),
     ({"x": "factors", "y": "time_to_targe"}, 'did you mean "time_to_target"'),
@@ -269,19 +260,6 @@ def test_ratios_of_errors_are_taken_seed_by_seed(tmp_path):
                  {"figure": "metric-bars", "y": "final_test_rmse"})[2].set_index("series")
     assert table.loc["hogwild", ["ratio", "ratio_low", "ratio_high"]].tolist() == \
         pytest.approx([1.01] * 3)
-
-
-def test_bars_show_failures(rich, tmp_path):
-    text = draw(rich, tmp_path, {"figure": "metric-bars", "y": "best_test_rmse"})[1]
-    assert "3 skipped" in text and "1 diverged" in text
-
-
-def test_bars_take_published_values(tmp_path):
-    source = published(tmp_path, "s,e,toy,Sys,V100,,,iteration_time,0.25,s,t",
-                       metric="iteration_time")
-    text = draw(write(tmp_path / "run", [Made()]), tmp_path,
-                {"figure": "metric-bars", "published": source})[1]
-    assert "Sys, V100" in text and "250 ms" in text and "published, not measured here" in text
 
 
 def test_a_baseline_may_be_named_by_parameters(tmp_path):
@@ -375,11 +353,6 @@ def test_speedup_is_the_time_of_the_second_folder_over_that_of_the_first(tmp_pat
     assert "6 of 6 and 6 cases have a partner" in text and "toy (look-alike, synthetic)" in text
 
 
-def test_cpus_are_named_where_no_gpu_ran(tmp_path):
-    text = versus(tmp_path, [Made(host="here")], [Made(host="there")])[1]
-    assert "Test CPU (here) over Test CPU (there)" in text
-
-
 def test_cases_without_a_partner_are_counted(tmp_path):
     _, text, table = versus(tmp_path, machine(1.0, "V100"), machine(3.0, "TITAN", seeds=(1, 2)))
     assert "4 of 6 and 4 cases have a partner" in text
@@ -389,13 +362,6 @@ def test_cases_without_a_partner_are_counted(tmp_path):
 def test_nothing_to_match_is_an_error_that_says_what_must_be_equal(tmp_path, capsys):
     assert versus(tmp_path, machine(1.0, "V100"), machine(1.0, "T", content_hash="2" * 16))[0] == 1
     assert "has a partner on T (T-host): equal algorithm, params" in capsys.readouterr().err
-
-
-def test_published_speedups_lie_beside(tmp_path):
-    source = published(tmp_path, "s,e,toy,V100 over TITAN Z f=50,V100/TITAN Z,iterations,20,"
-                       "speedup,2.5,x,figure", metric="speedup")
-    text = versus(tmp_path, machine(1.0, "V100"), machine(3.0, "TITAN"), published=source)[1]
-    assert "published: V100 over TITAN Z f=50" in text
 
 
 def test_without_a_second_folder_a_recipe_goes_on_and_says_so(tmp_path, capsys):

@@ -1,16 +1,13 @@
 """What holds of every figure: its size, one panel a comparison, no word over another, and its caption in a file."""
 
-from itertools import chain, combinations
-from types import SimpleNamespace
+from itertools import combinations
 
 import pytest
 from matplotlib.image import imread
-from synthetic import Made, descent, view_of, write
+from synthetic import Made, view_of, write
 
 from mfplots import figures
-from mfplots.bar_page import worded
 from mfplots.cli import main
-from mfplots.curve_page import names_and_looks
 from mfplots.errors import NotDrawable
 from mfplots.load import load
 from mfplots.names import short_names
@@ -85,28 +82,6 @@ def test_a_comparison_is_in_one_panel_and_no_series_is_lost(tmp_path):
     assert sorted(named) == sorted(short_names(view.labels).values())
 
 
-def test_a_long_label_of_several_panels_is_no_higher_than_they_are(tmp_path):
-    cases = [Made(name, {"devices": d}, data, seed=1, content_hash=data * 16) for name in ("als", "fpsgd") for d in (1, 2, 4)
-             for data in ("a", "b", "c")]
-    page = drawn(view_of(tmp_path, cases), Recipe("sweep", x="devices", y="time_to_target", clock="answer_s", y_scale="log"), "page")
-    label = next(text for text in page.figure.texts if text.get_rotation() == 90)
-    assert "prepare + transfer + training" in " ".join(label.get_text().split())
-    assert label.get_window_extent(page.canvas.get_renderer()).height < 0.9 * page.figure.get_figheight() * DPI
-
-
-def test_libraries_come_after_ours_in_the_legend(tmp_path):
-    cases = [Made(name, {"factors": f}) for name in ("peer:libmf:sgd", "sgd_serial") for f in (1, 2)]
-    (legend,) = drawn(view_of(tmp_path, cases), Recipe("rmse-time"), "page").figure.legends
-    assert [text.get_text().rpartition(" ")[0] for text in legend.get_texts()] == ["sgd_serial"] * 2 + ["LIBMF SGD"] * 2
-
-
-def test_the_words_of_a_target_stand_where_no_curve_is(tmp_path):
-    cases = [Made(trace=descent(1, 1.0, 0.9, epochs=20), target=0.95)]
-    (axes,) = figures.draw(view_of(tmp_path, cases), Recipe("trace", x="epochs")).axes
-    (words,) = axes.texts
-    assert words.get_text() == "target 0.95" and (words.get_ha(), words.get_va()) == ("right", "bottom")
-
-
 def test_more_rows_than_have_room_are_refused_with_what_to_do(tmp_path):
     with pytest.raises(NotDrawable, match="no room for its rows on 3.3 x 4.95 inches; narrow the results by a filter"):
         drawn(view_of(tmp_path, crowd(50)), Recipe("metric-bars"), "column")
@@ -145,25 +120,3 @@ def test_words_are_wrapped_to_their_measured_width():
 def test_a_logarithmic_axis_has_two_numbers_at_least(low, high, most):
     ticks = LogTicks(most).tick_values(low, high)
     assert 2 <= len(ticks) <= max(most, 5) and all(low <= tick <= high for tick in ticks) and ticks == sorted(ticks)
-
-
-def test_rows_compare_whether_or_not_their_intervals_have_room():
-    rows = [["1.2× [1.1, 1.3]", "4.18 µs"], ["0.5×, 1 diverged", "7 ms"], ["0.945× [0.94, 0.95], 2 diverged", "7.16 µs"]]
-    bare = [["1.2×", "4.18 µs"], rows[1], ["0.945×, 2 diverged", "7.16 µs"]]
-    whole = [", ".join(row) for row in rows]
-    size = 8
-    assert worded(rows, max(inches_of(text, size) for text in whole), size) == whole
-    for inches in (1.6, 1.2, 1.0):
-        shown = worded(rows, inches, size)
-        assert all(text.replace("\n", " ") in (", ".join(row), row[0]) for text, row in zip(shown, bare)), shown
-        assert "diverged" in shown[1] and "diverged" in shown[2]
-
-
-def test_labels_of_one_short_name_look_alike_in_all_panels():
-    by_panel = [["sgd kind=b rate=0.1", "als"], ["sgd kind=a rate=0.2", "sgd kind=b rate=0.3"]]
-    view = SimpleNamespace(labels=list(dict.fromkeys(chain(*by_panel))), by_panel=by_panel)
-    names, looks_of = names_and_looks(view, None)
-    assert names["sgd kind=b rate=0.1"] == names["sgd kind=b rate=0.3"] == "sgd b"
-    assert looks_of["sgd kind=b rate=0.1"] == looks_of["sgd kind=b rate=0.3"]
-    assert looks_of["sgd kind=a rate=0.2"].line != looks_of["sgd kind=b rate=0.3"].line
-    assert names_and_looks(view, "sgd kind=b rate=0.3")[1]["sgd kind=b rate=0.1"].line == "-"

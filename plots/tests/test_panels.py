@@ -23,7 +23,7 @@ from synthetic import Made, descent, write as write_cases
 
 ROOT = Path(__file__).parents[2]
 SEEDS = (1, 2, 3)
-LIBMF, TORCH = "peer:libmf:sgd", "peer:torch:sgd"
+LIBMF = "peer:libmf:sgd"
 
 
 def made(algorithm: str, seconds: float, floor: float = 0.9, seeds=SEEDS, **more) -> list[Made]:

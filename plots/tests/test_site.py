@@ -6,17 +6,14 @@ import json
 import math
 import os
 import re
-import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 from mfplots import metrics, program
 from mfplots.errors import PlotError
 from mfplots.load import load
 from mfplots.metrics import Target
-from mfplots.palette import COLOURS, BLACK, on_dark
 from mfplots.recipes import read_recipes
 from mfplots.series import make_view
 from mfplots.site import assets, cli, figures, pages, write
@@ -28,9 +25,7 @@ from mfplots.site.gather import case_key, gather
 from mfplots.site.groups import group_data, make_groups
 from mfplots.site.pairs import compare, pair_data, shared_pairs
 from mfplots.summary import Question, summarise
-from mfplots.table import table_text
 from mfplots.traces import split
-from test_style import luminance
 from synthetic import Made, descent, header, lines, rich_cases, write as write_cases, write_lines
 
 ROOT = Path(__file__).parents[2]
@@ -463,16 +458,6 @@ def test_a_module_becomes_a_script():
     assert 'window.lib={"default":a,"b":b};' in script and "export" not in script
     with pytest.raises(PlotError, match="0 lists of exports"):
         assets.classic_script("var a;", "lib")
-
-
-# ---- colours --------------------------------------------------------------------------------------
-
-def test_colours_show_on_a_dark_page():
-    style = (write.STATIC / "report.css").read_text()
-    page = re.search(r"\.dark \{ --page: (#\w{6})", style)[1]
-    colours = [on_dark(colour) for colour in (BLACK, *COLOURS)]
-    assert len(set(colours)) == len(colours)
-    assert all((luminance(colour) + 0.05) / (luminance(page) + 0.05) >= 3 for colour in colours)
 
 
 # ---- several machines -----------------------------------------------------------------------------

@@ -240,18 +240,6 @@ def test_a_page_may_ask_no_network_and_run_no_script_but_its_own(browser, site):
         assert f'content="{POLICY}"' in page.read_text(), page
 
 
-def test_the_first_page_is_light_and_usable_before_plotly_comes(browser, site):
-    browser.open("index.html", drawn=False)
-    assert browser.js("return document.querySelectorAll('.row').length") > 5
-    ready = float(browser.js("return document.documentElement.dataset.ready"))
-    assert ready < 2000
-    names = browser.js("return [...document.querySelectorAll('head script[src], head link[href]')]"
-                       ".map((e) => e.getAttribute('src') || e.getAttribute('href'))")
-    first = {n for n in names if n.startswith("assets/") and "plotly" not in n} | {"index.html"}
-    assert len(first) > 6
-    assert sum((site / name).stat().st_size for name in first) < 1_000_000
-
-
 # ---- the first page --------------------------------------------------------------------------------
 
 def brief(s: float) -> str:
@@ -262,41 +250,6 @@ def brief(s: float) -> str:
 def shown_rows(browser) -> list[list[str]]:
     return browser.js("return [...document.querySelectorAll('.panel:first-child .row')].map((r) => "
                       "[r.querySelector('.name').innerText, r.querySelector('.value').innerText])")
-
-
-@pytest.mark.parametrize("width,height", [(1440, 900), (390, 844), (1920, 1080)])
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_the_picture_is_above_the_fold_and_no_number_is_cut_off(browser, width, height, dark):
-    browser.look(width, dark)
-    browser.open("index.html")
-    assert browser.js("return document.querySelector('.row .dot').getBoundingClientRect().bottom") < 0.7 * height
-    assert browser.js("return document.documentElement.scrollWidth") <= width
-    cut = browser.js("return [...document.querySelectorAll('.value')].filter((v) => v.getBoundingClientRect().right > "
-                     "v.closest('.panel').getBoundingClientRect().right + 1).map((v) => v.innerText)")
-    assert cut == []
-    hidden = browser.js("return [...document.querySelectorAll('.row .name')].filter((n) => n.scrollWidth > n.clientWidth)"
-                        ".map((n) => n.innerText).filter((n) => !n.includes('<'))")
-    assert hidden == []
-    browser.look(1600, False)
-
-
-@pytest.mark.parametrize("width", [1440, 390])
-def test_no_word_of_a_panel_lies_over_another(browser, width):
-    """Whatever the name of an algorithm and however many decades."""
-    browser.look(width, False)
-    browser.open("index.html")
-    browser.js("document.querySelector('.row .name').textContent = 'an-algorithm-of-a-library-with-a-long-name SVD (CPU)'")
-    assert browser.js("return [...document.querySelectorAll('.row .name')].every((n) => n.scrollWidth <= n.clientWidth)")
-    boxes = ("const boxes = (all) => [...all].map((e) => e.getBoundingClientRect()).filter((b) => b.width);"
-             "const shown = (all) => [...all].filter((e) => getComputedStyle(e).visibility !== 'hidden');")
-    rows = browser.js(boxes + "return boxes(document.querySelectorAll('.panel:first-child .row')).map((b) => [b.top, b.bottom])")
-    assert all(below[0] >= above[1] for above, below in zip(rows, rows[1:])) and rows[0][1] - rows[0][0] > rows[1][1] - rows[1][0]
-    for low, high in ((-3, -2), (-3, 0), (-3, 1), (-3, 3), (-3, 4)):
-        ticks = browser.js(boxes + "const old = document.querySelector('.panel:first-child .axis'); const made = mf.results.axis(arguments[0]);"
-                           "old.replaceWith(made); return boxes(shown(made.children)).map((b) => [b.left, b.right])", [low, high])
-        assert len(ticks) >= 2 and all(right[0] > left[1] + 4 for left, right in zip(ticks, ticks[1:])), (low, high)
-    assert browser.js("return mf.by('machine') === null || mf.by('machine').labels[0].innerText.startsWith('Machine')")
-    browser.look(1600, False)
 
 
 def test_switches_choose_target_and_clock_and_stand_in_the_address(browser):
@@ -531,16 +484,6 @@ def test_the_leaderboard_has_a_row_an_algorithm_which_unfolds(browser, groups):
     assert {row["name"] for row in table} == set(names) and "quality" in table[0]
 
 
-def test_the_name_stays_where_the_leaderboard_scrolls(browser):
-    browser.look(400, False)
-    browser.open("runs.html", drawn=False)
-    left = "return document.querySelector('#board tbody td').getBoundingClientRect().left"
-    before = browser.js(left)
-    browser.js("document.querySelector('#board .scroll').scrollLeft = 150")
-    assert browser.js("return document.querySelector('#board .scroll').scrollLeft") > 0 and browser.js(left) == before
-    browser.look(1600, False)
-
-
 def test_trials_of_a_search_are_listed(browser):
     browser.open("tuning.html", drawn=False)
     (study,) = browser.js("return mf.store.tuning")
@@ -567,21 +510,6 @@ def test_tables_sort_by_numbers_with_the_keyboard(browser):
     assert browser.column("cases", "Training")[0] == duration(keys[-1]).strip(), "not those without a number"
 
 
-def test_the_skip_link_is_first_and_the_theme_follows_the_system(browser):
-    from selenium.webdriver.common.by import By
-    from selenium.webdriver.common.keys import Keys
-
-    browser.look(1600, False)
-    browser.open("cases.html")
-    browser.driver.find_element(By.TAG_NAME, "body").send_keys(Keys.TAB)
-    assert browser.js("return document.activeElement.className") == "skip"
-    dark = "return document.documentElement.classList.contains('dark')"
-    browser.look(1600, True)
-    browser.wait(dark)
-    browser.look(1600, False)
-    browser.wait(dark.replace("return ", "return !"))
-
-
 def skip(browser) -> None:
     from selenium.webdriver.common.by import By
     from selenium.webdriver.common.keys import Keys
@@ -604,14 +532,6 @@ def test_the_skip_link_keeps_the_view(browser, site):
     skip(browser)
     assert browser.js("return [mf.by('data').value, mf.by('clock').value]") == [title, "train_s"]
     assert browser.js("return mf.address().get('data')") == title
-
-
-def test_filters_have_numbers_in_their_order(browser):
-    browser.open("runs.html", drawn=False)
-    values = browser.js("return [...mf.by('filter-factors').options].map((o) => o.value).slice(1)")
-    numbers = [int(value) for value in values if value != "–"]
-    assert len(numbers) > 3 and numbers == sorted(numbers) and values != sorted(values)
-    assert "–" not in values[:-1]
 
 
 def test_times_of_cases_that_were_disturbed_are_marked(browser, site):
@@ -683,18 +603,6 @@ def test_failures_name_the_damaged_file(browser):
     assert kinds[0] == "damaged" and kinds[-1] == "contended", "what is least of a failure last"
     assert kinds.count("damaged") == 1 and "skipped" in kinds and "diverged" in kinds and "error" in kinds
     assert "damaged.jsonl: line 1" in next(row[2] for row in rows if row[0] == "damaged")
-
-
-@pytest.mark.parametrize("width", [1440, 390])
-def test_what_was_measured_unfolds_beside_its_figure_and_within_the_page(browser, width):
-    browser.look(width, False)
-    browser.open("papers.html")
-    browser.js("document.querySelectorAll('.claim details').forEach((d) => { d.open = true; })")
-    assert browser.js("return document.documentElement.scrollWidth") <= width
-    gaps = browser.js("return [...document.querySelectorAll('.claim details')].map((d) => d.getBoundingClientRect().top - "
-                      "d.previousElementSibling.getBoundingClientRect().bottom)")
-    assert gaps and all(gap < 40 for gap in gaps)
-    browser.look(1600, False)
 
 
 def test_the_roofline_begins_with_one_device_and_says_so_in_the_address(browser):
