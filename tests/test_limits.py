@@ -148,7 +148,8 @@ def write_long_result(path, seed, points):
     path.write_text("".join(json.dumps(line) + "\n" for line in [head, *trace, foot]))
 
 
-def test_compare_holds_one_curve_at_a_time(mfbench, tmp_path):
+@pytest.mark.parametrize("words", [("compare", "a", "b"), ("summarize", "a", "b", "--json")], ids=lambda words: words[0])
+def test_one_curve_is_held_at_a_time(mfbench, tmp_path, words):
     peaks = []
     for count in (2, 20):
         for side in ("a", "b"):
@@ -156,17 +157,6 @@ def test_compare_holds_one_curve_at_a_time(mfbench, tmp_path):
             folder.mkdir(parents=True)
             for seed in range(count):
                 write_long_result(folder / f"c{seed}.jsonl", seed, 2000)
-        peaks.append(peak_of(mfbench, "compare", tmp_path / f"{count}" / "a", tmp_path / f"{count}" / "b", cwd=tmp_path))
+        peaks.append(peak_of(mfbench, *words, cwd=tmp_path / f"{count}"))
     # A curve of 2,000 points takes about 1.5 MiB, so those 36 more would take some 50.
-    assert peaks[1] - peaks[0] < 8 << 20, peaks
-
-
-def test_summarize_holds_one_curve_at_a_time(mfbench, tmp_path):
-    peaks = []
-    for count in (2, 40):
-        folder = tmp_path / f"{count}"
-        folder.mkdir()
-        for seed in range(count):
-            write_long_result(folder / f"c{seed}.jsonl", seed, 2000)
-        peaks.append(peak_of(mfbench, "summarize", folder, "--json", cwd=tmp_path))
     assert peaks[1] - peaks[0] < 8 << 20, peaks

@@ -68,21 +68,6 @@ def test_lines_of_cases_fit_and_say_what_differs(mfbench, tmp_path, columns):
         assert any("…" in line for line in shown)
 
 
-def test_time_left_is_there_from_the_first_epoch_also_where_it_is_not_evaluated(mfbench, tmp_path):
-    text = run(mfbench, tmp_path, 100, {**SPEC, "evaluate": {"every": 4}})
-    shown = [one for one in frames(text) if "epoch" in one]
-    told = {re.search(r"epoch (\d)/4", one)[1]: re.search(r"left (\S+)", one)[1] for one in shown}
-    assert told == {"0": "?", "1": "TIME", "2": "TIME", "3": "TIME", "4": "TIME"}
-
-
-def test_a_limit_of_time_counts(mfbench, tmp_path):
-    spec = {**SPEC, "stop": {"epochs": 100000, "train_seconds": 0.5}}
-    text = run(mfbench, tmp_path, 100, spec)
-    shown = [one for one in frames(text) if " epoch " in one]
-    assert all("left TIME" in one for one in shown[1:]), shown
-    assert not re.search(r"left [^,]* (min|h) ", text), "of the epochs, which the limit cuts"
-
-
 def seconds(text):
     number, unit = text.split()
     return float(number) * {"us": 1e-6, "ms": 1e-3, "s": 1}[unit]

@@ -48,16 +48,6 @@ def test_numpy_reads_the_arrays_and_predict_agrees(mfbench, trained):
         assert float(done.stdout.split()[2]) == pytest.approx(score(model, user, item), abs=1e-3)
 
 
-def test_models_have_a_place_before_training_begins(mfbench, trained, tmp_path):
-    folder, _ = trained
-    shutil.copy(folder / "ratings.txt", tmp_path)
-    shutil.copy(folder / "own.json", tmp_path)
-    (tmp_path / "a file").write_text("")
-    done = mfbench("run", "own.json", "--out", "out", "--save-model", "a file/models", cwd=tmp_path)
-    assert done.returncode == 4 and "a file/models" in done.stderr, done.stderr
-    assert not list((tmp_path / "out").glob("*.jsonl")), "nothing was trained for it"
-
-
 def test_a_file_in_place_of_the_models_is_refused_before_anything_is_measured(mfbench, trained, tmp_path):
     folder, _ = trained
     shutil.copy(folder / "ratings.txt", tmp_path)
@@ -91,14 +81,6 @@ def test_a_clipping_case_saves_a_model_that_clips(mfbench, trained):
         [min(max(x, 1), 5) for x in raw], abs=1e-3)
     unclipped = mfbench("predict", plain, cwd=folder, input=text).stdout.splitlines()
     assert any(float(line.split()[2]) > 5 for line in unclipped)
-
-
-def test_predict_reads_pairs_and_names_the_bad_line(mfbench, trained):
-    folder, model = trained
-    done = mfbench("predict", model, cwd=folder, input="100 7\n200 14\n")
-    assert [line.split()[:2] for line in done.stdout.splitlines()] == [["100", "7"], ["200", "14"]]
-    bad = mfbench("predict", model, cwd=folder, input="100 7\nx y\n", code=3)
-    assert "-:2: the model knows no user x" in bad.stderr
 
 
 def test_recommend_gives_what_the_user_likes(mfbench, trained):

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from doc_numbers import all_sources, blocks_of, check, is_ratio_of_times, marks_of, parsed, sources_of, unexplained
+from doc_numbers import all_sources, blocks_of, check, marks_of, parsed, sources_of, unexplained
 from number_sources import ROOT, NumberError
 
 EXHIBITS = sorted((ROOT / "docs" / "reproduction").glob("*.md"))
@@ -127,16 +127,6 @@ def test_every_number_has_a_source(page, of):
         if (numbers := unexplained(text, [block for block in about if block.text == text.strip()]))
     }
     assert left == {}
-
-
-@pytest.mark.parametrize("expression, expected", [
-    ("median(answer(.92, fpsgd)) / median(answer(.92, als_fused))", True),
-    ("100 * (1 - 1 / median(epoch_s(ials, dot='atomic') / epoch_s(ials, dot='shuffle')))", True),
-    ("1e3 * median(answer(.92, als_fused))", False),
-    ("footer(als_fused, 'exchanged.bytes_received') / footer(als_fused, 'exchanged.seconds_s') / 1e9", False)])
-def test_a_ratio_of_times_is_told_from_a_time(expression, expected):
-    """A ratio of contended cases may not be printed (marks_of)."""
-    assert is_ratio_of_times(expression) == expected
 
 
 @pytest.mark.parametrize("line", ["given: 16", "given measured: 16", "given measured, no file: 16"])

@@ -18,7 +18,6 @@ ALGORITHMS = [
 ]
 FACTOR = 1.25  # kPlanFactor
 SMALL = 64e6  # not worth planning
-SECONDS = 120  # for the data of the first run
 
 
 def plan_of(mfbench, folder, spec, *options):

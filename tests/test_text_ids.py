@@ -35,17 +35,6 @@ def test_the_model_has_the_names_beside_the_rows(trained):
     assert (info["mfbench_model"], info["user_names"], info["item_names"]) == (2, True, True)
 
 
-def test_recommend_gives_what_the_user_likes(mfbench, trained):
-    folder, model = trained
-    for user in ("zoë1", "user, 3"):
-        done = mfbench("recommend", model, "--user", user, "-k", 3, cwd=folder, code=0)
-        items = [line.split("\t")[0] for line in done.stdout.splitlines()]
-        assert len(items) == 3
-        assert all(int(item[1:]) % 2 == 1 for item in items), "odd users like odd items"
-    unknown = mfbench("recommend", model, "--user", "bob", cwd=folder)
-    assert unknown.returncode == 3 and "no user 'bob'" in unknown.stderr
-
-
 def test_pairs_are_cut_at_tabs_or_blanks(mfbench, trained):
     folder, model = trained
     done = mfbench("predict", model, cwd=folder, input="zoë1 B000003\nuser, 3\tB000003\n", code=0)
@@ -102,16 +91,3 @@ def test_stats_and_import_say_what_ids_are(mfbench, trained, tmp_path):
     spec["datasets"][0]["ids"] = "txt"
     wrong = mfbench("validate", "mixed.json", cwd=folder, spec=spec)
     assert wrong.returncode == 2 and 'did you mean "text"' in wrong.stderr
-
-
-def test_a_model_of_integers_says_so(mfbench, tmp_path):
-    rows = [f"{user} {item} {1 + (user + item) % 5}" for user in range(9) for item in range(9)]
-    (tmp_path / "ratings.txt").write_text("\n".join(rows) + "\n")
-    spec = {"name": "own", "datasets": [{"path": "ratings.txt"}], "stop": {"epochs": 2},
-            "save_model": True, "algorithms": [{"name": "sgd_serial", "factors": 4}]}
-    assert mfbench("run", "own.json", "--out", "out", cwd=tmp_path, spec=spec).returncode == 0
-    (model,) = (tmp_path / "out" / "models").iterdir()
-    assert not (model / "user_names.txt").exists()
-    assert json.loads((model / "model.json").read_text())["mfbench_model"] == 1
-    assert "no user alice" in mfbench("predict", model, cwd=tmp_path, input="alice 3\n", code=3).stderr
-    assert "no user 3.0" in mfbench("recommend", model, "--user", "3.0", cwd=tmp_path, code=3).stderr

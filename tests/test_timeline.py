@@ -189,9 +189,3 @@ def test_a_full_disk_ends_the_timeline_and_not_the_run(mfbench, tmp_path):
     assert "warning: /dev/full: No space left on device" in done.stderr
     assert "timeline in" not in done.stdout
     assert len(list((tmp_path / "out").glob("*.jsonl"))) == 2
-
-
-def test_without_the_option_nothing_is_written(mfbench, tmp_path):
-    done = mfbench("run", "s.json", "--out", "out", cwd=tmp_path, spec=SPEC)
-    assert done.returncode == 0 and "timeline" not in done.stdout
-    assert {path.name for path in tmp_path.iterdir()} == {"s.json", "out"}

@@ -122,29 +122,3 @@ def test_the_tutorial_ends_with_a_figure_and_a_report(desk):
     figure = desk.folder / "results" / "runs" / "own" / "figures" / "rmse-answer.png"
     assert figure.read_bytes().startswith(b"\x89PNG")
     assert "<html" in (desk.folder / "site" / "index.html").read_text(encoding="utf-8")
-
-
-def test_the_tutorial_is_whole():
-    commands = " ".join(text for text, _ in STEPS)
-    for word in ["data stats", "data import", "validate", "plan", "run", "compare", "recommend",
-                 "race", "mfbench plot", "mfbench report"]:
-        assert word in commands, word
-
-
-# ---- the comparison itself -----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("printed, expected, same", [
-    ("a 1.5 ms\nb", "a 22 ms\nb\n", True),
-    ("a 1.5 ms\nb", "a 22 s\nb\n", True),
-    ("a 1.5 ms\nb", "a 22 MiB\nb\n", False),
-    ("a 1.5 ms\nb", "b 22 ms\nb\n", False),
-    ("a\nb\nc", "a\n...\nc\n", True),
-    ("a\nb\nc", "a\n...\nd\n", False),
-    ("a\nb", "a\n", False),
-    ("a\nb", "a\n...\n", True),
-    ("case-f4-deadbeef 18.1 MiB", "case-f4-... MiB\n", True),
-    ("a    b", "a b\n", True),
-])
-def test_shapes_are_compared(printed, expected, same):
-    assert (unlike(printed, expected) == "") is same

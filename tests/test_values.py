@@ -104,12 +104,6 @@ def test_that_no_user_can_be_ranked_is_told_before_training(mfbench, tmp_path):
     assert "warning: no user of the 100" in lines[0] and lines[1].endswith(("  completed", "  contended"))
 
 
-def test_a_split_that_leaves_nothing_is_an_error_of_the_data(mfbench, tmp_path):
-    (tmp_path / "r.csv").write_text("user,item,rating\n" + "".join(f"{u},{u % 30},1\n" for u in range(50)))
-    [end], _ = run(mfbench, tmp_path, spec_of("bias", split={"leave_out": 1}), code=3)
-    assert "the test part is empty" in end["stop_reason"]
-
-
 def test_ratings_beyond_fp32_are_named_beside_reg(mfbench, tmp_path):
     write_ratings(tmp_path / "r.csv", lambda k: (k % 5 + 1) * 1e30)
     [als, sgd], _ = run(mfbench, tmp_path, spec_of("als_cpu", "sgd_serial"), code=1)

@@ -148,15 +148,6 @@ TEST(ThreadTeam, StartsItsThreadsWhenTheyAreFirstNeeded) {
   EXPECT_EQ(first, second);
 }
 
-TEST(JsonReader, UnknownKeyNamesPathAndNearestKey) {
-  const Json object = parse_json(R"({"factor": 3})", "spec.json");
-  JsonReader reader(object, "$.algorithms[1]");
-  reader.integer("factors", 8, 1, 100);
-  const std::string message = message_of([&] { reader.finish(); });
-  EXPECT_HAS(message, "$.algorithms[1].factor");
-  EXPECT_HAS(message, "did you mean \"factors\"?");
-}
-
 TEST(JsonReader, WrongTypesSayWhatWasFoundAndExpected) {
   const Json object = parse_json(R"({"a": "x", "b": 2.5, "c": 7, "d": "lu"})", "s");
   JsonReader reader(object, "$");

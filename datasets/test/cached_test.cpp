@@ -5,11 +5,9 @@
 #include <unistd.h>
 
 #include <array>
-#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <thread>
 
 #include "datasets/cache.hpp"
 #include "datasets/test/cached_sets.hpp"
@@ -152,24 +150,6 @@ TEST(WriteCache, FullDisk) {
   expect_equal(read_cache(path, 1), sample(9));  // the old file is untouched
 }
 
-TEST_F(Cached, TwoThreadsBuildOnce) {
-  std::atomic<int> built{0};
-  const auto work = [&] {
-    expect_equal(cached(
-                     path, "k",
-                     [&] {
-                       ++built;
-                       return sample(50);
-                     },
-                     1),
-                 sample(50));
-  };
-  std::thread other(work);
-  work();
-  other.join();
-  EXPECT_EQ(built, 1);
-}
-
 // Both processes have begun before either builds; the builder leaves a mark each time it runs.
 TEST_F(Cached, TwoProcessesBuildOnce) {
   const std::string marks = folder / "marks";
@@ -216,17 +196,6 @@ TEST(CacheFolder, FollowsTheEnvironment) {
   EXPECT_EQ(cache_folder(), "/xdg/mfbench");
   environment.set("MFBENCH_CACHE", "/own");
   EXPECT_EQ(cache_folder(), "/own");
-}
-
-TEST(CacheFolder, WithoutHomeIsElsewhereAndSaysSoOnce) {
-  Environment environment;
-  for (const char* name : {"HOME", "XDG_CACHE_HOME", "MFBENCH_CACHE"}) environment.set(name, "");
-  const StandardError messages;
-  const std::string folder = cache_folder();
-  EXPECT_TRUE(folder.ends_with("/.cache/mfbench") || folder == ".mfbench-cache") << folder;
-  EXPECT_EQ(cache_folder(), folder);
-  EXPECT_EQ(messages.lines(), 1);
-  EXPECT_HAS(messages.text(), "warning: HOME is not set: the cache is in " + folder);
 }
 
 }  // namespace

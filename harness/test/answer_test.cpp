@@ -2,11 +2,8 @@
 // steady one, and the summary that shows them.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <fstream>
-#include <numeric>
 
-#include "base/rng.hpp"
 #include "harness/experiment/spec.hpp"
 #include "harness/results/compare/answer.hpp"
 #include "harness/results/compare/headline.hpp"
@@ -229,37 +226,12 @@ TEST(EpochTimes, AnEpochOfAGroupCountsWithTheMeanOfTheGroup) {
   EXPECT_EQ(epoch_times({{1, 7}, {2, 6}, {2, 2}}).steady_s, 2);
 }
 
-TEST(EpochTimes, OfGroupsIsTheMedianOfTheEpochsWrittenOut) {
-  Rng rng(7);
-  for (int round = 0; round < 200; ++round) {
-    std::vector<EpochGroup> groups = {{1, 1.0}};
-    std::vector<double> all;
-    for (std::uint64_t i = 0; i < 1 + rng.below(6); ++i) {
-      const auto count = static_cast<std::int64_t>(1 + rng.below(5));
-      const double mean = 0.5 + static_cast<double>(rng.below(8));
-      groups.push_back({count, mean * static_cast<double>(count)});
-      all.insert(all.end(), count, mean);
-    }
-    std::sort(all.begin(), all.end());
-    const double middle = (all[(all.size() - 1) / 2] + all[all.size() / 2]) / 2;
-    EXPECT_DOUBLE_EQ(*epoch_times(groups).steady_s, middle);
-  }
-}
-
 TEST(EpochTimes, AreUnknownWhereTheFirstWasTimedWithOthersOrThereAreNoOthers) {
   EXPECT_FALSE(epoch_times({{10, 7}, {10, 5}}).first_s);
   EXPECT_EQ(epoch_times({{10, 7}, {10, 5}}).steady_s, 0.5);
   EXPECT_EQ(epoch_times({{1, 7}}).first_s, 7);
   EXPECT_FALSE(epoch_times({{1, 7}}).steady_s);
   EXPECT_FALSE(epoch_times(std::vector<EpochGroup>{}).first_s);
-}
-
-TEST(EpochTimes, OfAFileComeFromItsFooter) {
-  ResultFile file;
-  EXPECT_FALSE(epoch_times_of(file).first_s);
-  file.footer = {{"first_epoch_s", 0.25}, {"steady_epoch_s", nullptr}};
-  EXPECT_EQ(epoch_times_of(file).first_s, 0.25);
-  EXPECT_FALSE(epoch_times_of(file).steady_s);
 }
 
 TEST(Clock, MovedByMoreThanTwoPercentOfItsHighestValue) {
@@ -462,19 +434,6 @@ TEST_F(Summary, HasTheLastEpochBesideTheOneThatValidationChose) {
       << text;
   EXPECT_HAS(text, "last epoch: of the model that --save-model keeps");
   EXPECT_FALSE(contains(text_of(descending()), "last epoch")) << "where it is the same";
-}
-
-class SummaryWithoutTarget : public Summary {
- protected:
-  SummaryWithoutTarget() : Summary(R"("stop": {"epochs": 3})") {}
-};
-
-TEST_F(SummaryWithoutTarget, ShowsTheTimesToTheEndAlone) {
-  for (const Case& item : spec_.cases) write(item, descending());
-  const std::string text = summary_table(folder_.path(), spec_);
-  const std::string head = text.substr(0, text.find('\n'));
-  EXPECT_FALSE(contains(head, "train to") || contains(head, "answer to")) << text;
-  EXPECT_HAS(line(text, "sgd_serial"), "6.0 s       6.8 s              -  3 completed");
 }
 
 }  // namespace

@@ -238,15 +238,6 @@ TEST_F(Compare, GivesNoVerdictOnTimesOfAMachineThatWasShared) {
   EXPECT_EQ(row.epoch_time.second.contended, 1) << "counted all the same";
 }
 
-TEST_F(Compare, SaysWhichAllowedTimesAreOfASharedMachine) {
-  const Contention shared{std::vector<std::string>{"training: other programs"}, std::nullopt};
-  write_runs(f.a, {1, 1.001, 0.999});
-  write_runs(f.b, {2, 2.001, 1.999}, {.contention = shared});
-  CompareOptions options;
-  options.allow_contended = true;
-  EXPECT_HAS(to_text(f.compare(options)), "epoch time: contended: 0 of 3, 3 of 3");
-}
-
 TEST_F(Compare, CountsProcessesAndHosts) {
   for (const int seed : {1, 2, 3}) {
     const std::string process = "process-" + std::to_string(seed);
@@ -285,12 +276,6 @@ TEST_F(Compare, JudgesEpochsOfADeviceOnABusyHostButNotTheirAnswer) {
   EXPECT_EQ(row.epoch_time.verdict, Verdict::slower);
   EXPECT_EQ(row.answer_time.verdict, Verdict::contended);
   EXPECT_EQ(headline(row), "epochs slower, answer contended");
-}
-
-TEST_F(Compare, TakesRunsOfWhichNobodyKnowsAsTheyAre) {
-  write_runs(f.a, {1, 1.001, 0.999});
-  write_runs(f.b, {2, 2.001, 1.999});
-  EXPECT_EQ(f.compare().rows.at(0).epoch_time.verdict, Verdict::slower);
 }
 
 TEST_F(Compare, GivesNoVerdictForFewerThanThreeRunsASide) {
@@ -584,18 +569,6 @@ TEST_F(Compare, AnEditedTargetCountsForWhatTheSpecLists) {
   stated["cases"] = {"0"};
   std::ofstream(f.b + "/spec.json") << stated;
   EXPECT_EQ(f.compare().rows.at(0).epoch_time.second.runs, 1) << "the others are of another spec";
-}
-
-TEST_F(Compare, CasesOfAnEarlierSpecAreLeftOut) {
-  write_runs(f.a, {1, 1, 1}, {});
-  write_runs(f.b, {1, 1, 1}, {});
-  write_runs(f.b, {7}, {.seed = 4});
-  std::ofstream(f.a + "/spec.json") << Json{{"name", "without a list"}};
-  std::ofstream(f.b + "/spec.json") << Json{{"cases", {"0", "1", "2"}}};
-  const auto report = f.compare();
-  EXPECT_EQ(report.first.files, 3);
-  EXPECT_EQ(report.second.files, 3);
-  EXPECT_EQ(report.rows.at(0).epoch_time.second.runs, 3);
 }
 
 TEST_F(Compare, EachRowPaysForTheOthers) {

@@ -224,14 +224,6 @@ TEST(ImplicitCase, ExplicitRatingsAreRankedOnRequest) {
   EXPECT_EQ(with.footer["best_epoch"], without.footer["best_epoch"]);
 }
 
-TEST(ImplicitCase, UsersHeldOutWholeAreFoldedIn) {
-  const Spec spec = spec_of("\"folder\"", R"("split": {"users": 0.2}, )");
-  const ResultFile file = run_one(spec);
-  EXPECT_GT(file.header["ranking"]["folded_in_users"], 5);
-  EXPECT_EQ(file.header["ranking"]["folded_in_users"], file.header["ranking"]["users"]);
-  EXPECT_GT(file.trace[3]["ndcg_100"], 2 * file.trace[0]["ndcg_100"].get<double>());
-}
-
 TEST(ImplicitCase, StopsAtATargetOfAnyMetric) {
   const ResultFile file = run_one(
       spec_of("\"folder\"",

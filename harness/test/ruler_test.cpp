@@ -110,41 +110,6 @@ TEST(Ruler, DivergenceAndErrorsAreResults) {
   EXPECT_EQ(done.summary.failed, 1) << "divergence is a finding, an error is a failure";
 }
 
-// Offsets that double: at epoch 5 the RMSE is over twice the mean's, which is overfitting, not
-// divergence; at epoch 6 it is over 5 times it.
-TEST(Ruler, OverfittingIsNoDivergence) {
-  const TempFolder folder;
-  const Outcome done =
-      run(spec_of(R"({"name": "ruler", "sleep_ms": 0, "offset": 0.1, "decay": 2, "stop": [
-                   {"epochs": 5},
-                   {"epochs": 50, "plateau": {"patience": 2, "monitor": "test"}}, {"epochs": 50}]})"),
-          folder / "r");
-  ASSERT_EQ(done.files.size(), 3u);
-  const double mean = number(done.files[0].footer, "trivial_error");
-  const double first = number(done.files[0].trace[0], "test_rmse");
-  EXPECT_NEAR(mean, std::sqrt(first * first - 0.01), 0.05) << "that of a ruler whose offset is 0";
-  EXPECT_GT(number(done.files[0].trace.back(), "test_rmse"), 2 * first);
-  EXPECT_EQ(done.files[0].footer["status"], "completed");
-  EXPECT_EQ(done.files[0].footer["stop_reason"], "5 epochs done");
-  EXPECT_HAS(done.files[1].footer["stop_reason"].get<std::string>(), "no better");
-  const auto& far = done.files[2];
-  EXPECT_EQ(far.footer["status"], "diverged");
-  EXPECT_HAS(far.footer["stop_reason"].get<std::string>(), "5 x that of predicting the mean");
-  EXPECT_GT(number(far.trace.back(), "test_rmse"), 1.05 * 5 * mean);
-  EXPECT_LE(number(far.trace[far.trace.size() - 2], "test_rmse"), 1.05 * 5 * mean);
-}
-
-TEST(Session, FinishedCasesAreNotRunAgainUnlessAsked) {
-  const TempFolder folder;
-  const std::string spec = spec_of(R"({"name": "ruler", "sleep_ms": 0, "factors": [1, 2]})");
-  EXPECT_EQ(run(spec, folder / "r").summary.run, 2);
-  const Outcome again = run(spec, folder / "r");
-  EXPECT_EQ(again.summary.run, 0);
-  EXPECT_EQ(again.summary.finished_before, 2);
-  const std::string longer = spec_of(R"({"name": "ruler", "sleep_ms": 0, "factors": [1, 2, 3]})");
-  EXPECT_EQ(run(longer, folder / "r").summary.run, 1) << "an edited spec re-uses unchanged cases";
-}
-
 TEST(Session, AFailedCaseStandsAndCountsUntilItIsRetried) {
   const TempFolder folder;
   const Spec spec = spec_from(spec_of(R"({"name": "ruler", "sleep_ms": 0, "fail_at": [0, 1]})"));

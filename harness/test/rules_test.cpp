@@ -74,15 +74,6 @@ TEST(Stopping, NamesTheTimeLimitThatFired) {
   EXPECT_EQ(s.check(at(2, 0.9, 1.9, 5.1))->status, Status::timeout);
 }
 
-TEST(Stopping, ReachesTheTarget) {
-  Stopping s = stopping_of(R"({"target_rmse": 0.5})");
-  EXPECT_FALSE(s.check(at(1, 0.51)));
-  const auto decision = s.check(at(2, 0.5));
-  ASSERT_TRUE(decision);
-  EXPECT_EQ(decision->status, Status::completed);
-  EXPECT_NE(decision->reason.find("target"), std::string::npos);
-}
-
 TEST(Stopping, DivergesOnNaNAndAboveTheStart) {
   Stopping s = stopping_of("{}");
   EXPECT_FALSE(s.check(at(0, 7))) << "the initial model is what it is";

@@ -202,14 +202,6 @@ TEST_F(Choice, SaysWhereAStoppedTrialWasBetterAndTheBudgetIsSpent) {
       << warnings.back();
 }
 
-TEST_F(Choice, MoreIsBetterOfARankingMetric) {
-  study.plan.metric = kNdcg100;
-  const auto state = study.run([](const TrialPlace& place) {
-    return MadeStudy::good(0.01 * static_cast<double>(place.trial));
-  });
-  EXPECT_EQ(state.best()->place, (TrialPlace{8, 2}));
-}
-
 TEST_F(Choice, OfEqualOnesTheFirstThatWasDrawn) {
   const auto state = study.run([](const TrialPlace&) { return MadeStudy::good(1); });
   EXPECT_EQ(state.best()->place, (TrialPlace{0, 2}));
@@ -277,18 +269,6 @@ TEST(Budget, EachRungHasItsShareSoThatThereIsALastOne) {
   EXPECT_HAS(to_text(study.plan, state), "5 of 24 trials, 8 runs");
 }
 
-TEST(Budget, ThatSufficesChangesNothing) {
-  MadeStudy study{9};
-  const auto ending = [](const TrialPlace& place) {
-    return MadeStudy::good(static_cast<double>(place.trial));
-  };
-  const auto without = study.run(ending);
-  study.plan.tune.budget_s = 1000;
-  const auto with = study.run(ending);
-  EXPECT_FALSE(with.out_of_budget);
-  EXPECT_EQ(with.runs, without.runs);
-}
-
 // ---- edges ------------------------------------------------------------------------------------
 
 TEST(Edges, AreFivePercentOfTheRangeWhereTheParameterGoesOn) {
@@ -305,19 +285,6 @@ TEST(Edges, AreFivePercentOfTheRangeWhereTheParameterGoesOn) {
   EXPECT_FALSE(on_edge({{"x", 0, 20, false, false, 0, 1000, {}}}, 0.1)) << "its own bound";
   EXPECT_FALSE(on_edge({{"x", 10, 1000, false, false, 0, 1000, {}}}, 999));
   EXPECT_FALSE(on_edge({{"x", 0, 0, false, false, 0, 0, {1.0, 2.0}}}, 1)) << "a choice";
-}
-
-TEST(Edges, AreToldWithRangeAndValue) {
-  MadeStudy study{9};
-  const auto state = study.run(
-      [](const TrialPlace& place) { return MadeStudy::good(static_cast<double>(place.trial)); });
-  study.plan.tune.over[0].low = -1;
-  study.plan.tune.over[0].least = -10;
-  EXPECT_TRUE(choice_warnings(study.plan, state)
-                  .at(0)
-                  .find("the best x, 0, lies at an end of "
-                        "[-1, 100]") != std::string::npos)
-      << choice_warnings(study.plan, state)[0];
 }
 
 // ---- specs ------------------------------------------------------------------------------------
