@@ -14,6 +14,7 @@
 
 #include "base/error.hpp"
 #include "base/hash.hpp"
+#include "base/log.hpp"
 #include "base/portable_math.hpp"
 #include "base/rng.hpp"
 #include "base/threads.hpp"
@@ -150,6 +151,22 @@ void draw_ratings(const Ratings& base, const TasteSample& tastes, const KeptPair
 
 }  // namespace
 
+namespace {
+
+void warn_if_sparse(const Dataset& base) {
+  constexpr std::int64_t kFew = 10;
+  const auto offsets = base.ratings.user_offsets();
+  std::int64_t few = 0;
+  for (std::int64_t u = 0; u + 1 < offsets.size(); ++u) few += offsets[u + 1] - offsets[u] < kFew;
+  if (2 * few > base.ratings.n_users())
+    warn(
+        "{}: its median user has fewer than {} ratings: an enlargement may rank algorithms "
+        "otherwise",
+        base.info.name, kFew);
+}
+
+}  // namespace
+
 Shape expanded_shape(const Shape& base, const Expansion& how) {
   check_count("users", how.users, base.n_users);
   check_count("items", how.items, base.n_items);
@@ -164,6 +181,7 @@ Shape expanded_shape(const Shape& base, const Expansion& how) {
 }
 
 Dataset make_expansion(const Dataset& base, const Expansion& how, int threads) {
+  warn_if_sparse(base);
   const Ratings& real = base.ratings;
   const Shape shape = expanded_shape({real.n_users(), real.n_items(), real.nnz()}, how);
   const std::uint64_t seed =

@@ -26,7 +26,8 @@ inline constexpr std::int64_t kMaxExpansion = 100'000;  // of users, and of item
 Shape expanded_shape(const Shape& base, const Expansion& how);
 
 // The same bytes for any number of threads. Nothing but the result grows with its ratings; the
-// base, which must have a rating, takes 20 bytes more for each of its ratings.
+// base, which must have a rating, takes 20 bytes more for each of its ratings. Warns if its median
+// user has fewer than ten.
 Dataset make_expansion(const Dataset& base, const Expansion& how, int threads);
 
 }  // namespace mf

@@ -144,6 +144,27 @@ TEST(Expand, CopiesOfARatingHaveNoiseOfTheirOwn) {
   EXPECT_GE(values.size(), 2U);
 }
 
+TEST(Expand, WarnsOfASetWhoseMedianUserHasFewRatings) {
+  const auto said_of = [](int users_of_ten) {
+    RawRatings raw;
+    for (int u = 0; u < 5; ++u) {
+      for (int i = 0; i < (u < users_of_ten ? 10 : 9); ++i) {
+        raw.users.push_back(u);
+        raw.items.push_back(i);
+        raw.values.push_back(1 + static_cast<float>((u + i) % 5));
+      }
+    }
+    Dataset base;
+    base.ratings = make_ratings(std::move(raw), DuplicatePolicy::error, 1, "few");
+    base.info.scale = RatingScale{1, 5, 1};
+    testing::internal::CaptureStderr();
+    make_expansion(base, {2, 2, 1}, 1);
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(said_of(3), "");
+  EXPECT_NE(said_of(2).find("median user has fewer than 10 ratings"), std::string::npos);
+}
+
 TEST(Expand, ShapesAreForeseenAndRefused) {
   const Shape ml_1m{6040, 3706, 1000209};
   const Shape large = expanded_shape(ml_1m, {80, 5});
