@@ -9,7 +9,6 @@
 #include "base/json/json.hpp"
 #include "datasets/split/split.hpp"
 #include "testing/models.hpp"
-#include "testing/real_data.hpp"
 #include "testing/test_support.hpp"
 #include "testing/trainer.hpp"
 
@@ -406,22 +405,6 @@ TEST(AlsWork, CountsWhatTheReadmeDerives) {
   EXPECT_DOUBLE_EQ(cg.bytes, 6 * 8 + 4 * (8 + 3 * 16));
   EXPECT_DOUBLE_EQ(cg.flops, 6 * (4 * 5 + 8) + 4 * (4 + 32 + 12 + 2 * (32 + 40)));
   EXPECT_DOUBLE_EQ(updates_of_epoch(find_algorithm("als_cpu"), {3, 2, 3}), 6);
-}
-
-// ---- real ratings
-
-TEST(AlsRealData, MovieLens100k) {
-  std::string why;
-  const auto all = mf::test::movielens_100k(why);
-  if (!all) GTEST_SKIP() << why;
-  Dataset data;
-  data.ratings = *all;
-  const Split split = make_split(data, SplitSpec{}, 1);
-  Trainer trainer({{"factors", 10}, {"reg", 0.1}, {"center", "biases"}}, split.train, 2);
-  trainer.run(10);
-  const double rmse = test::rmse(trainer.algorithm->factors(), split.test);
-  EXPECT_LT(rmse, 0.95);
-  EXPECT_GT(rmse, 0.88);
 }
 
 }  // namespace

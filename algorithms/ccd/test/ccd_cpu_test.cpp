@@ -5,9 +5,7 @@
 #include "base/error.hpp"
 #include "base/host/isa.hpp"
 #include "base/json/json.hpp"
-#include "datasets/split/split.hpp"
 #include "testing/models.hpp"
-#include "testing/real_data.hpp"
 #include "testing/test_support.hpp"
 #include "testing/trainer.hpp"
 
@@ -307,25 +305,6 @@ TEST(CcdWork, CountsWhatTheReadmeDerives) {
   s.sweep.inner = 3;
   EXPECT_DOUBLE_EQ(epoch_work(s, train.nnz(), 4).bytes, 4 * (3 * (20 + 24) + 4 * 24));
   EXPECT_DOUBLE_EQ(epoch_work(s, train.nnz(), 4).flops, 4 * (3 * (16 + 16) + 4 * 6));
-}
-
-// ---- real ratings
-
-TEST(CcdRealData, MovieLens100k) {
-  std::string why;
-  const auto all = mf::test::movielens_100k(why);
-  if (!all) GTEST_SKIP() << why;
-  Dataset data;
-  data.ratings = *all;
-  const Split split = make_split(data, SplitSpec{}, 1);
-  for (const char* start : {"model", "zero"}) {
-    Trainer trainer({{"factors", 10}, {"reg", 0.1}, {"reg_scale", "rows"}, {"start", start}},
-                    split.train, 2);
-    trainer.run(20);
-    const double rmse = mf::test::rmse(trainer.model(), split.test);
-    EXPECT_LT(rmse, 0.97) << start;
-    EXPECT_GT(rmse, 0.88) << start;
-  }
 }
 
 }  // namespace
