@@ -37,6 +37,7 @@ install(FILES cmake/plugin/mfbenchConfig.cmake cmake/plugin/plugin.cpp
 install(DIRECTORY experiments DESTINATION ${mf_share} FILES_MATCHING PATTERN "*.json")
 install(DIRECTORY peers DESTINATION ${mf_share}
         FILES_MATCHING PATTERN "*.py" PATTERN "peer.json" PATTERN "requirements*.txt" PATTERN "__pycache__" EXCLUDE)
+install(FILES datasets/synthetic/fit.py DESTINATION ${mf_share}/datasets/synthetic)
 install(FILES datasets/fetch/fetch.py datasets/fetch/catalog.json DESTINATION ${mf_share}/datasets/fetch)
 install(DIRECTORY plots/mfplots plots/recipes DESTINATION ${mf_share}/plots
         PATTERN "__pycache__" EXCLUDE)

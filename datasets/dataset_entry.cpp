@@ -268,7 +268,11 @@ EntryForm like_form() {
       {"type", "number"}, {"exclusiveMinimum", 0}, {"maximum", kMaxLookAlikeScale}, {"default", 1}};
   EntryForm form =
       EntryForm()
-          .field({"like", "a published set", {{"enum", look_alike_names()}}, nullptr},
+          .field({"like",
+                  "a published set, or a file of `mfbench data fit`",
+                  {{"anyOf", Json::array({Json{{"enum", look_alike_names()}},
+                                          Json{{"type", "string"}, {"pattern", "\\.json$"}}})}},
+                  nullptr},
                  [](JsonReader& reader, DatasetEntry& entry) { entry.like = reader.name("like"); })
           .field({"scale", "multiplies the number of ratings", factor, nullptr},
                  [](JsonReader& reader, DatasetEntry& entry) {

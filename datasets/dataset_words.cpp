@@ -96,7 +96,8 @@ Json dataset_word_schema() {
     if (head.has_parts) words.push_back(head.info.name + "@imported");
   }
   const std::string number = "([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][+-]?[0-9]+)?";
-  const std::string like = "^like:" + any_of(look_alike_names()) + "(:" + number + ")?$";
+  const std::string like =
+      "^like:(.*\\.json|" + any_of(look_alike_names()) + ")(:" + number + ")?$";
   const std::string expand = "^expand:" + any_of(names) + ":[0-9]+:[0-9]+$";
   const std::string path = "^(?!like:|expand:)(.*/.*|(?!" + any_of(names) + "@).*\\..*)$";
   return {{"anyOf", Json::array({Json{{"enum", words}}, Json{{"type", "string"}, {"pattern", like}},

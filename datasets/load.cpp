@@ -351,6 +351,7 @@ std::optional<std::int64_t> written_at(const DatasetRequest& request) {
       latest = std::max(latest.value_or(0), std::int64_t{status.st_mtim.tv_sec});
     }
   };
+  if (synthetic::is_profile_file(request.like)) look(request.like);
   for (const auto& path : own_files(request)) {
     look(path);
     std::error_code error;  // a folder of files, else no entries
@@ -383,7 +384,8 @@ std::optional<Source> source_of(const DatasetRequest& request) {
 
 bool is_cacheable(const DatasetRequest& request) {
   return request.like.empty() ||
-         look_alike_shape(request.like, request.scale_factor).nnz >= kSmallLookAlike;
+         (!synthetic::is_profile_file(request.like) &&
+          look_alike_shape(request.like, request.scale_factor).nnz >= kSmallLookAlike);
 }
 
 std::optional<Shape> expected_shape(const DatasetRequest& request) {

@@ -73,7 +73,7 @@ std::string policy_suffix(const DatasetRequest& request) {
 std::string ratings_label(const DatasetRequest& request) {
   if (!request.like.empty()) {
     const double factor = request.scale_factor;
-    return fmt::format("{} look-alike{}{}", request.like,
+    return fmt::format("{} look-alike{}{}", fs::path(request.like).filename().string(),
                        factor == 1.0 ? "" : fmt::format(" x{}", factor),
                        request.seed == 1 ? "" : fmt::format(" seed{}", request.seed));
   }

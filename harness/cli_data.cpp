@@ -1,6 +1,7 @@
 #include "harness/commands.hpp"
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "datasets/data_commands.hpp"
 #include "datasets/dataset_entry.hpp"
 #include "datasets/fetch/fetch.hpp"
+#include "datasets/load.hpp"
 #include "datasets/readers/readers.hpp"
 
 namespace mf {
@@ -53,6 +55,7 @@ struct DataOptions {
   std::vector<float> scale;
   std::vector<std::string> columns;
   FetchOptions fetch;
+  std::string fit_out;
 };
 
 // A word as in a spec (datasets/dataset_entry.hpp). A file may have any duplicates here: they are
@@ -146,6 +149,22 @@ void add_fetch(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
   fetch->callback([o] { fetch_dataset(o->fetch); });
 }
 
+void add_fit(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
+  auto* fit = data.add_subcommand("fit", "fit a look-alike to a set: a profile for specs");
+  fit->add_option("set", o->what, "NAME of the catalog, or of an imported set with a scale")
+      ->required();
+  fit->add_option("out", o->fit_out, "file of the profile, .json")->required();
+  fit->callback([o] {
+    if (!o->fit_out.ends_with(".json"))
+      fail(ErrorKind::usage, "{}: expected a file .json for the profile", in_quotes(o->fit_out));
+    if (const auto why = why_no_rating_scale(request_of(*o)))
+      fail(ErrorKind::usage, "{}: a look-alike needs ratings with a scale: {}", o->what, *why);
+    become_script("datasets/synthetic/fit.py",
+                  {std::filesystem::read_symlink("/proc/self/exe").string(), o->what, o->fit_out},
+                  "data fit needs Python 3 with scipy (python3-scipy)");
+  });
+}
+
 }  // namespace
 
 Json formats_json() {
@@ -157,7 +176,8 @@ Json formats_json() {
 }
 
 void add_data_commands(CLI::App& app) {
-  auto* data = app.add_subcommand("data", "manage data sets: list, stats, import, remove, fetch");
+  auto* data =
+      app.add_subcommand("data", "manage data sets: list, stats, import, remove, fetch, fit");
   data->require_subcommand(1);
   const auto options = std::make_shared<DataOptions>();
   add_list(*data, options);
@@ -165,6 +185,7 @@ void add_data_commands(CLI::App& app) {
   add_import(*data, options);
   add_remove(*data, options);
   add_fetch(*data, options);
+  add_fit(*data, options);
 }
 
 }  // namespace mf

@@ -9,7 +9,7 @@ import pytest
     ("validate s.json -q", 'mfbench validate has no option "-q"; known: '),
     ("data stats like:ml-100k --jsn", 'mfbench data stats has no option "--jsn", did you mean "--json"?'),
     ("validate s.json t.json", 'mfbench validate: found the word "t.json", expected no more; mfbench validate --help'),
-    ("data stat x", 'there is no command "data stat", did you mean "data stats"?; known: list, stats, import, remove, fetch'),
+    ("data stat x", 'there is no command "data stat", did you mean "data stats"?; known: list, stats, import, remove, fetch, fit'),
     ("vaildate s.json", 'there is no command "vaildate", did you mean "validate"?; known: list, '),
     ("run", "spec is required"),
 ])

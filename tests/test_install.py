@@ -43,6 +43,7 @@ def test_the_tree_is_complete(installed):
     share = installed / "share"
     for name in ["bin/mfbench", "bin/mfplots", "share/bash-completion/completions/mfbench",
                  "share/mfbench/spec.schema.json", "share/mfbench/datasets/fetch/fetch.py",
+                 "share/mfbench/datasets/synthetic/fit.py",
                  "share/mfbench/datasets/fetch/catalog.json", "share/mfbench/peers/common/supervisor.py",
                  "share/mfbench/plots/recipes/cu2rec/striding.json", "share/doc/mfbench/LICENSE",
                  "share/doc/mfbench/docs/spec.md"]:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace mf {
 
@@ -15,5 +16,9 @@ struct FetchOptions {
 // This process becomes that of fetch.py, with its output and its exit code. Throws where there is
 // no such set (with the nearest name), no script or no Python.
 [[noreturn]] void fetch_dataset(const FetchOptions& options);
+
+// The same for any script of the source; `needs` says which Python it asks for.
+[[noreturn]] void become_script(const std::string& file, std::vector<std::string> words,
+                                const char* needs);
 
 }  // namespace mf

@@ -19,7 +19,8 @@ struct Shape {
 };
 
 // Names accepted by `like`: ml-100k, ml-1m, ml-10m, ml-20m, netflix, yahoomusic, hugewiki, bdmovie,
-// gowalla, lastfm-2k, ml-20m-implicit, lastfm-360k and others of profiles.json.
+// gowalla, lastfm-2k, ml-20m-implicit, lastfm-360k and others of profiles.json; or the path of a
+// file .json.
 const std::vector<std::string>& look_alike_names();
 
 inline constexpr double kMaxLookAlikeScale = 100;  // factors are above 0, up to here

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <mutex>
 
 #include "base/error.hpp"
+#include "base/files/open_file.hpp"
 #include "base/json/form.hpp"
 #include "base/text.hpp"
 #include "datasets/ratings/scale_form.hpp"
@@ -37,12 +40,13 @@ std::int64_t scaled_items(const Shape& full, double factor, std::int64_t users, 
 }
 
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 1024;
+constexpr std::int64_t kMostRows = std::numeric_limits<std::int32_t>::max();
 
 Form<Shape> shape_form() {
   return Form<Shape>()
-      .integer("n_users", &Shape::n_users, 1, kMost, "")
+      .integer("n_users", &Shape::n_users, 1, kMostRows, "")
       .required()
-      .integer("n_items", &Shape::n_items, 1, kMost, "")
+      .integer("n_items", &Shape::n_items, 1, kMostRows, "")
       .required()
       .integer("nnz", &Shape::nnz, 1, kMost, "")
       .required();
@@ -128,6 +132,22 @@ Form<Profile> profile_form() {
              {{Values::ratings, rated}, {Values::counts, rated}, {Values::ones, modelled}}, "");
 }
 
+const Profile& own_profile(const std::string& path) {
+  static std::mutex mutex;
+  static std::map<std::string, Profile> known;
+  const std::lock_guard lock(mutex);
+  if (const auto found = known.find(path); found != known.end()) return found->second;
+  Profile own = profile_form().parse(parse_json(read_text(path, Origin::named), path), path + ":$");
+  const auto [users, items, nnz] = own.shape;
+  if (nnz < std::max(users, items) || nnz > users * items) {
+    fail(ErrorKind::usage,
+         "{}:$.shape.nnz: found {}, expected a rating of each of {} users and {} items or more, "
+         "and no pair twice",
+         path, nnz, users, items);
+  }
+  return known[path] = own;
+}
+
 }  // namespace
 
 std::vector<Profile> parse_profiles(const std::string& text, const std::string& name) {
@@ -144,12 +164,15 @@ const std::vector<Profile>& profiles() {
   return all;
 }
 
-const Profile& find_profile(const std::string& name) {
+bool is_profile_file(const std::string& like) { return like.ends_with(".json"); }
+
+const Profile& find_profile(const std::string& like) {
+  if (is_profile_file(like)) return own_profile(like);
   for (const Profile& profile : profiles()) {
-    if (profile.name == name) return profile;
+    if (profile.name == like) return profile;
   }
-  const std::string near = nearest(name, look_alike_names());
-  fail(ErrorKind::usage, "unknown look-alike \"{}\"{}; known: {}", name,
+  const std::string near = nearest(like, look_alike_names());
+  fail(ErrorKind::usage, "unknown look-alike \"{}\"{}; known: {}", like,
        near.empty() ? "" : "; did you mean \"" + near + "\"?", join(look_alike_names()));
 }
 
