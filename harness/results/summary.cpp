@@ -48,6 +48,9 @@ struct Row {
   std::vector<std::string> contended;    // the reasons, of each case that was
   Origins origins;
   std::vector<double> start;  // of the cases of a device
+  std::vector<double> cpu;    // seconds of all threads in training
+  Json params;                // without the threads
+  bool one_thread = false;
   int on_test = 0;            // cases whose rules watched the test part
   int ranked_validation = 0;  // cases that ranked test items among validation items
   std::map<std::string, int> status;
@@ -100,6 +103,7 @@ void add_rates(Row& row, const ResultFile& file) {
     add_known(row.slowest, number_at(file.footer, {"sm_clock_seen_hz", "min"}));
     add_known(row.fastest, number_at(file.footer, {"sm_clock_seen_hz", "max"}));
   }
+  add_known(row.cpu, number_at(file.footer, {"host_load", "train", "cpu_s"}));
   const auto train = number_at(file.footer, {"clocks", "train_s"});
   const auto updates = number_at(file.footer, {"updates"});
   add_known(row.train, train);
@@ -142,6 +146,9 @@ std::vector<Row> rows_of(const std::string& folder, const Spec& spec,
       rows.back().name = item.name;
       rows.back().algorithm = item.algorithm;
       rows.back().metric = main_metric(item);
+      rows.back().params = item.params.to_json();
+      rows.back().one_thread = rows.back().params.value("threads", 0) == 1;
+      rows.back().params.erase("threads");
     }
     add_to(rows[at->second], *file, target);
   }
@@ -214,6 +221,18 @@ std::string better_floor(const Row& row, const std::vector<Row>& rows) {
   return "";
 }
 
+// How many times the CPU seconds of the same with one thread its threads take, if above 2: they
+// wait for each other.
+std::optional<double> excess(const Row& row, const std::vector<Row>& rows) {
+  for (const Row& one : rows) {
+    if (row.one_thread || !one.one_thread || one.data != row.data) continue;
+    if (one.algorithm != row.algorithm || one.params != row.params) continue;
+    const auto least = median(one.cpu), own = median(row.cpu);
+    if (least && own && *own > 2 * *least) return *own / *least;
+  }
+  return std::nullopt;
+}
+
 std::string status_cell(const Row& row, const std::vector<Row>& rows) {
   std::vector<std::string> words;
   for (const auto& [name, count] : row.status) words.push_back(fmt::format("{} {}", count, name));
@@ -225,6 +244,8 @@ std::string status_cell(const Row& row, const std::vector<Row>& rows) {
   if (!row.contended.empty()) words.push_back(fmt::format("{} contended", row.contended.size()));
   const std::string floor = better_floor(row, rows);
   if (!floor.empty()) words.push_back("loses to " + floor);
+  if (const auto times = excess(row, rows))
+    words.push_back(fmt::format("{:.1f} x the CPU time of one thread", *times));
   return join(words);
 }
 

@@ -436,5 +436,25 @@ TEST_F(Summary, HasTheLastEpochBesideTheOneThatValidationChose) {
   EXPECT_FALSE(contains(text_of(descending()), "last epoch")) << "where it is the same";
 }
 
+class SummaryOfThreads : public Summary {
+ protected:
+  SummaryOfThreads()
+      : Summary(R"("target_rmse": 0.95)",
+                R"([{"name": "als_cpu", "factors": [4, 8], "threads": [1, 2, 4]}])") {}
+};
+
+TEST_F(SummaryOfThreads, MarksThoseThatTakeTwiceTheCpuTimeOfOne) {
+  for (const Case& item : spec_.cases) {
+    ResultFile file = descending();
+    const std::int64_t threads = item.params.integer("threads");
+    const bool waits = threads == 4 && item.params.integer("factors") == 8;
+    file.footer["host_load"]["train"]["cpu_s"] = waits ? 15.0 : 6.0 + static_cast<double>(threads);
+    write(item, file);
+  }
+  const std::string text = summary_table(folder_.path(), spec_);
+  EXPECT_HAS(line(text, "als_cpu factors=8 threads=4"), "2.1 x the CPU time of one thread");
+  EXPECT_EQ(text.find("CPU time of"), text.rfind("CPU time of")) << text;
+}
+
 }  // namespace
 }  // namespace mf

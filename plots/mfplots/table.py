@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import statistics
+from collections.abc import Mapping, Sequence
 
 from mfplots import metrics
 from mfplots.metrics import FEWEST, Spread, Target
 from mfplots.printable import one_line
-from mfplots.series import View, panel_title
+from mfplots.series import Facets, View, flatten, panel_title
 from mfplots.smallprint import machines, revisions, shared_machines, single_runs
 from mfplots.style import duration, ratio_text, si
 from mfplots.summary import (ANSWER, CLOCK_NAMES, LEVELS, Question, Row, below_floor, clock_words, contended_words,
@@ -78,10 +79,24 @@ def _loses(row: Row, rows: Sequence[Row]) -> str:
     return next((f", loses to {name}" for other, name in zip(own, below) if other is row and name), "")
 
 
+def _waits(row: Row, rows: Sequence[Row]) -> str:
+    """', 2.1 x the CPU time of one thread', of threads that wait for each other, or ''."""
+    def cpu(other: Row) -> float:
+        loads = other.series.cases.get("host_load", ())
+        known = [s for load in loads if isinstance(load, Mapping) and (s := flatten(load).get("train.cpu_s"))]
+        return statistics.median(known) if known else math.nan
+
+    def alike(other: Row) -> Facets:
+        return {"panel": id(other.panel), "algorithm": other.series.algorithm, **other.series.facets, "threads": 1}
+
+    times = [cpu(row) / cpu(one) for one in rows if one.series.facets.get("threads") == 1 and alike(one) == alike(row)]
+    return next((f", {over:.1f} x the CPU time of one thread" for over in times if over > 2), "")
+
+
 def _cells(row: Row, named: bool, rows: Sequence[Row]) -> tuple[str, ...]:
     return (panel_title(row.panel), row.series.marked, str(len(row.series.cases)),
-            row.statuses + _loses(row, rows), _quality(row, named), _value(row, row.final), _value(row, row.best),
-            duration(row.end_time.median), duration(row.end_answer),
+            row.statuses + _loses(row, rows) + _waits(row, rows), _quality(row, named), _value(row, row.final),
+            _value(row, row.best), duration(row.end_time.median), duration(row.end_answer),
             _time(row), _answer(row),
             "baseline" if row.is_baseline else ratio_text(row.equal_quality),
             "baseline" if row.is_baseline else ratio_text(row.answer_quality))

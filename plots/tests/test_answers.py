@@ -151,6 +151,16 @@ def test_a_shared_machine_is_named_in_the_table_and_old_files_are_taken_as_they_
     assert "†" not in table_text(view_of(tmp_path / "old", cases[:2]), Question())
 
 
+def test_threads_that_take_twice_the_cpu_time_of_one_are_marked(tmp_path):
+    for algorithm, threads, seconds in (("als", 1, 1.0), ("als", 2, 1.9), ("als", 16, 6.0), ("fpsgd", 16, 9.0)):
+        found = lines(Made(algorithm, {"factors": 8, "threads": threads}))
+        found[-1]["host_load"] = {"train": {"cpu_s": seconds}}
+        write_lines(tmp_path / f"{algorithm}{threads}.jsonl", found)
+    text = table_text(make_view(load([tmp_path])), Question())
+    assert "6.0 x the CPU time of one thread" in next(line for line in text.splitlines() if "threads=16" in line)
+    assert text.count("CPU time of one") == 1
+
+
 def test_there_is_no_speed_up_per_update_between_methods(tmp_path):
     rows = rows_of(tmp_path, [Made(), Made("hogwild", trace=FAST), Made("als", trace=FAST)])
     assert rows["hogwild"].per_update.value == pytest.approx(10.0)
