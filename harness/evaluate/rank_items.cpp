@@ -1,132 +1,232 @@
 // rank_items: a tile of users against blocks of items, by a product of small register tiles, and of
-// each user's scores the best kRanks so far. Scores never leave the caches.
+// each user's scores the best kRanks so far. Scores never leave the first caches.
+//
+// Blocks have the items with the largest rows first. By |p . q| <= |p| |q|, a user needs no more of
+// them once that product is below the kRanks-th score: the scores left out are lower, and finite.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <functional>
 
-#include "base/clones.hpp"
+#include "base/host/isa.hpp"
 #include "harness/evaluate/ranking.hpp"
 #include "harness/evaluate/top_items.hpp"
 
 namespace mf {
 namespace {
 
-constexpr int kItemLanes = 16;    // items of a panel
-constexpr int kGroup = 6;         // users of a register tile: 6 x 16 sums and their operands fit
-constexpr int kTileUsers = 96;    // of a thread's tile; its rows stay in the level 2 cache
-constexpr int kBlockItems = 512;  // of which all scores of the tile are computed at a time
+constexpr int kItemLanes = 32;    // items of a panel
+constexpr int kGroup = 12;        // users whose scores are computed together
+constexpr int kTileUsers = 192;   // of a thread; their best scores stay in the level 2 cache
+constexpr int kBlockItems = 256;  // of which all scores of a group are computed at a time
+constexpr int kPanels = kBlockItems / kItemLanes;
 static_assert(kBlockItems % kScan == 0);
 
-using Lanes = float __attribute__((vector_size(kItemLanes * sizeof(float))));
+constexpr double kSureToBeFinite = 1e38;  // no rounding of a sum below it passes the largest float
+
+// The length of a row; infinite unless finite.
+float norm_of(const float* row, std::int64_t width) {
+  double sum = 0;
+  for (std::int64_t k = 0; k < width; ++k) sum += static_cast<double>(row[k]) * row[k];
+  const auto norm = static_cast<float>(std::sqrt(sum));
+  return std::isfinite(norm) ? norm : std::numeric_limits<float>::infinity();
+}
 
 // Panels of kItemLanes items, element k of all of them side by side; zero beyond the last item.
 class ItemPanels {
  public:
   ItemPanels(const ScoreRows& rows, ThreadTeam& team)
-      : width_(rows.width), count_((rows.n_items + kItemLanes - 1) / kItemLanes) {
-    panels_.resize(count_ * width_ * kItemLanes);
-    team.for_chunks(count_, 16, [&](std::int64_t begin, std::int64_t end) {
+      : width_(rows.width), n_items_(rows.n_items), places_(n_items_) {
+    AlignedVector<RankKey> keys(rows.n_items);
+    team.for_chunks(rows.n_items, 256, [&](std::int64_t begin, std::int64_t end) {
+      for (auto i = begin; i < end; ++i) {
+        const float norm = norm_of(rows.items + i * rows.item_stride, width_);
+        keys[i] = first_key(score_order(norm)) | static_cast<std::uint32_t>(i);
+      }
+    });
+    std::sort(keys.begin(), keys.end(), std::greater());
+    items_.resize(blocks() * kBlockItems, 0);
+    for (std::int64_t at = 0; at < rows.n_items; ++at) {
+      items_[at] = static_cast<std::int32_t>(keys[at]);
+      places_[items_[at]] = static_cast<std::int32_t>(at);
+      if (at % kBlockItems == 0) norms_.push_back(score_of_order(order_of_key(keys[at])));
+    }
+    panels_.resize(blocks() * kBlockItems * width_);
+    team.for_chunks(blocks() * kPanels, 8, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t panel = begin; panel < end; ++panel) fill(rows, panel);
     });
   }
-  const float* operator[](std::int64_t panel) const {
-    return panels_.data() + panel * width_ * kItemLanes;
+  std::int64_t blocks() const { return (n_items_ + kBlockItems - 1) / kBlockItems; }
+  const float* of_block(std::int64_t block) const {
+    return panels_.data() + block * kBlockItems * width_;
   }
-  std::int64_t count() const { return count_; }
+  // The largest norm from here on.
+  double norm(std::int64_t block) const { return norms_[block]; }
+  View<const std::int32_t> items(std::int64_t block) const {
+    const std::int64_t first = block * kBlockItems;
+    return View<const std::int32_t>(items_).part(first, std::min(first + kBlockItems, n_items_));
+  }
+  std::int32_t place_of(std::int32_t item) const { return places_[item]; }
 
  private:
   void fill(const ScoreRows& rows, std::int64_t panel) {
     float* out = panels_.data() + panel * width_ * kItemLanes;
     for (std::int64_t lane = 0; lane < kItemLanes; ++lane) {
-      const std::int64_t item = panel * kItemLanes + lane;
-      const float* row = rows.items + item * rows.item_stride;
+      const std::int64_t at = panel * kItemLanes + lane;
+      const bool is_item = at < rows.n_items;
+      const float* row = rows.items + (is_item ? items_[at] * rows.item_stride : 0);
       for (std::int64_t k = 0; k < width_; ++k) {
-        out[k * kItemLanes + lane] = item < rows.n_items ? row[k] : 0.0F;
+        out[k * kItemLanes + lane] = is_item ? row[k] : 0.0F;
       }
     }
   }
-  std::int64_t width_, count_;
+  std::int64_t width_, n_items_;
+  AlignedVector<std::int32_t> items_, places_;  // in that order, and back
+  std::vector<float> norms_;
   AlignedVector<float> panels_;
 };
 
-// Scores of kGroup users, element k of all of them side by side, for `count` panels; rows of scores
-// are kBlockItems apart. False if a score is not finite.
-MF_CLONES bool multiply(const float* users, const float* panels, std::int64_t width,
-                        std::int64_t count, float* scores) {
-  Lanes check = {};
-  for (std::int64_t panel = 0; panel < count; ++panel) {
-    const float* items = panels + panel * width * kItemLanes;
-    Lanes sum[kGroup] = {};
-    for (std::int64_t k = 0; k < width; ++k) {
-      Lanes item;
-      std::memcpy(&item, items + k * kItemLanes, sizeof(item));
-      for (int u = 0; u < kGroup; ++u) sum[u] += users[k * kGroup + u] * item;
-    }
-    for (int u = 0; u < kGroup; ++u) {
-      check += sum[u] - sum[u];  // NaN where it is not finite
-      std::memcpy(scores + u * kBlockItems + panel * kItemLanes, &sum[u], sizeof(Lanes));
+// Of kGroup users the first n_users or more, element k of all of them side by side, and a block of
+// items; rows of scores are kBlockItems apart. kUsers x kVectors sums stay in registers.
+template <int kBytes, int kUsers, int kVectors>
+[[gnu::always_inline]] inline void multiply(const float* users, int n_users, const float* panels,
+                                            std::int64_t width, float* scores) {
+  using Lanes [[gnu::vector_size(kBytes)]] = float;
+  constexpr int kWide = kBytes / sizeof(float);
+  for (int panel = 0; panel < kPanels; ++panel) {
+    for (int lane = 0; lane < kItemLanes; lane += kVectors * kWide) {
+      const float* items = panels + panel * width * kItemLanes + lane;
+      for (int user = 0; user < n_users; user += kUsers) {
+        Lanes sum[kUsers][kVectors] = {};
+        for (std::int64_t k = 0; k < width; ++k) {
+          Lanes item[kVectors];
+          for (int v = 0; v < kVectors; ++v) {
+            std::memcpy(&item[v], items + k * kItemLanes + v * kWide, kBytes);
+          }
+          for (int u = 0; u < kUsers; ++u) {
+            for (int v = 0; v < kVectors; ++v) sum[u][v] += users[k * kGroup + user + u] * item[v];
+          }
+        }
+        float* to = scores + user * kBlockItems + panel * kItemLanes + lane;
+        for (int u = 0; u < kUsers; ++u) {
+          for (int v = 0; v < kVectors; ++v) {
+            std::memcpy(to + u * kBlockItems + v * kWide, &sum[u][v], kBytes);
+          }
+        }
+      }
     }
   }
-  bool finite = true;
-  for (int lane = 0; lane < kItemLanes; ++lane) finite = finite && check[lane] == 0;
-  return finite;
+}
+
+void multiply_plain(const float* users, int n_users, const float* panels, std::int64_t width,
+                    float* scores) {
+  multiply<16, 4, 2>(users, n_users, panels, width, scores);
+}
+#ifdef __x86_64__
+__attribute__((target("avx2,fma"))) void multiply_avx2(const float* users, int n_users,
+                                                       const float* panels, std::int64_t width,
+                                                       float* scores) {
+  multiply<32, 6, 2>(users, n_users, panels, width, scores);
+}
+__attribute__((target("avx512f"))) void multiply_avx512(const float* users, int n_users,
+                                                        const float* panels, std::int64_t width,
+                                                        float* scores) {
+  multiply<64, 12, 2>(users, n_users, panels, width, scores);
+}
+#endif
+
+auto choose_multiply() {
+#ifdef __x86_64__
+  if (has(Isa::avx512)) return multiply_avx512;
+  if (has(Isa::avx2)) return multiply_avx2;
+#endif
+  return multiply_plain;
 }
 
 // One thread's tile of users.
 class Tile {
  public:
-  Tile(const ScoreRows& rows, const RankedUsers& users, const ItemPanels& panels)
+  Tile(const ScoreRows& rows, const RankedUsers& users, const ItemPanels& items)
       : rows_(rows),
         users_(users),
-        panels_(panels),
-        packed_(std::int64_t{kTileUsers} * rows.width),
-        scores_(std::int64_t{kTileUsers} * kBlockItems),
-        top_(kTileUsers) {}
+        items_(items),
+        packed_(std::int64_t{kGroup} * rows.width, 0.0F),
+        scores_(std::int64_t{kGroup} * kBlockItems),
+        all_(kTileUsers) {}
 
-  // Users [begin, end), kTileUsers at most.
-  void run(std::int64_t begin, std::int64_t end, RankedItems& out, bool& finite,
+  // Users [begin, end), kTileUsers at most. Returns whether all scores are finite.
+  bool run(std::int64_t begin, std::int64_t end, RankedItems& out,
            AlignedVector<std::int32_t>* top) {
-    pack(begin, end);
-    for (std::int64_t u = begin; u < end; ++u) top_[u - begin].start(users_.tie_key(u));
-    constexpr std::int64_t kPanels = kBlockItems / kItemLanes;
-    for (std::int64_t panel = 0; panel < panels_.count(); panel += kPanels) {
-      score_block(panel, std::min(kPanels, panels_.count() - panel), end - begin, finite);
-      for (std::int64_t u = begin; u < end; ++u) {
-        const std::int64_t first = panel * kItemLanes;
-        top_[u - begin].add_unseen(scores_.data() + (u - begin) * kBlockItems,
-                                   std::min<std::int64_t>(kBlockItems, rows_.n_items - first),
-                                   static_cast<std::int32_t>(first), users_.seen[u]);
+    start(begin, end);
+    bool finite = true;
+    for (std::int64_t block = 0; block < items_.blocks() && !live_.empty(); ++block) {
+      std::erase_if(live_, [&](const User* one) {
+        return one->norm * items_.norm(block) * slack_ + kTiny < one->top.least();
+      });
+      for (std::int64_t at = 0; at < std::ssize(live_); at += kGroup) {
+        const auto n = std::min<std::int64_t>(kGroup, std::ssize(live_) - at);
+        finite = score(block, {live_.data() + at, n}) && finite;
       }
     }
-    for (std::int64_t u = begin; u < end; ++u) {
-      note_best(u, top_[u - begin].sorted(), users_, out, top);
-    }
+    for (std::int64_t r = begin; r < end; ++r) note_best(r, all_[r - begin].top, users_, out, top);
+    return finite;
   }
 
  private:
-  void pack(std::int64_t begin, std::int64_t end) {
-    const std::int64_t width = rows_.width;
-    std::fill(packed_.begin(), packed_.end(), 0.0F);
-    for (std::int64_t u = 0; u < end - begin; ++u) {
-      const float* row = rows_.users[begin + u];
-      float* to = packed_.data() + u / kGroup * kGroup * width + u % kGroup;
-      for (std::int64_t k = 0; k < width; ++k) to[k * kGroup] = row[k];
+  struct User {
+    const float* row;
+    double norm;
+    TopItems top;
+  };
+
+  void start(std::int64_t begin, std::int64_t end) {
+    seen_.resize(users_.seen.offsets[end] - users_.seen.offsets[begin]);
+    std::int32_t* to = seen_.data();
+    live_.clear();
+    for (std::int64_t r = begin; r < end; ++r) {
+      User& one = all_[r - begin];
+      one.row = rows_.users[r];
+      one.norm = norm_of(one.row, rows_.width);
+      std::int32_t* const first = to;
+      for (const auto item : users_.seen[r]) *to++ = items_.place_of(item);
+      std::sort(first, to);
+      one.top.start(users_.tie_key(r), {first, to - first});
+      live_.push_back(&one);
     }
   }
 
-  void score_block(std::int64_t panel, std::int64_t count, std::int64_t n_users, bool& finite) {
-    for (std::int64_t u = 0; u < n_users; u += kGroup) {
-      const bool all = multiply(packed_.data() + u * rows_.width, panels_[panel], rows_.width,
-                                count, scores_.data() + u * kBlockItems);
-      finite = finite && all;
+  bool score(std::int64_t block, View<User* const> group) {
+    const std::int64_t width = rows_.width;
+    for (std::int64_t u = 0; u < group.size(); ++u) {
+      for (std::int64_t k = 0; k < width; ++k) packed_[k * kGroup + u] = group[u]->row[k];
     }
+    multiply_(packed_.data(), static_cast<int>(group.size()), items_.of_block(block), width,
+              scores_.data());
+    const auto items = items_.items(block);
+    bool finite = true;
+    for (std::int64_t u = 0; u < group.size(); ++u) {
+      float* scores = scores_.data() + u * kBlockItems;
+      if (!(group[u]->norm * items_.norm(block) < kSureToBeFinite)) {
+        finite = finite && std::all_of(scores, scores + items.size(),
+                                       [](float x) { return std::isfinite(x); });
+      }
+      group[u]->top.add_unseen(scores, items, block * kBlockItems);
+    }
+    return finite;
   }
 
   const ScoreRows& rows_;
   const RankedUsers& users_;
-  const ItemPanels& panels_;
-  AlignedVector<float> packed_;  // groups of kGroup users
-  AlignedVector<float> scores_;
-  std::vector<TopItems> top_;
+  const ItemPanels& items_;
+  // A score that is computed exceeds the product of the norms by less than this, relatively, or by
+  // kTiny.
+  static constexpr double kTiny = 1e-38;
+  const double slack_ = 1 + 2e-7 * (rows_.width + 8.0);
+  const decltype(choose_multiply()) multiply_ = choose_multiply();
+  AlignedVector<float> packed_, scores_;  // of a group of users
+  AlignedVector<std::int32_t> seen_;
+  std::vector<User> all_;
+  std::vector<User*> live_;  // who need more items
 };
 
 }  // namespace
@@ -134,17 +234,14 @@ class Tile {
 RankedItems rank_items(const ScoreRows& rows, const RankedUsers& users, ThreadTeam& team,
                        AlignedVector<std::int32_t>* top) {
   RankedItems out = no_ranks(users, top);
-  const ItemPanels panels(rows, team);
+  const ItemPanels items(rows, team);
   const std::int64_t tiles = (users.count() + kTileUsers - 1) / kTileUsers;
   std::vector<std::uint8_t> finite(tiles, 1);
   WatchedWork work = watched_ranking(users);
-  team.for_chunks(tiles, 4, [&](std::int64_t first, std::int64_t last) {
-    Tile tile(rows, users, panels);
-    for (std::int64_t t = first; t < last && work.goes_on(); ++t) {
-      bool all = true;
-      tile.run(t * kTileUsers, std::min((t + 1) * kTileUsers, users.count()), out, all, top);
-      finite[t] = all ? 1 : 0;
-    }
+  team.for_chunks(tiles, 1, [&](std::int64_t t, std::int64_t) {
+    if (!work.goes_on()) return;
+    const std::int64_t end = std::min((t + 1) * kTileUsers, users.count());
+    finite[t] = Tile(rows, users, items).run(t * kTileUsers, end, out, top) ? 1 : 0;
   });
   out.finite = std::find(finite.begin(), finite.end(), 0) == finite.end();
   return out;

@@ -67,6 +67,11 @@ MF_HD std::uint32_t score_order(float score) {
   return bits ^ ((bits >> 31) != 0 ? 0xffffffffU : 0x80000000U);
 }
 
+// The score that has it; 0 for -0.
+inline float score_of_order(std::uint32_t order) {
+  return std::bit_cast<float>(order ^ ((order >> 31) != 0 ? 0x80000000U : 0xffffffffU));
+}
+
 // The first key of a score: of all its items, none is below.
 MF_HD constexpr RankKey first_key(std::uint32_t order) { return static_cast<RankKey>(order) << 32; }
 MF_HD constexpr std::uint32_t order_of_key(RankKey key) {

@@ -96,8 +96,8 @@ std::vector<double> mean_ranking(View<const Hits> hits, const RankedUsers& users
 // The same for any number of threads. `top`, if not null, receives kRanks items for each user in
 // the order of their ranks, -1 if there are no more.
 //
-// Work: 2 width n_items operations a user; 138,000 users x 26,744 items at width 128 are 0.94
-// TFLOP, 1.7 s on 16 cores at 35 GFLOP/s each.
+// Work: 2 width n_items operations a user at most, without the items whose rows are too short for
+// the user's list: a third of them on gowalla after three epochs of ials_cpu at width 64.
 RankedItems rank_items(const ScoreRows& rows, const RankedUsers& users, ThreadTeam& team,
                        AlignedVector<std::int32_t>* top = nullptr);
 
