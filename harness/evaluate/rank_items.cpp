@@ -4,9 +4,11 @@
 // Blocks have the items with the largest rows first. By |p . q| <= |p| |q|, a user needs no more of
 // them once that product is below the kRanks-th score: the scores left out are lower, and finite.
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <limits>
 
 #include "base/host/isa.hpp"
 #include "harness/evaluate/ranking.hpp"
@@ -19,7 +21,6 @@ constexpr int kItemLanes = 32;    // items of a panel
 constexpr int kGroup = 12;        // users whose scores are computed together
 constexpr int kTileUsers = 192;   // of a thread; their best scores stay in the level 2 cache
 constexpr int kBlockItems = 256;  // of which all scores of a group are computed at a time
-constexpr int kPanels = kBlockItems / kItemLanes;
 static_assert(kBlockItems % kScan == 0);
 
 constexpr double kSureToBeFinite = 1e38;  // no rounding of a sum below it passes the largest float
@@ -52,9 +53,10 @@ class ItemPanels {
       if (at % kBlockItems == 0) norms_.push_back(score_of_order(order_of_key(keys[at])));
     }
     panels_.resize(blocks() * kBlockItems * width_);
-    team.for_chunks(blocks() * kPanels, 8, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t panel = begin; panel < end; ++panel) fill(rows, panel);
-    });
+    team.for_chunks(blocks() * kBlockItems / kItemLanes, 8,
+                    [&](std::int64_t begin, std::int64_t end) {
+                      for (std::int64_t panel = begin; panel < end; ++panel) fill(rows, panel);
+                    });
   }
   std::int64_t blocks() const { return (n_items_ + kBlockItems - 1) / kBlockItems; }
   const float* of_block(std::int64_t block) const {
@@ -86,53 +88,47 @@ class ItemPanels {
   AlignedVector<float> panels_;
 };
 
-// Of kGroup users the first n_users or more, element k of all of them side by side, and a block of
-// items; rows of scores are kBlockItems apart. kUsers x kVectors sums stay in registers.
+// The first n_users or more of kGroup users, element k of all of them side by side, and a block of
+// items; rows of scores are kBlockItems apart.
+struct Product {
+  const float* users;
+  int n_users;
+  const float* panels;
+  std::int64_t width;
+  float* scores;
+};
+
+// kUsers x kVectors sums stay in registers.
 template <int kBytes, int kUsers, int kVectors>
-[[gnu::always_inline]] inline void multiply(const float* users, int n_users, const float* panels,
-                                            std::int64_t width, float* scores) {
+[[gnu::always_inline]] inline void multiply(const Product of) {
   using Lanes [[gnu::vector_size(kBytes)]] = float;
   constexpr int kWide = kBytes / sizeof(float);
-  for (int panel = 0; panel < kPanels; ++panel) {
-    for (int lane = 0; lane < kItemLanes; lane += kVectors * kWide) {
-      const float* items = panels + panel * width * kItemLanes + lane;
-      for (int user = 0; user < n_users; user += kUsers) {
-        Lanes sum[kUsers][kVectors] = {};
-        for (std::int64_t k = 0; k < width; ++k) {
-          Lanes item[kVectors];
-          for (int v = 0; v < kVectors; ++v) {
-            std::memcpy(&item[v], items + k * kItemLanes + v * kWide, kBytes);
-          }
-          for (int u = 0; u < kUsers; ++u) {
-            for (int v = 0; v < kVectors; ++v) sum[u][v] += users[k * kGroup + user + u] * item[v];
-          }
+  for (int at = 0; at < kBlockItems; at += kVectors * kWide) {
+    const float* items = of.panels + at / kItemLanes * of.width * kItemLanes + at % kItemLanes;
+    for (int user = 0; user < of.n_users; user += kUsers) {
+      Lanes sum[kUsers][kVectors] = {};
+      for (std::int64_t k = 0; k < of.width; ++k) {
+        Lanes item[kVectors];
+        for (int v = 0; v < kVectors; ++v) {
+          std::memcpy(&item[v], items + k * kItemLanes + v * kWide, kBytes);
         }
-        float* to = scores + user * kBlockItems + panel * kItemLanes + lane;
         for (int u = 0; u < kUsers; ++u) {
-          for (int v = 0; v < kVectors; ++v) {
-            std::memcpy(to + u * kBlockItems + v * kWide, &sum[u][v], kBytes);
-          }
+          for (int v = 0; v < kVectors; ++v) sum[u][v] += of.users[k * kGroup + user + u] * item[v];
         }
+      }
+      for (int u = 0; u < kUsers; ++u) {
+        float* to = of.scores + (user + u) * kBlockItems + at;
+        for (int v = 0; v < kVectors; ++v) std::memcpy(to + v * kWide, &sum[u][v], kBytes);
       }
     }
   }
 }
 
-void multiply_plain(const float* users, int n_users, const float* panels, std::int64_t width,
-                    float* scores) {
-  multiply<16, 4, 2>(users, n_users, panels, width, scores);
-}
+void multiply_plain(const Product of) { multiply<16, 4, 2>(of); }
 #ifdef __x86_64__
-__attribute__((target("avx2,fma"))) void multiply_avx2(const float* users, int n_users,
-                                                       const float* panels, std::int64_t width,
-                                                       float* scores) {
-  multiply<32, 6, 2>(users, n_users, panels, width, scores);
-}
-__attribute__((target("avx512f"))) void multiply_avx512(const float* users, int n_users,
-                                                        const float* panels, std::int64_t width,
-                                                        float* scores) {
-  multiply<64, 12, 2>(users, n_users, panels, width, scores);
-}
+#define MF_TARGET(isa) __attribute__((target(isa)))
+MF_TARGET("avx2,fma") void multiply_avx2(const Product of) { multiply<32, 6, 2>(of); }
+MF_TARGET("avx512f") void multiply_avx512(const Product of) { multiply<64, 12, 2>(of); }
 #endif
 
 auto choose_multiply() {
@@ -200,15 +196,14 @@ class Tile {
     for (std::int64_t u = 0; u < group.size(); ++u) {
       for (std::int64_t k = 0; k < width; ++k) packed_[k * kGroup + u] = group[u]->row[k];
     }
-    multiply_(packed_.data(), static_cast<int>(group.size()), items_.of_block(block), width,
-              scores_.data());
+    multiply_({packed_.data(), static_cast<int>(group.size()), items_.of_block(block), width,
+               scores_.data()});
     const auto items = items_.items(block);
     bool finite = true;
     for (std::int64_t u = 0; u < group.size(); ++u) {
       float* scores = scores_.data() + u * kBlockItems;
       if (!(group[u]->norm * items_.norm(block) < kSureToBeFinite)) {
-        finite = finite && std::all_of(scores, scores + items.size(),
-                                       [](float x) { return std::isfinite(x); });
+        finite = are_finite({scores, items.size()}) && finite;
       }
       group[u]->top.add_unseen(scores, items, block * kBlockItems);
     }
@@ -236,14 +231,14 @@ RankedItems rank_items(const ScoreRows& rows, const RankedUsers& users, ThreadTe
   RankedItems out = no_ranks(users, top);
   const ItemPanels items(rows, team);
   const std::int64_t tiles = (users.count() + kTileUsers - 1) / kTileUsers;
-  std::vector<std::uint8_t> finite(tiles, 1);
+  std::atomic<bool> finite = true;
   WatchedWork work = watched_ranking(users);
   team.for_chunks(tiles, 1, [&](std::int64_t t, std::int64_t) {
     if (!work.goes_on()) return;
     const std::int64_t end = std::min((t + 1) * kTileUsers, users.count());
-    finite[t] = Tile(rows, users, items).run(t * kTileUsers, end, out, top) ? 1 : 0;
+    if (!Tile(rows, users, items).run(t * kTileUsers, end, out, top)) finite = false;
   });
-  out.finite = std::find(finite.begin(), finite.end(), 0) == finite.end();
+  out.finite = finite;
   return out;
 }
 

@@ -96,8 +96,8 @@ std::vector<double> mean_ranking(View<const Hits> hits, const RankedUsers& users
 // The same for any number of threads. `top`, if not null, receives kRanks items for each user in
 // the order of their ranks, -1 if there are no more.
 //
-// Work: 2 width n_items operations a user at most, without the items whose rows are too short for
-// the user's list: a third of them on gowalla after three epochs of ials_cpu at width 64.
+// Work: 2 width operations for each user and each item whose row is long enough for the list of the
+// user: a third of the pairs on gowalla after three epochs of ials_cpu at width 64.
 RankedItems rank_items(const ScoreRows& rows, const RankedUsers& users, ThreadTeam& team,
                        AlignedVector<std::int32_t>* top = nullptr);
 

@@ -14,25 +14,21 @@ namespace {
 
 constexpr float kMasked = -std::numeric_limits<float>::infinity();
 
-struct Bound {
-  float score;
-  std::uint32_t place;
-  TieKey key;
-};
-
 // The first position at or after `at`, a multiple of kScan, from which on one of kScan scores is
-// not below the bound: keep[i] says which. `count` if there is none.
+// not below `least`, nor of a place below least_place: keep[i] says which. `count` if there is
+// none.
 MF_CLONES std::int64_t next_from(const float* scores, const std::int32_t* items, std::int64_t at,
-                                 std::int64_t count, Bound bound, std::uint8_t* keep) {
+                                 std::int64_t count, float least, std::uint32_t least_place,
+                                 TieKey key, std::uint8_t* keep) {
   for (; at < count; at += kScan) {
     int any = 0;
-    for (int i = 0; i < kScan; ++i) any |= scores[at + i] >= bound.score ? 1 : 0;
+    for (int i = 0; i < kScan; ++i) any |= scores[at + i] >= least ? 1 : 0;
     if (any == 0) continue;
     any = 0;
     for (int i = 0; i < kScan; ++i) {
       const float score = scores[at + i];
-      const bool last = tie_place(items[at + i], bound.key) < bound.place;
-      const int kept = (score > bound.score ? 1 : 0) | (score == bound.score && !last ? 1 : 0);
+      const bool last = tie_place(items[at + i], key) < least_place;
+      const int kept = (score > least ? 1 : 0) | (score == least && !last ? 1 : 0);
       keep[i] = static_cast<std::uint8_t>(kept);
       any |= kept;
     }
@@ -41,7 +37,18 @@ MF_CLONES std::int64_t next_from(const float* scores, const std::int32_t* items,
   return count;
 }
 
+MF_CLONES bool are_finite(const float* x, std::int64_t count) {
+  constexpr std::uint32_t kExponent = 0x7f800000U;  // all of it is set if a number is not finite
+  int none = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    none |= (std::bit_cast<std::uint32_t>(x[i]) & kExponent) == kExponent ? 1 : 0;
+  }
+  return none == 0;
+}
+
 }  // namespace
+
+bool are_finite(View<const float> scores) { return are_finite(scores.data(), scores.size()); }
 
 void TopItems::start(TieKey key, View<const std::int32_t> seen) {
   seen_ = seen;
@@ -61,7 +68,7 @@ void TopItems::add_unseen(float* scores, View<const std::int32_t> items, std::in
   seen_ = seen_.part(gone, seen_.size());
   std::uint8_t keep[kScan];
   for (std::int64_t at = 0;; at += kScan) {
-    at = next_from(scores, items.data(), at, padded, {least_, least_place_, key_}, keep);
+    at = next_from(scores, items.data(), at, padded, least_, least_place_, key_, keep);
     if (at == padded) return;
     for (int part = 0; part < kScan; part += 8) {
       std::uint64_t kept = 0;

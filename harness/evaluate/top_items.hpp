@@ -13,6 +13,8 @@ namespace mf {
 
 inline constexpr int kScan = 64;  // scores looked at together
 
+bool are_finite(View<const float> scores);
+
 // Scores come in blocks of positions, which ascend. Which item is at a position is the caller's
 // choice, and the best items do not depend on it.
 class TopItems {

@@ -218,6 +218,41 @@ TEST(Ranking, ListsTheBestItemsInOrder) {
   }
 }
 
+// Most items are too short for most lists; some users, of zeros, need all items.
+TEST(Ranking, ListsTheBestOfRowsOfAllLengths) {
+  const Split split = random_split(120, kMany, 0.1);
+  const RankedUsers users =
+      choose_ranked_users(split.train, nullptr, split.test, {}, true, one_thread());
+  Model model = whole_model(120, kMany, 5, 7, 20);
+  std::vector<const float*> rows;
+  for (const auto u : users.users) {
+    rows.push_back(model.p.data() + u * 5);
+    if (u % 9 == 0) std::fill_n(model.p.begin() + u * 5, 5, 0.0F);
+  }
+  for (std::int32_t i = 0; i < kMany; ++i) {
+    if (i % 6 != 0) std::fill_n(model.q.begin() + i * 5 + 1, 4, 0.0F);
+  }
+  AlignedVector<std::int32_t> top;
+  ThreadTeam team(2);
+  EXPECT_TRUE(rank_items({rows, model.q.data(), 5, kMany, 5}, users, team, &top).finite);
+  for (std::int64_t r = 0; r < users.count(); ++r) {
+    const auto list = list_of(model, users, r);
+    for (int k = 0; k < kRanks; ++k) ASSERT_EQ(top[r * kRanks + k], list[k]) << r << " " << k;
+  }
+}
+
+// Rows whose product may be more than a float holds: the scores themselves decide.
+TEST(Ranking, IsFiniteIfItsScoresAre) {
+  const ManyTies of;
+  AlignedVector<float> q(kMany, 1.0F);
+  const float large = 1e20F;
+  const std::vector<const float*> rows(of.users.count(), &large);
+  for (const auto& [item, finite] : {std::pair{3e18F, true}, {4e18F, false}}) {
+    q[kMany - 1] = item;
+    EXPECT_EQ(rank_items({rows, q.data(), 1, kMany, 1}, of.users, one_thread()).finite, finite);
+  }
+}
+
 // The same lists if all scores of a user come at once; one that is not finite is seen, too.
 TEST(Ranking, OfScoresIsThatOfProducts) {
   const ManyTies of;
