@@ -20,8 +20,9 @@ ThreadTeam::Start start_of_threads(const DeviceClock* device) {
 
 int threads_of(const Case& item, int ranks_on_these_cpus) {
   if (!item.params.has("threads")) {
-    const bool device = find_algorithm(item.algorithm).hardware == Hardware::cuda;
-    return device ? std::max(1, hardware_threads() / ranks_on_these_cpus) : 1;
+    const AlgorithmInfo& info = find_algorithm(item.algorithm);
+    const bool all = info.hardware == Hardware::cuda || info.method == Method::closed_form;
+    return all ? std::max(1, hardware_threads() / ranks_on_these_cpus) : 1;
   }
   const auto threads = static_cast<int>(item.params.integer("threads"));
   return threads == 0 ? std::max(1, hardware_threads() / ranks_on_these_cpus) : threads;

@@ -16,8 +16,9 @@
 namespace mf {
 
 // Host threads of a case: its parameter `threads` (0: all of the machine); without one, all for an
-// algorithm of the device, which prepares with them, and 1 for the others. All of the machine are
-// shared by the ranks of the case on the same CPUs.
+// algorithm of the device, which prepares with them, and for one in closed form, whose evaluation
+// they are for; 1 for the others. All of the machine are shared by the ranks of the case on the
+// same CPUs.
 int threads_of(const Case& item, int ranks_on_these_cpus = 1);
 
 class PreparedCase {

@@ -331,13 +331,14 @@ TEST(DeviceCase, AFailedDeviceEndsTheRunAndTheSameCommandGoesOn) {
   EXPECT_EQ(again.failed, 1) << "the failed case stands";
 }
 
-TEST(HostThreads, AllForTheDeviceOneForTheCpuUnlessAsked) {
+TEST(HostThreads, AllForTheDeviceOrAClosedFormElseOneUnlessAsked) {
   const Spec spec = spec_from(
       R"({"datasets": ["like:ml-100k"], "algorithms": ["ebgtg", "sgd_serial",
-          {"name": "hogwild", "threads": 3}]})");
+          {"name": "hogwild", "threads": 3}, "popular"]})");
   EXPECT_EQ(threads_of(spec.cases[0]), hardware_threads());
   EXPECT_EQ(threads_of(spec.cases[1]), 1);
   EXPECT_EQ(threads_of(spec.cases[2]), 3);
+  EXPECT_EQ(threads_of(spec.cases[3]), hardware_threads());
 }
 
 }  // namespace
