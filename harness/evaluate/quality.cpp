@@ -196,12 +196,14 @@ RankedItems QualityEvaluator::rank_on_host(const FactorView& model, View<const f
   }
   const AlignedVector<float> items = item_rows(model);
   AlignedVector<float> rows(std::ssize(users) * (f + 1));
-  for (std::int64_t u = 0; u < std::ssize(users); ++u) {
-    float* row = rows.data() + u * (f + 1);
-    std::copy_n(users[u], f, row);
-    row[f] = weight_of_item(model, extra_[u]);
-    users[u] = row;
-  }
+  team.for_chunks(std::ssize(users), 256, [&](std::int64_t begin, std::int64_t end) {
+    for (auto u = begin; u < end; ++u) {
+      float* row = rows.data() + u * (f + 1);
+      std::copy_n(users[u], f, row);
+      row[f] = weight_of_item(model, extra_[u]);
+      users[u] = row;
+    }
+  });
   return rank_items({users, items.data(), f + 1, model.n_items, model.factors + 1}, ranked_, team);
 }
 

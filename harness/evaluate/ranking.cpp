@@ -133,10 +133,13 @@ RankedUsers choose_ranked_users(const Ratings& train, const Ratings* fold_in, co
   out.tie_seed = spec.seed;
   std::vector<Interactions> seen = {{train, positive}};
   if (fold_in != nullptr && fold_in->nnz() > 0) seen.push_back({*fold_in, positive});
-  for (const auto user : out.users) {
-    out.cold.push_back(
-        std::all_of(seen.begin(), seen.end(), [&](auto& part) { return part.count(user) == 0; }));
-  }
+  out.cold.resize(out.users.size());
+  team.for_chunks(out.count(), kUserChunk, [&](std::int64_t begin, std::int64_t end) {
+    for (auto r = begin; r < end; ++r) {
+      out.cold[r] = std::all_of(seen.begin(), seen.end(),
+                                [&](auto& part) { return part.count(out.users[r]) == 0; });
+    }
+  });
   if (validation != nullptr) seen.push_back({*validation, positive});
   out.seen = lists_of(seen, out.users, team);
   out.held_out = lists_of({{test, positive}}, out.users, team);
