@@ -3,50 +3,39 @@
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
 #include <algorithm>
-#include <cstring>
 
+#include "algorithms/core/tile_product.hpp"
 #include "base/clones.hpp"
 
 namespace mf::baseline {
 namespace {
 
-constexpr std::int64_t kLanes = 16;  // of a panel
-constexpr std::int64_t kGroup = 6;   // rows of a register tile: 6 x 16 sums and their operands fit
 constexpr std::int64_t kArea = kBlock * kBlock;
-static_assert(kBlock % kLanes == 0 && kBlock % kGroup == 0);
+static_assert(kBlock % kPanelLanes == 0 && kBlock % kTileRows == 0);
 
-using Lanes = float __attribute__((vector_size(kLanes * sizeof(float))));
 template <class Real>
 using RowMajor = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Block = Eigen::Map<RowMajor<float>, Eigen::Unaligned, Eigen::OuterStride<>>;
 
+const TileMultiply kMultiply = choose_tile_multiply();
+
 // C -= A B^T of blocks: rows of A are kBlock apart, rows of C `stride`; B is packed.
 MF_CLONES void subtract_product(const float* a, const float* b, float* c, std::int64_t stride) {
-  for (std::int64_t panel = 0; panel < kBlock / kLanes; ++panel) {
-    const float* columns = b + panel * kBlock * kLanes;
-    for (std::int64_t i = 0; i < kBlock; i += kGroup) {
-      Lanes sums[kGroup] = {};
-      for (std::int64_t k = 0; k < kBlock; ++k) {
-        Lanes column;
-        std::memcpy(&column, columns + k * kLanes, sizeof(column));
-        for (std::int64_t r = 0; r < kGroup; ++r) sums[r] += a[(i + r) * kBlock + k] * column;
-      }
-      for (std::int64_t r = 0; r < kGroup; ++r) {
-        float* to = c + (i + r) * stride + panel * kLanes;
-        Lanes old;
-        std::memcpy(&old, to, sizeof(old));
-        old -= sums[r];
-        std::memcpy(to, &old, sizeof(old));
-      }
+  float product[kTileRows * kBlock];
+  for (std::int64_t i = 0; i < kBlock; i += kTileRows) {
+    kMultiply({a + i * kBlock, kBlock, 1, b, kBlock, kTileRows, kBlock, product, kBlock});
+    for (std::int64_t r = 0; r < kTileRows; ++r) {
+      float* to = c + (i + r) * stride;
+      for (std::int64_t j = 0; j < kBlock; ++j) to[j] -= product[r * kBlock + j];
     }
   }
 }
 
-// Rows of B, kBlock apart, as panels: of kLanes rows element k side by side.
+// Rows of B, kBlock apart, as panels: of kPanelLanes rows element k side by side.
 void pack(const float* b, float* packed) {
   for (std::int64_t row = 0; row < kBlock; ++row) {
-    float* to = packed + row / kLanes * kBlock * kLanes + row % kLanes;
-    for (std::int64_t k = 0; k < kBlock; ++k) to[k * kLanes] = b[row * kBlock + k];
+    float* to = packed + row / kPanelLanes * kBlock * kPanelLanes + row % kPanelLanes;
+    for (std::int64_t k = 0; k < kBlock; ++k) to[k * kPanelLanes] = b[row * kBlock + k];
   }
 }
 

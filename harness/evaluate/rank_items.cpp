@@ -6,21 +6,18 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <cstring>
 #include <functional>
 #include <limits>
 
-#include "base/host/isa.hpp"
+#include "algorithms/core/tile_product.hpp"
 #include "harness/evaluate/ranking.hpp"
 #include "harness/evaluate/top_items.hpp"
 
 namespace mf {
 namespace {
 
-constexpr int kItemLanes = 32;    // items of a panel
-constexpr int kGroup = 12;        // users whose scores are computed together
 constexpr int kTileUsers = 192;   // of a thread; their best scores stay in the level 2 cache
-constexpr int kBlockItems = 256;  // of which all scores of a group are computed at a time
+constexpr int kBlockItems = 256;  // of which all scores of some users are computed at a time
 static_assert(kBlockItems % kScan == 0);
 
 constexpr double kSureToBeFinite = 1e38;  // no rounding of a sum below it passes the largest float
@@ -33,7 +30,7 @@ float norm_of(const float* row, std::int64_t width) {
   return std::isfinite(norm) ? norm : std::numeric_limits<float>::infinity();
 }
 
-// Panels of kItemLanes items, element k of all of them side by side; zero beyond the last item.
+// Panels of kPanelLanes items, element k of all of them side by side; zero beyond the last item.
 class ItemPanels {
  public:
   ItemPanels(const ScoreRows& rows, ThreadTeam& team)
@@ -53,7 +50,7 @@ class ItemPanels {
       if (at % kBlockItems == 0) norms_.push_back(score_of_order(order_of_key(keys[at])));
     }
     panels_.resize(blocks() * kBlockItems * width_);
-    team.for_chunks(blocks() * kBlockItems / kItemLanes, 8,
+    team.for_chunks(blocks() * kBlockItems / kPanelLanes, 8,
                     [&](std::int64_t begin, std::int64_t end) {
                       for (std::int64_t panel = begin; panel < end; ++panel) fill(rows, panel);
                     });
@@ -72,13 +69,13 @@ class ItemPanels {
 
  private:
   void fill(const ScoreRows& rows, std::int64_t panel) {
-    float* out = panels_.data() + panel * width_ * kItemLanes;
-    for (std::int64_t lane = 0; lane < kItemLanes; ++lane) {
-      const std::int64_t at = panel * kItemLanes + lane;
+    float* out = panels_.data() + panel * width_ * kPanelLanes;
+    for (std::int64_t lane = 0; lane < kPanelLanes; ++lane) {
+      const std::int64_t at = panel * kPanelLanes + lane;
       const bool is_item = at < rows.n_items;
       const float* row = rows.items + (is_item ? items_[at] * rows.item_stride : 0);
       for (std::int64_t k = 0; k < width_; ++k) {
-        out[k * kItemLanes + lane] = is_item ? row[k] : 0.0F;
+        out[k * kPanelLanes + lane] = is_item ? row[k] : 0.0F;
       }
     }
   }
@@ -88,57 +85,6 @@ class ItemPanels {
   AlignedVector<float> panels_;
 };
 
-// The first n_users or more of kGroup users, element k of all of them side by side, and a block of
-// items; rows of scores are kBlockItems apart.
-struct Product {
-  const float* users;
-  int n_users;
-  const float* panels;
-  std::int64_t width;
-  float* scores;
-};
-
-// kUsers x kVectors sums stay in registers.
-template <int kBytes, int kUsers, int kVectors>
-[[gnu::always_inline]] inline void multiply(const Product of) {
-  using Lanes [[gnu::vector_size(kBytes)]] = float;
-  constexpr int kWide = kBytes / sizeof(float);
-  for (int at = 0; at < kBlockItems; at += kVectors * kWide) {
-    const float* items = of.panels + at / kItemLanes * of.width * kItemLanes + at % kItemLanes;
-    for (int user = 0; user < of.n_users; user += kUsers) {
-      Lanes sum[kUsers][kVectors] = {};
-      for (std::int64_t k = 0; k < of.width; ++k) {
-        Lanes item[kVectors];
-        for (int v = 0; v < kVectors; ++v) {
-          std::memcpy(&item[v], items + k * kItemLanes + v * kWide, kBytes);
-        }
-        for (int u = 0; u < kUsers; ++u) {
-          for (int v = 0; v < kVectors; ++v) sum[u][v] += of.users[k * kGroup + user + u] * item[v];
-        }
-      }
-      for (int u = 0; u < kUsers; ++u) {
-        float* to = of.scores + (user + u) * kBlockItems + at;
-        for (int v = 0; v < kVectors; ++v) std::memcpy(to + v * kWide, &sum[u][v], kBytes);
-      }
-    }
-  }
-}
-
-void multiply_plain(const Product of) { multiply<16, 4, 2>(of); }
-#ifdef __x86_64__
-#define MF_TARGET(isa) __attribute__((target(isa)))
-MF_TARGET("avx2,fma") void multiply_avx2(const Product of) { multiply<32, 6, 2>(of); }
-MF_TARGET("avx512f") void multiply_avx512(const Product of) { multiply<64, 12, 2>(of); }
-#endif
-
-auto choose_multiply() {
-#ifdef __x86_64__
-  if (has(Isa::avx512)) return multiply_avx512;
-  if (has(Isa::avx2)) return multiply_avx2;
-#endif
-  return multiply_plain;
-}
-
 // One thread's tile of users.
 class Tile {
  public:
@@ -146,8 +92,8 @@ class Tile {
       : rows_(rows),
         users_(users),
         items_(items),
-        packed_(std::int64_t{kGroup} * rows.width, 0.0F),
-        scores_(std::int64_t{kGroup} * kBlockItems),
+        packed_(kTileRows * (rows.width + 16), 0.0F),
+        scores_(std::int64_t{kTileRows} * kBlockItems),
         all_(kTileUsers) {}
 
   // Users [begin, end), kTileUsers at most. Returns whether all scores are finite.
@@ -159,8 +105,8 @@ class Tile {
       std::erase_if(live_, [&](const User* one) {
         return one->norm * items_.norm(block) * slack_ + kTiny < one->top.least();
       });
-      for (std::int64_t at = 0; at < std::ssize(live_); at += kGroup) {
-        const auto n = std::min<std::int64_t>(kGroup, std::ssize(live_) - at);
+      for (std::int64_t at = 0; at < std::ssize(live_); at += kTileRows) {
+        const auto n = std::min<std::int64_t>(kTileRows, std::ssize(live_) - at);
         finite = score(block, {live_.data() + at, n}) && finite;
       }
     }
@@ -193,11 +139,12 @@ class Tile {
 
   bool score(std::int64_t block, View<User* const> group) {
     const std::int64_t width = rows_.width;
+    const std::int64_t apart = width + 16;  // rows a power of two apart would share cache sets
     for (std::int64_t u = 0; u < group.size(); ++u) {
-      for (std::int64_t k = 0; k < width; ++k) packed_[k * kGroup + u] = group[u]->row[k];
+      std::copy_n(group[u]->row, width, packed_.data() + u * apart);
     }
-    multiply_({packed_.data(), static_cast<int>(group.size()), items_.of_block(block), width,
-               scores_.data()});
+    multiply_({packed_.data(), apart, 1, items_.of_block(block), width,
+               static_cast<int>(group.size()), kBlockItems, scores_.data(), kBlockItems});
     const auto items = items_.items(block);
     bool finite = true;
     for (std::int64_t u = 0; u < group.size(); ++u) {
@@ -217,7 +164,7 @@ class Tile {
   // kTiny.
   static constexpr double kTiny = 1e-38;
   const double slack_ = 1 + 2e-7 * (rows_.width + 8.0);
-  const decltype(choose_multiply()) multiply_ = choose_multiply();
+  const TileMultiply multiply_ = choose_tile_multiply();
   AlignedVector<float> packed_, scores_;  // of a group of users
   AlignedVector<std::int32_t> seen_;
   std::vector<User> all_;
