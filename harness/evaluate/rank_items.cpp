@@ -16,7 +16,7 @@
 namespace mf {
 namespace {
 
-constexpr int kTileUsers = 192;   // of a thread; their best scores stay in the level 2 cache
+constexpr int kTileUsers = 192;   // of a tile, at most; their best scores stay in the level 2 cache
 constexpr int kBlockItems = 256;  // of which all scores of some users are computed at a time
 static_assert(kBlockItems % kScan == 0);
 
@@ -30,80 +30,59 @@ float norm_of(const float* row, std::int64_t width) {
   return std::isfinite(norm) ? norm : std::numeric_limits<float>::infinity();
 }
 
-// Panels of kPanelLanes items, element k of all of them side by side; zero beyond the last item.
-class ItemPanels {
- public:
-  ItemPanels(const ScoreRows& rows, ThreadTeam& team)
-      : width_(rows.width), n_items_(rows.n_items), places_(n_items_) {
+// The longest rows first, in panels of kPanelLanes items; zero beyond the last item.
+struct SortedItems {
+  SortedItems(const ScoreRows& rows, ThreadTeam& team) : places(rows.n_items) {
     AlignedVector<RankKey> keys(rows.n_items);
     team.for_chunks(rows.n_items, 256, [&](std::int64_t begin, std::int64_t end) {
       for (auto i = begin; i < end; ++i) {
-        const float norm = norm_of(rows.items + i * rows.item_stride, width_);
+        const float norm = norm_of(rows.items + i * rows.item_stride, rows.width);
         keys[i] = first_key(score_order(norm)) | static_cast<std::uint32_t>(i);
       }
     });
     std::sort(keys.begin(), keys.end(), std::greater());
-    items_.resize(blocks() * kBlockItems, 0);
     for (std::int64_t at = 0; at < rows.n_items; ++at) {
-      items_[at] = static_cast<std::int32_t>(keys[at]);
-      places_[items_[at]] = static_cast<std::int32_t>(at);
-      if (at % kBlockItems == 0) norms_.push_back(score_of_order(order_of_key(keys[at])));
+      order.push_back(static_cast<std::int32_t>(keys[at]));
+      places[order.back()] = static_cast<std::int32_t>(at);
+      if (at % kBlockItems == 0) norms.push_back(score_of_order(order_of_key(keys[at])));
     }
-    panels_.resize(blocks() * kBlockItems * width_);
-    team.for_chunks(blocks() * kBlockItems / kPanelLanes, 8,
-                    [&](std::int64_t begin, std::int64_t end) {
-                      for (std::int64_t panel = begin; panel < end; ++panel) fill(rows, panel);
-                    });
-  }
-  std::int64_t blocks() const { return (n_items_ + kBlockItems - 1) / kBlockItems; }
-  const float* of_block(std::int64_t block) const {
-    return panels_.data() + block * kBlockItems * width_;
-  }
-  // The largest norm from here on.
-  double norm(std::int64_t block) const { return norms_[block]; }
-  View<const std::int32_t> items(std::int64_t block) const {
-    const std::int64_t first = block * kBlockItems;
-    return View<const std::int32_t>(items_).part(first, std::min(first + kBlockItems, n_items_));
-  }
-  std::int32_t place_of(std::int32_t item) const { return places_[item]; }
-
- private:
-  void fill(const ScoreRows& rows, std::int64_t panel) {
-    float* out = panels_.data() + panel * width_ * kPanelLanes;
-    for (std::int64_t lane = 0; lane < kPanelLanes; ++lane) {
-      const std::int64_t at = panel * kPanelLanes + lane;
-      const bool is_item = at < rows.n_items;
-      const float* row = rows.items + (is_item ? items_[at] * rows.item_stride : 0);
-      for (std::int64_t k = 0; k < width_; ++k) {
-        out[k * kPanelLanes + lane] = is_item ? row[k] : 0.0F;
+    order.resize(std::ssize(norms) * kBlockItems, 0);
+    panels.resize(std::ssize(order) * rows.width);
+    std::fill(panels.begin() + rows.n_items / kPanelLanes * kPanelLanes * rows.width, panels.end(),
+              0.0F);
+    team.for_chunks(rows.n_items, kPanelLanes, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t at = begin; at < end; ++at) {
+        const float* row = rows.items + order[at] * rows.item_stride;
+        float* to = panels.data() + begin * rows.width + at - begin;
+        for (std::int64_t k = 0; k < rows.width; ++k) to[k * kPanelLanes] = row[k];
       }
-    }
+    });
   }
-  std::int64_t width_, n_items_;
-  AlignedVector<std::int32_t> items_, places_;  // in that order, and back
-  std::vector<float> norms_;
-  AlignedVector<float> panels_;
+  View<const std::int32_t> of_block(std::int64_t block) const {
+    const std::int64_t first = block * kBlockItems;
+    return View<const std::int32_t>(order).part(first,
+                                                std::min(first + kBlockItems, std::ssize(places)));
+  }
+
+  AlignedVector<std::int32_t> order, places;  // the item at a place, the place of an item
+  std::vector<double> norms;                  // of a block and all behind it, the largest
+  AlignedVector<float> panels;
 };
 
 // One thread's tile of users.
 class Tile {
  public:
-  Tile(const ScoreRows& rows, const RankedUsers& users, const ItemPanels& items)
-      : rows_(rows),
-        users_(users),
-        items_(items),
-        packed_(kTileRows * (rows.width + 16), 0.0F),
-        scores_(std::int64_t{kTileRows} * kBlockItems),
-        all_(kTileUsers) {}
+  Tile(const ScoreRows& rows, const RankedUsers& users, const SortedItems& items)
+      : rows_(rows), users_(users), items_(items), packed_(kTileRows * apart_, 0.0F) {}
 
   // Users [begin, end), kTileUsers at most. Returns whether all scores are finite.
   bool run(std::int64_t begin, std::int64_t end, RankedItems& out,
            AlignedVector<std::int32_t>* top) {
     start(begin, end);
     bool finite = true;
-    for (std::int64_t block = 0; block < items_.blocks() && !live_.empty(); ++block) {
+    for (std::int64_t block = 0; block < std::ssize(items_.norms) && !live_.empty(); ++block) {
       std::erase_if(live_, [&](const User* one) {
-        return one->norm * items_.norm(block) * slack_ + kTiny < one->top.least();
+        return one->norm * items_.norms[block] * slack_ + kTiny < one->top.least();
       });
       for (std::int64_t at = 0; at < std::ssize(live_); at += kTileRows) {
         const auto n = std::min<std::int64_t>(kTileRows, std::ssize(live_) - at);
@@ -130,7 +109,7 @@ class Tile {
       one.row = rows_.users[r];
       one.norm = norm_of(one.row, rows_.width);
       std::int32_t* const first = to;
-      for (const auto item : users_.seen[r]) *to++ = items_.place_of(item);
+      for (const auto item : users_.seen[r]) *to++ = items_.places[item];
       std::sort(first, to);
       one.top.start(users_.tie_key(r), {first, to - first});
       live_.push_back(&one);
@@ -138,36 +117,37 @@ class Tile {
   }
 
   bool score(std::int64_t block, View<User* const> group) {
-    const std::int64_t width = rows_.width;
-    const std::int64_t apart = width + 16;  // rows a power of two apart would share cache sets
+    const std::int64_t width = rows_.width, first = block * kBlockItems;
     for (std::int64_t u = 0; u < group.size(); ++u) {
-      std::copy_n(group[u]->row, width, packed_.data() + u * apart);
+      std::copy_n(group[u]->row, width, packed_.data() + u * apart_);
     }
-    multiply_({packed_.data(), apart, 1, items_.of_block(block), width,
+    multiply_({packed_.data(), apart_, 1, items_.panels.data() + first * width, width,
                static_cast<int>(group.size()), kBlockItems, scores_.data(), kBlockItems});
-    const auto items = items_.items(block);
+    const auto items = items_.of_block(block);
     bool finite = true;
     for (std::int64_t u = 0; u < group.size(); ++u) {
       float* scores = scores_.data() + u * kBlockItems;
-      if (!(group[u]->norm * items_.norm(block) < kSureToBeFinite)) {
+      if (!(group[u]->norm * items_.norms[block] < kSureToBeFinite)) {
         finite = are_finite({scores, items.size()}) && finite;
       }
-      group[u]->top.add_unseen(scores, items, block * kBlockItems);
+      group[u]->top.add_unseen(scores, items, first);
     }
     return finite;
   }
 
   const ScoreRows& rows_;
   const RankedUsers& users_;
-  const ItemPanels& items_;
+  const SortedItems& items_;
   // A score that is computed exceeds the product of the norms by less than this, relatively, or by
   // kTiny.
   static constexpr double kTiny = 1e-38;
   const double slack_ = 1 + 2e-7 * (rows_.width + 8.0);
   const TileMultiply multiply_ = choose_tile_multiply();
-  AlignedVector<float> packed_, scores_;  // of a group of users
+  const std::int64_t apart_ = rows_.width + 16;  // a power of two would share cache sets
+  AlignedVector<float> packed_;                  // rows of the users who are scored together
+  AlignedVector<float> scores_ = AlignedVector<float>(kTileRows * kBlockItems);
   AlignedVector<std::int32_t> seen_;
-  std::vector<User> all_;
+  std::vector<User> all_ = std::vector<User>(kTileUsers);
   std::vector<User*> live_;  // who need more items
 };
 
@@ -176,14 +156,14 @@ class Tile {
 RankedItems rank_items(const ScoreRows& rows, const RankedUsers& users, ThreadTeam& team,
                        AlignedVector<std::int32_t>* top) {
   RankedItems out = no_ranks(users, top);
-  const ItemPanels items(rows, team);
-  const std::int64_t tiles = (users.count() + kTileUsers - 1) / kTileUsers;
+  const SortedItems items(rows, team);
   std::atomic<bool> finite = true;
   WatchedWork work = watched_ranking(users);
-  team.for_chunks(tiles, 1, [&](std::int64_t t, std::int64_t) {
+  const auto share = users.count() / (4 * team.size());  // so that all threads end together
+  const auto tile = std::clamp<std::int64_t>(share, kTileRows, kTileUsers);
+  team.for_chunks(users.count(), tile, [&](std::int64_t begin, std::int64_t end) {
     if (!work.goes_on()) return;
-    const std::int64_t end = std::min((t + 1) * kTileUsers, users.count());
-    if (!Tile(rows, users, items).run(t * kTileUsers, end, out, top)) finite = false;
+    if (!Tile(rows, users, items).run(begin, end, out, top)) finite = false;
   });
   out.finite = finite;
   return out;
