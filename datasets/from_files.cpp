@@ -151,44 +151,41 @@ class SourceReader {
   }
 
   void read_parts() {
-    if (source_.files.size() == 1) {
-      data_.ratings = one(source_.files.front(), &data_.times);
-      if (source_.probe) {
-        data_.parts = netflix_probe_parts(data_.ratings, source_.probe->path, threads_);
-      }
-      return;
-    }
+    const auto policy = parse_duplicate_policy(source_.duplicates);
     std::vector<GivenPart> parts;
-    for (const auto& file : source_.files) parts.push_back({file.part, file.path, one(file)});
+    for (const auto& file : source_.files) parts.push_back({file.part, file.path, raw_of(file)});
     const auto start = Clock::now();
-    JoinedParts joined = join_parts(parts, threads_, source_.name);
-    data_.ratings = std::move(joined.ratings);
-    const Part first = source_.files.front().part;
-    const bool one_part = std::ranges::all_of(
-        source_.files, [&](const SourceFile& file) { return file.part == first; });
-    if (!one_part) data_.parts = std::move(joined.labels);
-    data_.load.matrix += seconds_since(start);
+    DuplicateReport report;
+    if (parts.size() == 1) {
+      RawRatings& raw = parts.front().raw;
+      TimedIds timed;
+      if (source_.times) timed = {raw.users, raw.items, std::move(raw.times)};
+      const std::string& path = parts.front().name;
+      data_.ratings = make_ratings(std::move(raw), policy, threads_, path, &report);
+      if (source_.times) data_.times = times_of(std::move(timed), data_.ratings, threads_, path);
+    } else {
+      JoinedParts joined = join_parts(std::move(parts), policy, threads_, source_.name, &report);
+      data_.ratings = std::move(joined.ratings);
+      const Part first = source_.files.front().part;
+      const bool one_part = std::ranges::all_of(
+          source_.files, [&](const SourceFile& file) { return file.part == first; });
+      if (!one_part) data_.parts = std::move(joined.labels);
+    }
+    data_.info.duplicate_pairs = report.pairs;
+    data_.load.matrix = seconds_since(start);
+    if (source_.probe)
+      data_.parts = netflix_probe_parts(data_.ratings, source_.probe->path, threads_);
   }
 
-  // `times`, if given, gets the times of the ratings, if the source asks for them.
-  Ratings one(const SourceFile& file, RatingTimes* times = nullptr) {
+  RawRatings raw_of(const SourceFile& file) {
     ReadOptions options = read_options(source_, file);
     options.threads = threads_;
-    options.times = source_.times && times != nullptr;
+    options.times = source_.times && source_.files.size() == 1;
     options.on_content = [&](const Bytes& content) { hashes_.on_content(file.path, content); };
-    const auto policy = parse_duplicate_policy(source_.duplicates);
     const auto start = Clock::now();
     RawRatings raw = read_ratings(file.path, options);
-    const auto read = Clock::now();
-    TimedIds timed;
-    if (options.times) timed = {raw.users, raw.items, std::move(raw.times)};
-    DuplicateReport report;
-    Ratings ratings = make_ratings(std::move(raw), policy, threads_, file.path, &report);
-    if (options.times) *times = times_of(std::move(timed), ratings, threads_, file.path);
-    data_.info.duplicate_pairs += report.pairs;
-    data_.load.read += std::chrono::duration<double>(read - start).count();
-    data_.load.matrix += seconds_since(read);
-    return ratings;
+    data_.load.read += seconds_since(start);
+    return raw;
   }
 
   const Source& source_;

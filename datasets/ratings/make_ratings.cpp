@@ -2,7 +2,7 @@
 //
 // Ids become dense indices and a stable sort by user and item makes the rows. Its peak is 20 bytes
 // a rating, the arrays that came in and an entry for each; 24 if entries are long or pairs occur
-// twice.
+// twice. The number of its file is another byte.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -13,7 +13,7 @@
 #include "base/error.hpp"
 #include "base/host/pages.hpp"
 #include "datasets/ratings/ids/id_index.hpp"
-#include "datasets/ratings/ratings.hpp"
+#include "datasets/ratings/rating_files.hpp"
 #include "datasets/ratings/sort/bucket_sort.hpp"
 
 namespace mf {
@@ -61,20 +61,89 @@ bool strictly_sorted(const RawRatings& raw, ThreadTeam& team) {
   return std::all_of(sorted.begin(), sorted.end(), [](std::uint8_t s) { return s == 1; });
 }
 
-// Pairs that occur more than once, in sorted ratings.
+// Pairs that occur more than once, in sorted ratings; a pair's are in the order of their files.
 class Duplicates {
  public:
-  Duplicates(const RawRatings& raw, View<const std::int64_t> offsets)
-      : raw_(raw), offsets_(offsets), runs_(cut_rows(offsets, 1 << 16)) {}
+  struct Found {
+    DuplicateReport report;
+    std::int64_t shared = 0;  // pairs in more than one file
+  };
 
-  // The end of the group of equal pairs that starts at i, in a row that ends at row_end.
-  std::int64_t group_end(std::int64_t i, std::int64_t row_end) const {
-    std::int64_t j = i + 1;
-    while (j < row_end && raw_.items[j] == raw_.items[i]) ++j;
-    return j;
+  Duplicates(const RawRatings& raw, View<const std::uint8_t> file_of,
+             View<const std::int64_t> offsets)
+      : raw_(raw), file_of_(file_of), offsets_(offsets), runs_(cut_rows(offsets, 1 << 16)) {}
+
+  // Counts duplicates and writes the number of distinct pairs of user u into distinct[u + 1].
+  Found count(View<std::int64_t> distinct, ThreadTeam& team) const {
+    std::vector<Found> of_runs(runs_.size());
+    for_runs(team, [&](std::int64_t run, std::int64_t first, std::int64_t end) {
+      Found found;
+      std::fill(distinct.begin() + first + 1, distinct.begin() + end + 1, 0);
+      for_groups(first, end, [&](std::int64_t u, std::int64_t i, std::int64_t next) {
+        ++distinct[u + 1];
+        found.report.pairs += next - i > 1;
+        found.report.dropped += next - i - 1;
+        found.shared += file(i) != file(next - 1);
+      });
+      of_runs[run] = found;
+    });
+    Found total;
+    for (const auto& found : of_runs) {
+      total.report.pairs += found.report.pairs;
+      total.report.dropped += found.report.dropped;
+      total.shared += found.shared;
+    }
+    return total;
   }
 
-  // Calls body(first_user, end_user) for runs of whole rows, in parallel.
+  // Writes one rating a pair to `out`, rows at new_offsets, and the number of its file.
+  void resolve(DuplicatePolicy policy, View<const std::int64_t> new_offsets, RawRatings& out,
+               View<std::uint8_t> out_file_of, ThreadTeam& team) const {
+    for_runs(team, [&](std::int64_t, std::int64_t first, std::int64_t end) {
+      std::int64_t to = new_offsets[first];
+      for_groups(first, end, [&](std::int64_t, std::int64_t i, std::int64_t next) {
+        out.users[to] = raw_.users[i];
+        out.items[to] = raw_.items[i];
+        out.values[to] = value_of(policy, i, next);
+        if (!out_file_of.empty()) out_file_of[to] = file_of_[i];
+        ++to;
+      });
+    });
+  }
+
+  // The ratings [begin, end) of one pair.
+  struct Group {
+    std::int64_t begin = 0, end = 0;
+  };
+  // The first group for which `is_wanted`, and how many there are.
+  template <class Wanted>
+  std::pair<Group, std::int64_t> first_of(const Wanted& is_wanted) const {
+    std::pair<Group, std::int64_t> found;
+    for_groups(0, offsets_.size() - 1, [&](std::int64_t, std::int64_t i, std::int64_t next) {
+      if (is_wanted(Group{i, next}) && found.second++ == 0) found.first = {i, next};
+    });
+    return found;
+  }
+
+  // The number of the rating's file.
+  std::uint8_t file(std::int64_t i) const { return file_of_.empty() ? 0 : file_of_[i]; }
+
+ private:
+  // Calls body(user, begin, end) for each group of equal pairs of these rows.
+  template <class Body>
+  void for_groups(std::int64_t first_user, std::int64_t end_user, const Body& body) const {
+    for (std::int64_t u = first_user; u < end_user; ++u) {
+      const std::int64_t row_end = offsets_[u + 1];
+      for (std::int64_t i = offsets_[u]; i < row_end;) {
+        std::int64_t next = i + 1;
+        while (next < row_end && raw_.items[next] == raw_.items[i]) ++next;
+        body(u, i, next);
+        i = next;
+      }
+    }
+  }
+
+  // Calls body(run, first_user, end_user) for runs of whole rows, in parallel.
   template <class Body>
   void for_runs(ThreadTeam& team, const Body& body) const {
     team.for_chunks(std::ssize(runs_) - 1, 1, [&](std::int64_t r, std::int64_t) {
@@ -82,63 +151,6 @@ class Duplicates {
     });
   }
 
-  // Counts duplicates and writes the number of distinct pairs of user u into distinct[u + 1].
-  DuplicateReport count(View<std::int64_t> distinct, ThreadTeam& team) const {
-    std::vector<DuplicateReport> reports(runs_.size());
-    for_runs(team, [&](std::int64_t run, std::int64_t first, std::int64_t end) {
-      DuplicateReport report;
-      for (std::int64_t u = first; u < end; ++u) {
-        const std::int64_t row_end = offsets_[u + 1];
-        std::int64_t groups = 0;
-        for (std::int64_t i = offsets_[u]; i < row_end; ++groups) {
-          const std::int64_t next = group_end(i, row_end);
-          report.pairs += next - i > 1;
-          i = next;
-        }
-        distinct[u + 1] = groups;
-        report.dropped += offsets_[u + 1] - offsets_[u] - groups;
-      }
-      reports[run] = report;
-    });
-    DuplicateReport total;
-    for (const auto& report : reports) {
-      total.pairs += report.pairs;
-      total.dropped += report.dropped;
-    }
-    return total;
-  }
-
-  // Writes one rating a pair to `out`, rows at new_offsets.
-  void resolve(DuplicatePolicy policy, View<const std::int64_t> new_offsets, RawRatings& out,
-               ThreadTeam& team) const {
-    for_runs(team, [&](std::int64_t, std::int64_t first, std::int64_t end) {
-      std::int64_t to = new_offsets[first];
-      for (std::int64_t u = first; u < end; ++u) {
-        const std::int64_t row_end = offsets_[u + 1];
-        for (std::int64_t i = offsets_[u]; i < row_end; ++to) {
-          const std::int64_t next = group_end(i, row_end);
-          out.users[to] = raw_.users[i];
-          out.items[to] = raw_.items[i];
-          out.values[to] = value_of(policy, i, next);
-          i = next;
-        }
-      }
-    });
-  }
-
-  // The first group of more than one, as [begin, end). There must be one.
-  std::pair<std::int64_t, std::int64_t> first_group() const {
-    for (std::int64_t u = 0;; ++u) {
-      const std::int64_t row_end = offsets_[u + 1];
-      for (std::int64_t i = offsets_[u]; i < row_end;) {
-        const std::int64_t next = group_end(i, row_end);
-        if (next - i > 1) return {i, next};
-        i = next;
-      }
-    }
-  }
-
- private:
   float value_of(DuplicatePolicy policy, std::int64_t begin, std::int64_t end) const {
     const float* const first = raw_.values.data() + begin;
     const float* const last = raw_.values.data() + end;
@@ -152,38 +164,66 @@ class Duplicates {
   }
 
   const RawRatings& raw_;
+  View<const std::uint8_t> file_of_;
   View<const std::int64_t> offsets_;
   std::vector<std::int32_t> runs_;
 };
 
 [[noreturn]] void fail_duplicate(const Duplicates& duplicates, const Ratings::Arrays& arrays,
-                                 const RawRatings& raw, const DuplicateReport& report,
-                                 const std::string& name) {
-  const auto [begin, end] = duplicates.first_group();
+                                 const RawRatings& raw, const RatingFiles& files) {
+  using Group = Duplicates::Group;
+  const auto [first, any] = duplicates.first_of([](Group g) { return g.end - g.begin > 1; });
+  const std::uint8_t file = duplicates.file(first.begin);
+  const auto [group, count] = duplicates.first_of(
+      [&](Group g) { return g.end - g.begin > 1 && duplicates.file(g.begin) == file; });
   fail(ErrorKind::data,
        "{}: found {} ratings of user {} and item {} ({} in all), expected every pair once; set "
        "duplicates to \"last\", \"mean\", \"sum\" or \"max\" to resolve them",
-       name, end - begin, id_text(arrays.user_names, arrays.user_ids, raw.users[begin]),
-       id_text(arrays.item_names, arrays.item_ids, raw.items[begin]),
-       counted(report.pairs, "such pair"));
+       files.names[file], group.end - group.begin,
+       id_text(arrays.user_names, arrays.user_ids, raw.users[group.begin]),
+       id_text(arrays.item_names, arrays.item_ids, raw.items[group.begin]),
+       counted(count, "such pair"));
+}
+
+[[noreturn]] void fail_shared(const Duplicates& duplicates, const Ratings::Arrays& arrays,
+                              const RawRatings& raw, const RatingFiles& files) {
+  using Group = Duplicates::Group;
+  const auto files_of = [&](Group g) {
+    const std::uint8_t first = duplicates.file(g.begin);
+    while (g.begin < g.end - 1 && duplicates.file(g.begin) == first) ++g.begin;
+    return std::pair(first, duplicates.file(g.begin));
+  };
+  const auto [first, any] =
+      duplicates.first_of([&](Group g) { return files_of(g).first != files_of(g).second; });
+  const auto both = files_of(first);
+  const auto [group, count] = duplicates.first_of([&](Group g) { return files_of(g) == both; });
+  fail(ErrorKind::data,
+       "user {}, item {} is in both {} and {} ({}); remove {} from one of them: a test part that "
+       "was trained on measures nothing",
+       id_text(arrays.user_names, arrays.user_ids, raw.users[group.begin]),
+       id_text(arrays.item_names, arrays.item_ids, raw.items[group.begin]), files.names[both.first],
+       files.names[both.second], counted(count, "such pair"), count == 1 ? "it" : "them");
 }
 
 // Leaves one rating a pair, or throws.
-DuplicateReport resolve(RawRatings& raw, Ratings::Arrays& arrays, DuplicatePolicy policy,
-                        ThreadTeam& team, const std::string& name) {
-  const Duplicates duplicates(raw, arrays.user_offsets);
+DuplicateReport resolve(RawRatings& raw, RatingFiles& files, Ratings::Arrays& arrays,
+                        DuplicatePolicy policy, ThreadTeam& team) {
+  const Duplicates duplicates(raw, files.of, arrays.user_offsets);
   AlignedVector<std::int64_t> offsets(std::ssize(arrays.user_offsets));
   offsets[0] = 0;
-  const DuplicateReport found = duplicates.count(offsets, team);
-  if (policy == DuplicatePolicy::error) fail_duplicate(duplicates, arrays, raw, found, name);
+  const Duplicates::Found found = duplicates.count(offsets, team);
+  if (found.shared > 0) fail_shared(duplicates, arrays, raw, files);
+  if (policy == DuplicatePolicy::error) fail_duplicate(duplicates, arrays, raw, files);
   for (std::int64_t u = 1; u < std::ssize(offsets); ++u) offsets[u] += offsets[u - 1];
   RawRatings distinct;
   resize(distinct, offsets.back());
-  duplicates.resolve(policy, offsets, distinct, team);
+  AlignedVector<std::uint8_t> file_of(files.of.empty() ? 0 : offsets.back());
+  duplicates.resolve(policy, offsets, distinct, file_of, team);
   give_back(raw, team);
   raw = std::move(distinct);
+  files.of = std::move(file_of);
   arrays.user_offsets = std::move(offsets);
-  return found;
+  return found.report;
 }
 
 // Renumbers rows of names, some of which may not occur, among the occurring ones.
@@ -195,8 +235,8 @@ void keep_names(const IdNames& names, AlignedVector<std::int32_t>& ids, IdNames&
 
 }  // namespace
 
-Ratings make_ratings(RawRatings raw, DuplicatePolicy policy, int threads, const std::string& name,
-                     DuplicateReport* report) {
+Ratings make_ratings(RawRatings raw, RatingFiles& files, DuplicatePolicy policy, int threads,
+                     const std::string& name, DuplicateReport* report) {
   if (raw.users.size() != raw.values.size() || raw.items.size() != raw.values.size()) {
     fail(ErrorKind::data, "{}: found {} users, {} items and {} ratings, expected as many of each",
          name, raw.users.size(), raw.items.size(), raw.values.size());
@@ -212,17 +252,25 @@ Ratings make_ratings(RawRatings raw, DuplicatePolicy policy, int threads, const 
   keep_names(raw.item_names, arrays.item_ids, arrays.item_names);
   replace_ids(raw.users, users, team);
   arrays.user_offsets = key_offsets(raw.users, users.size(), team);
+  const MutableColumns all{raw.users.data(), raw.items.data(), raw.values.data(),
+                           files.of.empty() ? nullptr : files.of.data()};
   if (strictly_sorted(raw, team)) {
     replace_ids(raw.items, items, team);
-  } else if (const MutableColumns all{raw.users.data(), raw.items.data(), raw.values.data()};
-             !sort_pairs({all.row, all.column, all.value}, arrays.user_offsets, items, all, team)) {
-    const DuplicateReport found = resolve(raw, arrays, policy, team, name);
+  } else if (!sort_pairs({all.row, all.column, all.value, all.file}, arrays.user_offsets, items,
+                         std::ssize(files.names), all, team)) {
+    const DuplicateReport found = resolve(raw, files, arrays, policy, team);
     if (report != nullptr) *report = found;
   }
   arrays.users = std::move(raw.users);
   arrays.items = std::move(raw.items);
   arrays.values = std::move(raw.values);
   return Ratings(std::move(arrays));
+}
+
+Ratings make_ratings(RawRatings raw, DuplicatePolicy policy, int threads, const std::string& name,
+                     DuplicateReport* report) {
+  RatingFiles one{{name}, {}};
+  return make_ratings(std::move(raw), one, policy, threads, name, report);
 }
 
 }  // namespace mf

@@ -1,6 +1,7 @@
 // Train, test and validation parts that come as files of their own, put together into one matrix.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,7 @@ namespace mf {
 struct GivenPart {
   Part label = kTrain;
   std::string name;  // for messages
-  Ratings ratings;   // canonical, over its own users and items
+  RawRatings raw;    // without times
 };
 
 struct JoinedParts {
@@ -20,8 +21,10 @@ struct JoinedParts {
   AlignedVector<std::uint8_t> labels;  // nnz
 };
 
-// One matrix over the users and items of all parts. Throws Error(data) naming the pair, in original
-// ids, that two parts have in common. `name` is for messages.
-JoinedParts join_parts(const std::vector<GivenPart>& parts, int threads, const std::string& name);
+// One matrix over the users and items of all parts, of which there are at most 256. The policy
+// holds within a part. Throws Error(data) naming the pair, in original ids, that two parts have in
+// common. `name` is for messages. Its peak is that of make_ratings() and a byte a rating.
+JoinedParts join_parts(std::vector<GivenPart> parts, DuplicatePolicy policy, int threads,
+                       const std::string& name, DuplicateReport* report = nullptr);
 
 }  // namespace mf

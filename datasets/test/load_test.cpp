@@ -170,6 +170,37 @@ TEST_F(Load, APairInTrainAndTestIsAnError) {
   EXPECT_HAS(error.what(),
              "user 1, item 2 is in both " + (data_ / "a.csv") + " and " + (data_ / "b.csv"));
   EXPECT_HAS(error.what(), "2 such pairs");
+  // Of three files, the two that have it are named.
+  write_file(data_ / "b.csv", "user,item,rating\n1,4,4\n3,7,5\n");
+  write_file(data_ / "c.csv", "user,item,rating\n9,9,4\n3,7,1\n3,7,2\n");
+  const auto three =
+      parse(R"({"train": ")" + (data_ / "a.csv") + R"(", "test": ")" + (data_ / "b.csv") +
+            R"(", "validation": ")" + (data_ / "c.csv") + R"(", "duplicates": "last"})");
+  EXPECT_HAS(error_of([&] { load_dataset(three, 1); }).what(),
+             "user 3, item 7 is in both " + (data_ / "b.csv") + " and " + (data_ / "c.csv") +
+                 " (1 such pair); remove it");
+}
+
+TEST_F(Load, APairTwiceInOnePart) {
+  write_file(data_ / "a.csv", "user,item,rating\n5,6,1\n1,2,2\n9,4,3\n1,2,3\n");
+  write_file(data_ / "b.csv", "user,item,rating\n1,4,4\n3,1,5\n1,4,1\n2,2,1\n2,2,1\n2,2,4\n");
+  const auto request = [&](const std::string& policy) {
+    return parse(R"({"train": ")" + (data_ / "a.csv") + R"(", "test": ")" + (data_ / "b.csv") +
+                 R"(", "duplicates": ")" + policy + R"("})");
+  };
+  const Table expected = {{{1, 2}, {5.0F, kTrain}}, {{1, 4}, {5.0F, kTest}},
+                          {{2, 2}, {6.0F, kTest}},  {{3, 1}, {5.0F, kTest}},
+                          {{5, 6}, {1.0F, kTrain}}, {{9, 4}, {3.0F, kTrain}}};
+  for (const int threads : {1, 3}) {
+    const Dataset data = load_dataset(request("sum"), threads);
+    EXPECT_EQ(table_of(data), expected);
+    EXPECT_EQ(data.info.duplicate_pairs, 3);
+  }
+  EXPECT_HAS(error_of([&] { load_dataset(request("error"), 1); }).what(),
+             (data_ / "a.csv") + ": found 2 ratings of user 1 and item 2 (1 such pair in all)");
+  write_file(data_ / "a.csv", "user,item,rating\n5,6,1\n");
+  EXPECT_HAS(error_of([&] { load_dataset(request("error"), 1); }).what(),
+             (data_ / "b.csv") + ": found 2 ratings of user 1 and item 4 (2 such pairs in all)");
 }
 
 TEST_F(Load, AMissingFileIsNamed) {
@@ -450,11 +481,10 @@ TEST(JoinParts, SameForAnyNumberOfThreads) {
         raw.values.push_back(static_cast<float>((user + item) % 5 + 1));
       }
     }
-    parts.push_back({static_cast<Part>(p), "part " + std::to_string(p),
-                     make_ratings(std::move(raw), DuplicatePolicy::error, 2, "part")});
+    parts.push_back({static_cast<Part>(p), "part " + std::to_string(p), std::move(raw)});
   }
   for (const int threads : {1, 4}) {
-    const JoinedParts joined = join_parts(parts, threads, "all");
+    const JoinedParts joined = join_parts(parts, DuplicatePolicy::error, threads, "all");
     ASSERT_EQ(joined.ratings.nnz(), 300'000);
     std::int64_t wrong = 0;
     for (std::int64_t i = 0; i < joined.ratings.nnz(); ++i) {

@@ -47,14 +47,19 @@ Table table_of(const Ratings& ratings) {
 
 class TextIds : public testing::Test {
  protected:
-  Ratings read(const std::string& text, const std::string& format, IdKind ids = IdKind::automatic,
-               std::size_t chunk = 1 << 20, int threads = 1) {
+  RawRatings read_raw(const std::string& text, const std::string& format, IdKind ids,
+                      std::size_t chunk, int threads) {
     const std::string path = folder_ / "ratings";
     write_file(path, text);
     ReadOptions options = test::options_of(format, threads);
     options.ids = ids;
-    return make_ratings(read_ratings_chunked(path, options, chunk), DuplicatePolicy::error, threads,
-                        "test");
+    return read_ratings_chunked(path, options, chunk);
+  }
+
+  Ratings read(const std::string& text, const std::string& format, IdKind ids = IdKind::automatic,
+               std::size_t chunk = 1 << 20, int threads = 1) {
+    return make_ratings(read_raw(text, format, ids, chunk, threads), DuplicatePolicy::error,
+                        threads, "test");
   }
 
   std::string error(const std::string& text, const std::string& format,
@@ -332,12 +337,13 @@ TEST_F(NumberedNames, ThatDoNotFitTheNumbersAreRefused) {
 
 TEST_F(TextIds, GivenPartsShareTheirNames) {
   const auto part = [&](Part label, const std::string& name, const std::string& text) {
-    return GivenPart{label, name, read(text, "triples")};
+    return GivenPart{label, name, read_raw(text, "triples", IdKind::automatic, 1 << 20, 1)};
   };
   const auto train = part(kTrain, "train", "bob B2 1\nalice B1 2\nbob B1 5\n");
   const auto test_part = part(kTest, "test", "carol B2 3\nalice B0 4\n");
   for (const int threads : {1, 3}) {
-    const JoinedParts joined = join_parts({train, test_part}, threads, "both");
+    const JoinedParts joined =
+        join_parts({train, test_part}, DuplicatePolicy::error, threads, "both");
     EXPECT_EQ(list_of(joined.ratings.user_names()),
               (std::vector<std::string>{"alice", "bob", "carol"}));
     EXPECT_EQ(list_of(joined.ratings.item_names()), (std::vector<std::string>{"B0", "B1", "B2"}));
@@ -350,9 +356,10 @@ TEST_F(TextIds, GivenPartsShareTheirNames) {
     EXPECT_EQ(joined.labels, (AlignedVector<std::uint8_t>{kTest, kTrain, kTrain, kTrain, kTest}));
   }
   const auto told = [&](const std::string& held) {
-    return std::string(error_of([&] {
-                         join_parts({train, part(kTest, "test", held)}, 1, "both");
-                       }).what());
+    return std::string(
+        error_of([&] {
+          join_parts({train, part(kTest, "test", held)}, DuplicatePolicy::error, 1, "both");
+        }).what());
   };
   EXPECT_HAS(told("bob B1 3\n"),
              "user \"bob\", item \"B1\" is in both train and test (1 such pair)");

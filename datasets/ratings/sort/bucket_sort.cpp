@@ -113,8 +113,8 @@ Buckets make_buckets(View<const std::int64_t> offsets) {
   return buckets;
 }
 
-// A rating on its way. The key is its row, from the first of its bucket, and its column in one
-// number: nearly always of 32 bits.
+// A rating on its way. The key is its row, from the first of its bucket, its column and its file in
+// one number: nearly always of 32 bits.
 template <class Key>
 struct [[gnu::packed]] KeyedEntry {
   Key key;
@@ -196,8 +196,12 @@ const KeyedEntry<Key>* sort_entries(KeyedEntry<Key>* entries, KeyedEntry<Key>* o
 template <class Key>
 class RowSort {
  public:
-  RowSort(const Buckets& buckets, View<const std::int64_t> offsets, int column_bits)
-      : buckets_(buckets), offsets_(offsets), column_bits_(column_bits), entries_(offsets.back()) {}
+  RowSort(const Buckets& buckets, View<const std::int64_t> offsets, int column_bits, int file_bits)
+      : buckets_(buckets),
+        offsets_(offsets),
+        column_bits_(column_bits),
+        file_bits_(file_bits),
+        entries_(offsets.back()) {}
 
   // Moves all ratings into their buckets, keeping the order inside each bucket.
   template <class Dense>
@@ -218,16 +222,18 @@ class RowSort {
     team.for_chunks(count, chunk, [&](std::int64_t begin, std::int64_t end) {
       EntryWriter<Key> writer(std::move(cursors[begin / chunk]), entries_.data());
       // Copies: the compiler cannot tell that no entry overwrites the target of a reference.
-      const auto [rows, columns, values] = source;
+      const auto [rows, columns, values, files] = source;
       const std::uint16_t* const of_row = buckets_.of_row.data();
       const std::int32_t* const first_row = buckets_.first_row.data();
       const int column_bits = column_bits_;
+      const int file_bits = file_bits_;
       const Dense column_of = dense;
       for (std::int64_t i = begin; i < end; ++i) {
         const std::uint16_t b = of_row[rows[i]];
         const auto row = static_cast<Key>(rows[i] - first_row[b]);
         const auto column = static_cast<Key>(column_of(columns[i]));
-        writer.add(b, {row << column_bits | column, values[i]});
+        const Key file = files != nullptr ? files[i] : 0;
+        writer.add(b, {(row << column_bits | column) << file_bits | file, values[i]});
       }
       writer.finish();
     });
@@ -246,7 +252,8 @@ class RowSort {
       AlignedVector<KeyedEntry<Key>> others(end - begin);
       const KeyedEntry<Key>* const sorted =
           sort_entries(entries_.data() + begin, others.data(), end - begin,
-                       order == RowOrder::by_column ? 0 : column_bits_, column_bits_ + row_bits);
+                       file_bits_ + (order == RowOrder::by_column ? 0 : column_bits_),
+                       file_bits_ + column_bits_ + row_bits);
       if (!write(sorted, first, begin, end, target)) distinct = false;
       entries.used(begin, end);
     });
@@ -258,48 +265,55 @@ class RowSort {
   bool write(const KeyedEntry<Key>* sorted, std::int32_t first_row, std::int64_t begin,
              std::int64_t end, MutableColumns target) const {
     const Key columns = (Key{1} << column_bits_) - 1;
+    const Key files = (Key{1} << file_bits_) - 1;
     std::uint32_t equal = 0;
     for (std::int64_t i = 0; i < end - begin; ++i) {
-      target.column[begin + i] = static_cast<std::int32_t>(sorted[i].key & columns);
+      target.column[begin + i] = static_cast<std::int32_t>(sorted[i].key >> file_bits_ & columns);
       target.value[begin + i] = sorted[i].value;
     }
-    for (std::int64_t i = 1; i < end - begin; ++i) equal |= sorted[i].key == sorted[i - 1].key;
+    for (std::int64_t i = 1; i < end - begin; ++i)
+      equal |= (sorted[i].key ^ sorted[i - 1].key) >> file_bits_ == 0;
     for (std::int64_t i = 0; target.row != nullptr && i < end - begin; ++i)
-      target.row[begin + i] = first_row + static_cast<std::int32_t>(sorted[i].key >> column_bits_);
+      target.row[begin + i] =
+          first_row + static_cast<std::int32_t>(sorted[i].key >> file_bits_ >> column_bits_);
+    for (std::int64_t i = 0; target.file != nullptr && i < end - begin; ++i)
+      target.file[begin + i] = static_cast<std::uint8_t>(sorted[i].key & files);
     return equal == 0;
   }
 
   const Buckets& buckets_;
   View<const std::int64_t> offsets_;
   int column_bits_;
+  int file_bits_;
   AlignedVector<KeyedEntry<Key>> entries_;
 };
 
 // `dense` makes columns of source.column, below n_columns.
 template <class Dense>
 bool sort_ratings(ConstColumns source, View<const std::int64_t> offsets, RowOrder order,
-                  std::int64_t n_columns, const Dense& dense, MutableColumns target,
-                  ThreadTeam& team) {
+                  std::int64_t n_columns, const Dense& dense, std::int64_t n_files,
+                  MutableColumns target, ThreadTeam& team) {
   const Buckets buckets = make_buckets(offsets);
   const int column_bits = bits_below(n_columns);
+  const int file_bits = bits_below(n_files);
   const auto sorted = [&](auto sort) {
     sort.scatter(source, dense, team);
     return sort.sort(order, target, team);
   };
-  if (buckets.row_bits + column_bits <= 32) {
-    return sorted(RowSort<std::uint32_t>(buckets, offsets, column_bits));
+  if (buckets.row_bits + column_bits + file_bits <= 32) {
+    return sorted(RowSort<std::uint32_t>(buckets, offsets, column_bits, file_bits));
   }
-  return sorted(RowSort<std::uint64_t>(buckets, offsets, column_bits));
+  return sorted(RowSort<std::uint64_t>(buckets, offsets, column_bits, file_bits));
 }
 
 }  // namespace
 
 bool sort_pairs(ConstColumns source, View<const std::int64_t> offsets, const IdIndex& columns,
-                MutableColumns target, ThreadTeam& team) {
+                std::int64_t n_files, MutableColumns target, ThreadTeam& team) {
   bool distinct = true;
   columns.with([&](const auto& dense) {
-    distinct =
-        sort_ratings(source, offsets, RowOrder::by_column, columns.size(), dense, target, team);
+    distinct = sort_ratings(source, offsets, RowOrder::by_column, columns.size(), dense, n_files,
+                            target, team);
   });
   return distinct;
 }
@@ -307,7 +321,7 @@ bool sort_pairs(ConstColumns source, View<const std::int64_t> offsets, const IdI
 void sort_rows(ConstColumns source, View<const std::int64_t> offsets, std::int64_t n_columns,
                MutableColumns target, ThreadTeam& team) {
   const auto same = [](std::int32_t column) { return column; };
-  sort_ratings(source, offsets, RowOrder::of_source, n_columns, same, target, team);
+  sort_ratings(source, offsets, RowOrder::of_source, n_columns, same, 1, target, team);
 }
 
 }  // namespace mf

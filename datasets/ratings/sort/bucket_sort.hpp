@@ -25,22 +25,24 @@ AlignedVector<std::int64_t> key_offsets(View<const std::int32_t> keys, std::int3
 // Returns the first row of each run, then the number of rows.
 std::vector<std::int32_t> cut_rows(View<const std::int64_t> offsets, std::int64_t target);
 
-// Ratings as three columns.
-template <class Int, class Float>
+// Ratings as columns. `file`, if they come from several files, is the number of each one's.
+template <class Int, class Float, class Byte>
 struct Columns {
   Int* row;
   Int* column;
   Float* value;
+  Byte* file = nullptr;
 };
-using ConstColumns = Columns<const std::int32_t, const float>;
-using MutableColumns = Columns<std::int32_t, float>;
+using ConstColumns = Columns<const std::int32_t, const float, const std::uint8_t>;
+using MutableColumns = Columns<std::int32_t, float, std::uint8_t>;
 
 // Sorts ratings by row, of which `offsets` are known, and then by column. source.column are ids, of
-// which `columns` makes indices; equal pairs stay in the order of the source. Returns whether there
-// are none. The target may be the source. Takes 8 bytes a rating more, or 12 if row and column
-// within a bucket do not fit into 32 bits together.
+// which `columns` makes indices; equal pairs stay in the order of the source. source.file, if it is
+// there, goes along: numbers below n_files. Returns whether there are no equal pairs. The target
+// may be the source. Takes 8 bytes a rating more, or 12 if file, row and column within a bucket do
+// not fit into 32 bits together.
 bool sort_pairs(ConstColumns source, View<const std::int64_t> offsets, const IdIndex& columns,
-                MutableColumns target, ThreadTeam& team);
+                std::int64_t n_files, MutableColumns target, ThreadTeam& team);
 
 // Sorts ratings by row only; within a row they stay in the order of the source. Columns are indices
 // below n_columns. Without target.row the rows, which follow from the offsets, are not written. Its

@@ -16,10 +16,12 @@
 namespace mf::fuzz {
 namespace {
 
+RawRatings read_raw(std::string_view text) {
+  return read_triples(make_text("input", bytes_of(text)), ScaleCheck(std::nullopt), ParseOptions());
+}
+
 Ratings read_canonical(std::string_view text) {
-  const RawRatings raw =
-      read_triples(make_text("input", bytes_of(text)), ScaleCheck(std::nullopt), ParseOptions());
-  auto ratings = make_canonical(raw);
+  auto ratings = make_canonical(read_raw(text));
   if (!ratings) fail(ErrorKind::data, "ids that are too large for this target");
   return std::move(*ratings);
 }
@@ -79,11 +81,11 @@ void given(std::string_view input) {
   std::int64_t nnz = 0;
   for (const Part label : {kTrain, kTest, kValidation}) {
     if (texts[label].empty()) continue;
-    parts.push_back({label, "part", read_canonical(texts[label])});
-    nnz += parts.back().ratings.nnz();
+    nnz += read_canonical(texts[label]).nnz();
+    parts.push_back({label, "part", read_raw(texts[label])});
   }
   if (parts.empty()) fail(ErrorKind::data, "no part");
-  const JoinedParts joined = join_parts(parts, 1, "set");
+  const JoinedParts joined = join_parts(std::move(parts), DuplicatePolicy::mean, 1, "set");
   check_ratings(joined.ratings);
   expect(joined.ratings.nnz() == nnz && std::ssize(joined.labels) == nnz,
          "every rating of a part is in the whole, with its label");
