@@ -467,11 +467,11 @@ TEST_F(Load, LargeLookAlikesAreKept) {
 
 // ---- join_parts ----
 
-TEST(JoinParts, SameForAnyNumberOfThreads) {
-  // 300,000 pairs dealt to three parts by a rule that can be recomputed.
-  const auto part_of = [](int user, int item) { return (user * 7 + item * 3) % 5 % 3; };
+// 300,000 pairs dealt to parts by a rule that can be recomputed.
+void expect_joined(int n_parts, int threads) {
+  const auto part_of = [=](int user, int item) { return (user * 7 + item * 3) % 5 % n_parts; };
   std::vector<GivenPart> parts;
-  for (int p = 0; p < 3; ++p) {
+  for (int p = 0; p < n_parts; ++p) {
     RawRatings raw;
     for (int user = 0; user < 1000; ++user) {
       for (int item = user % 2; item < 600; item += 2) {
@@ -483,18 +483,23 @@ TEST(JoinParts, SameForAnyNumberOfThreads) {
     }
     parts.push_back({static_cast<Part>(p), "part " + std::to_string(p), std::move(raw)});
   }
-  for (const int threads : {1, 4}) {
-    const JoinedParts joined = join_parts(parts, DuplicatePolicy::error, threads, "all");
-    ASSERT_EQ(joined.ratings.nnz(), 300'000);
-    std::int64_t wrong = 0;
-    for (std::int64_t i = 0; i < joined.ratings.nnz(); ++i) {
-      const Rating r = joined.ratings[i];
-      const int user = joined.ratings.user_ids()[r.user] / 5;
-      const int item = (joined.ratings.item_ids()[r.item] - 1) / 3;
-      wrong += joined.labels[i] != part_of(user, item);
-      wrong += r.value != static_cast<float>((user + item) % 5 + 1);
-    }
-    EXPECT_EQ(wrong, 0);
+  const JoinedParts joined = join_parts(std::move(parts), DuplicatePolicy::error, threads, "all");
+  ASSERT_EQ(joined.ratings.nnz(), 300'000);
+  std::int64_t wrong = 0;
+  for (std::int64_t i = 0; i < joined.ratings.nnz(); ++i) {
+    const Rating r = joined.ratings[i];
+    const int user = joined.ratings.user_ids()[r.user] / 5;
+    const int item = (joined.ratings.item_ids()[r.item] - 1) / 3;
+    wrong += joined.labels[i] != part_of(user, item);
+    wrong += r.value != static_cast<float>((user + item) % 5 + 1);
+  }
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(JoinParts, SameForAnyNumberOfThreads) {
+  // Two sorted files are merged, the entries of three are sorted.
+  for (const int n_parts : {2, 3}) {
+    for (const int threads : {1, 4}) expect_joined(n_parts, threads);
   }
 }
 

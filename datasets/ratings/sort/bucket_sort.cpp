@@ -173,10 +173,17 @@ class EntryWriter {
 };
 
 // Sorts by the bits [from, to) of the keys, digit by digit, from one array to the other and back.
-// Returns the array that is sorted.
+// Two runs that ascend already, as of two sorted files, are merged. Returns the array that is
+// sorted.
 template <class Key>
 const KeyedEntry<Key>* sort_entries(KeyedEntry<Key>* entries, KeyedEntry<Key>* others,
                                     std::int64_t count, int from, int to) {
+  const auto less = [=](const auto& a, const auto& b) { return a.key >> from < b.key >> from; };
+  const auto second = std::is_sorted_until(entries, entries + count, less);
+  if (std::is_sorted(second, entries + count, less)) {
+    std::merge(entries, second, second, entries + count, others, less);
+    return others;
+  }
   constexpr int kDigit = 11;
   std::array<std::int64_t, 1 << kDigit> next;
   for (int digits = (to - from + kDigit - 1) / kDigit; digits > 0; --digits) {
