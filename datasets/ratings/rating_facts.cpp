@@ -31,45 +31,56 @@ double sum_in_lanes(std::int64_t begin, std::int64_t end, const Term& term) {
   return sum;
 }
 
-// The sum of term(value) over the values of one process.
-template <class Term>
-double sum_in_chunks(View<const float> all, ThreadTeam& team, const Term& term) {
-  std::vector<double> partial((all.size() + kRatingChunk - 1) / kRatingChunk);
-  team.for_chunks(all.size(), kRatingChunk, [&](std::int64_t begin, std::int64_t end) {
-    const float* const values = all.data() + begin;
-    partial[begin / kRatingChunk] = sum_in_lanes(
-        0, end - begin, [values, term](std::int64_t i) { return term(double{values[i]}); });
-  });
-  double total = 0;
-  for (const double sum : partial) total += sum;
-  return total;
-}
+// Sums over the values of all ranks, which follow each other as `parts` says.
+class ValueSums {
+ public:
+  ValueSums(View<const float> own, PartOffsets parts, Communicator& ranks, ThreadTeam& team)
+      : own_(own),
+        parts_(std::move(parts)),
+        ranks_(ranks),
+        team_(team),
+        rest_(rest_of_blocks(own, parts_, kRatingChunk, ranks)) {}
 
-// The same over the values of all ranks, of which `rest` ends the last block of the own ones.
-template <class Term>
-double sum_over_ranks(View<const float> own, View<const float> rest, const PartOffsets& parts,
-                      Communicator& ranks, ThreadTeam& team, const Term& term) {
-  const BlockRange blocks = blocks_of(parts, ranks.rank(), kRatingChunk);
-  const std::int64_t skipped = blocks.begin - parts[ranks.rank()];
-  std::vector<double> partial((blocks.size() + kRatingChunk - 1) / kRatingChunk);
-  team.for_chunks(blocks.size(), kRatingChunk, [&](std::int64_t begin, std::int64_t end) {
-    const std::int64_t first = skipped + begin;
-    const auto in_lanes = [&](const float* values) {
-      return sum_in_lanes(0, end - begin, [&](std::int64_t i) { return term(double{values[i]}); });
-    };
-    double& sum = partial[begin / kRatingChunk];
-    if (skipped + end <= own.size()) {
-      sum = in_lanes(own.data() + first);
-      return;
-    }
-    AlignedVector<float> block(own.begin() + first, own.end());
-    block.insert(block.end(), rest.begin(), rest.end());
-    sum = in_lanes(block.data());
-  });
-  double total = 0;
-  for (const double sum : sums_of_all(partial, parts, kRatingChunk, ranks)) total += sum;
-  return total;
-}
+  MeanAndDeviation level() const {
+    const double mean = this->mean();
+    return {mean, std::sqrt(mean_of([mean](double value) {
+              const double off = value - mean;
+              return off * off;
+            }))};
+  }
+  double mean() const {
+    return mean_of([](double value) { return value; });
+  }
+
+ private:
+  template <class Term>
+  double mean_of(const Term& term) const {
+    if (parts_.back() == 0) return 0;
+    const BlockRange blocks = blocks_of(parts_, ranks_.rank(), kRatingChunk);
+    const std::int64_t skipped = blocks.begin - parts_[ranks_.rank()];
+    std::vector<double> partial((blocks.size() + kRatingChunk - 1) / kRatingChunk);
+    team_.for_chunks(blocks.size(), kRatingChunk, [&](std::int64_t begin, std::int64_t end) {
+      const std::int64_t first = skipped + begin;
+      AlignedVector<float> block;  // the last one, if it goes on with the next ranks
+      if (skipped + end > own_.size()) {
+        block.assign(own_.begin() + first, own_.end());
+        block.insert(block.end(), rest_.begin(), rest_.end());
+      }
+      const float* const values = block.empty() ? own_.data() + first : block.data();
+      partial[begin / kRatingChunk] = sum_in_lanes(
+          0, end - begin, [values, term](std::int64_t i) { return term(double{values[i]}); });
+    });
+    double total = 0;
+    for (const double sum : sums_of_all(partial, parts_, kRatingChunk, ranks_)) total += sum;
+    return total / static_cast<double>(parts_.back());
+  }
+
+  const View<const float> own_;
+  const PartOffsets parts_;
+  Communicator& ranks_;
+  ThreadTeam& team_;
+  const AlignedVector<float> rest_;  // of the last block of the own ones
+};
 
 // How many of the ratings with counted(i) each item has. Each part of the ratings has its own
 // counters; the number of parts is limited so that there are no more counters than ratings.
@@ -119,10 +130,8 @@ std::int64_t flag_rows(std::vector<std::uint8_t>& flags, std::int64_t rows, Thre
 }  // namespace
 
 double mean_rating(const Ratings& ratings, ThreadTeam& team) {
-  const auto values = ratings.values();
-  if (values.empty()) return 0;
-  const double sum = sum_in_chunks(values, team, [](double value) { return value; });
-  return sum / static_cast<double>(values.size());
+  Communicator self;
+  return ValueSums(ratings.values(), {0, ratings.nnz()}, self, team).mean();
 }
 
 double mean_rating(const Ratings& ratings) {
@@ -131,20 +140,18 @@ double mean_rating(const Ratings& ratings) {
 }
 
 MeanAndDeviation mean_and_deviation(const Ratings& ratings, ThreadTeam& team) {
-  const auto values = ratings.values();
-  if (values.empty()) return {};
-  const double mean = mean_rating(ratings, team);
-  const double squares = sum_in_chunks(values, team, [mean](double value) {
-    const double off = value - mean;
-    return off * off;
-  });
-  return {mean, std::sqrt(squares / static_cast<double>(values.size()))};
+  Communicator self;
+  return ValueSums(ratings.values(), {0, ratings.nnz()}, self, team).level();
 }
 
 namespace {
 
-// Who has ratings, of offsets that are known.
-void find_known(RatingFacts& facts, View<const std::int64_t> user_offsets, ThreadTeam& team) {
+RatingFacts facts_from(const MeanAndDeviation& level, View<const std::int64_t> user_offsets,
+                       AlignedVector<std::int64_t> item_offsets, ThreadTeam& team) {
+  RatingFacts facts;
+  facts.mean = level.mean;
+  facts.deviation = level.deviation;
+  facts.item_offsets = std::move(item_offsets);
   const auto count_rows = [&](std::vector<std::uint8_t>& known, View<const std::int64_t> offsets) {
     const std::int64_t rows = std::max<std::int64_t>(0, offsets.size() - 1);
     return flag_rows(known, rows, team,
@@ -152,38 +159,19 @@ void find_known(RatingFacts& facts, View<const std::int64_t> user_offsets, Threa
   };
   facts.rating_users = count_rows(facts.known_user, user_offsets);
   facts.rated_items = count_rows(facts.known_item, facts.item_offsets);
+  return facts;
 }
 
 }  // namespace
 
 RatingFacts facts_of(const Ratings& ratings, ThreadTeam& team) {
-  RatingFacts facts;
-  const MeanAndDeviation level = mean_and_deviation(ratings, team);
-  facts.mean = level.mean;
-  facts.deviation = level.deviation;
-  facts.item_offsets = key_offsets(ratings.items(), ratings.n_items(), team);
-  find_known(facts, ratings.user_offsets(), team);
-  return facts;
+  return facts_from(mean_and_deviation(ratings, team), ratings.user_offsets(),
+                    key_offsets(ratings.items(), ratings.n_items(), team), team);
 }
 
 RatingFacts facts_of(const RatingSlice& slice, Communicator& ranks, ThreadTeam& team) {
-  RatingFacts facts;
-  facts.item_offsets = slice.item_offsets;
-  find_known(facts, slice.user_offsets, team);
-  const auto nnz = static_cast<double>(slice.nnz());
-  if (slice.nnz() == 0) return facts;
-  const PartOffsets parts = slice.rating_parts();
-  const AlignedVector<float> rest = rest_of_blocks(slice.own_values, parts, kRatingChunk, ranks);
-  const auto sum = [&](const auto& term) {
-    return sum_over_ranks(slice.own_values, rest, parts, ranks, team, term);
-  };
-  facts.mean = sum([](double value) { return value; }) / nnz;
-  facts.deviation = std::sqrt(sum([mean = facts.mean](double value) {
-                                const double off = value - mean;
-                                return off * off;
-                              }) /
-                              nnz);
-  return facts;
+  const ValueSums values(slice.own_values, slice.rating_parts(), ranks, team);
+  return facts_from(values.level(), slice.user_offsets, slice.item_offsets, team);
 }
 
 RatingFacts facts_of(const Ratings& ratings, int threads) {
