@@ -32,7 +32,7 @@ std::array<std::span<const std::byte>, kSections> sections_of(const Dataset& dat
           ratings.user_offsets().bytes(),
           ratings.user_ids().bytes(),
           ratings.item_ids().bytes(),
-          std::as_bytes(std::span(data.parts)),
+          data.parts.all.bytes(),
           ratings.user_names().offsets().bytes(),
           ratings.user_names().bytes().bytes(),
           ratings.item_names().offsets().bytes(),
@@ -89,7 +89,7 @@ void write_claimed(const FileClaim& claim, const std::string& path, const Datase
   header.n_users = data.ratings.n_users();
   header.n_items = data.ratings.n_items();
   header.nnz = data.ratings.nnz();
-  header.n_parts = static_cast<std::int64_t>(data.parts.size());
+  header.n_parts = data.parts.all.size();
   header.user_name_bytes = data.ratings.user_names().bytes().size_bytes();
   header.item_name_bytes = data.ratings.item_names().bytes().size_bytes();
   const bool named = header.user_name_bytes > 0 || header.item_name_bytes > 0;

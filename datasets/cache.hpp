@@ -9,7 +9,6 @@
 #include <string>
 
 #include "base/ranks/communicator.hpp"
-#include "base/view.hpp"
 #include "datasets/ratings/dataset.hpp"
 
 namespace mf {
@@ -53,9 +52,8 @@ Dataset read_cache(const std::string& path, int threads, bool times = false,
 // A cache file over ranks: each reads the rows of its users and checks them. Other ratings
 // are undefined.
 struct CacheSlice {
-  Dataset data;                    // without parts; times, where there are, are of all ratings
-  View<const std::uint8_t> parts;  // of all ratings, or none; lives as long as the ratings
-  PartOffsets users;               // rank r has the rows [users[r], users[r + 1])
+  Dataset data;       // parts and times, where there are, are of all ratings
+  PartOffsets users;  // rank r has the rows [users[r], users[r + 1])
 };
 
 // Checks all that read_cache() does, each byte by one rank at least: the checksum of a section is

@@ -156,30 +156,36 @@ class SharedSection {
   std::vector<PieceRange> of_rank_;
 };
 
-// The times of a rank's ratings.
-void read_times(const std::string& path, const FixedHeader& header, const Sections& sections,
-                FileCopy& file, const PartOffsets& own, Communicator& ranks, ThreadTeam& team) {
-  SharedSection sum(sections[kTimesSection], kTimesSection, sizeof(RatingTime), own, ranks.size());
-  const View<const RatingTime> all = typed<RatingTime>(sections[kTimesSection]);
-  std::atomic<std::int64_t> wrong{-1};
+void note_least(std::atomic<std::int64_t>& least, std::int64_t at) {
+  for (std::int64_t seen = least; at < seen && !least.compare_exchange_weak(seen, at);) {
+  }
+}
+
+// The own entries of a column beside the ratings. `is_wrong` says of one that it cannot be, and
+// `describe` of the first of these what it is.
+template <class T, class IsWrong, class Describe>
+void read_column(std::size_t number, const std::string& path, const FixedHeader& header,
+                 const Sections& sections, FileCopy& file, const PartOffsets& own,
+                 Communicator& ranks, ThreadTeam& team, const IsWrong& is_wrong,
+                 const Describe& describe) {
+  const View<const T> all = typed<T>(sections[number]);
+  SharedSection sum(sections[number], number, all.empty() ? 0 : sizeof(T), own, ranks.size());
+  std::atomic<std::int64_t> wrong{all.size()};
   ranks.agree([&] {
     const PieceRange pieces = sum.own(ranks.rank());
-    team.for_chunks(pieces.end - pieces.begin, 1, [&](std::int64_t number, std::int64_t) {
-      constexpr std::int64_t kTimes = PieceHash::kPieceBytes / sizeof(RatingTime);
-      const std::int64_t piece = pieces.begin + number;
+    team.for_chunks(pieces.end - pieces.begin, 1, [&](std::int64_t nth, std::int64_t) {
+      const std::int64_t piece = pieces.begin + nth;
       sum.read(file, piece);
-      const auto begin = all.begin() + piece * kTimes;
-      const auto end = all.begin() + std::min((piece + 1) * kTimes, all.size());
-      const auto beyond = std::find_if(
-          begin, end, [&](const auto& one) { return one.place < 0 || one.place >= all.size(); });
-      if (beyond != end) wrong = beyond - all.begin();
+      const View<const T> entries = typed<T>(piece_of(sections[number], piece));
+      const auto first = std::find_if(entries.begin(), entries.end(), is_wrong);
+      if (first != entries.end()) note_least(wrong, first - all.begin());
     });
   });
   sum.check(path, header, ranks);
   ranks.agree([&] {
-    if (wrong < 0) return;
-    fail(ErrorKind::data, "{}: the cache is corrupt: rating {} is the {}th in time of {}", path,
-         wrong.load(), all[wrong].place, all.size());
+    if (wrong < all.size())
+      fail(ErrorKind::data, "{}: the cache is corrupt: rating {} {}", path, wrong.load(),
+           describe(all[wrong]));
   });
 }
 
@@ -194,14 +200,11 @@ void read_ratings(const std::string& path, const FixedHeader& header, const Sect
   const std::int64_t begin = own[ranks.rank()];
   const std::int64_t end = own[ranks.rank() + 1];
   std::atomic<std::int64_t> wrong{end};
-  const auto note = [&](std::int64_t at) {
-    for (std::int64_t seen = wrong; at < seen && !wrong.compare_exchange_weak(seen, at);) {
-    }
-  };
   const auto look = [&](std::int64_t piece) {
     const std::int64_t from = std::clamp(piece * kPieceRatings, begin, end);
     const std::int64_t to = std::clamp((piece + 1) * kPieceRatings, begin, end);
-    if (const std::int64_t first = first_wrong(ratings, from, to); first < to) note(first);
+    if (const std::int64_t first = first_wrong(ratings, from, to); first < to)
+      note_least(wrong, first);
   };
   ranks.agree([&] {
     const PieceRange pieces = sums.front().own(ranks.rank());
@@ -210,26 +213,12 @@ void read_ratings(const std::string& path, const FixedHeader& header, const Sect
       look(pieces.begin + number);
     });
     for (std::int64_t at = (pieces.begin + 1) * kPieceRatings; at < end; at += kPieceRatings)
-      if (!ascends(ratings, at)) note(at);
+      if (!ascends(ratings, at)) note_least(wrong, at);
   });
   for (SharedSection& sum : sums) sum.check(path, header, ranks);
   ranks.agree([&] {
     if (wrong < end) fail_wrong(ratings, wrong, path + ": the cache is corrupt");
   });
-}
-
-// Reads the labels of a given split: the part of each rating.
-void read_labels(const std::string& path, const FixedHeader& header, const Sections& sections,
-                 FileCopy& file, const PartOffsets& own, Communicator& ranks, ThreadTeam& team) {
-  SharedSection sum(sections[kPartsSection], kPartsSection, header.n_parts > 0 ? 1 : 0, own,
-                    ranks.size());
-  ranks.agree([&] {
-    const PieceRange labels = sum.own(ranks.rank());
-    team.for_chunks(labels.end - labels.begin, 1, [&](std::int64_t number, std::int64_t) {
-      sum.read(file, labels.begin + number);
-    });
-  });
-  sum.check(path, header, ranks);
 }
 
 // The columns of a cache file while they are cut. What is wrong with them is found, but not told in
@@ -339,25 +328,11 @@ Ratings::Views views_of(const Sections& sections, const std::shared_ptr<const vo
   return views;
 }
 
-void check_parts(const std::string& path, std::span<const std::uint8_t> parts) {
-  const auto wrong =
-      std::ranges::find_if(parts, [](std::uint8_t part) { return part > kValidation; });
-  if (wrong == parts.end()) return;
-  fail(ErrorKind::data, "{}: the cache is corrupt: rating {} is of part {}, which does not exist",
-       path, wrong - parts.begin(), *wrong);
-}
-
 }  // namespace
 
 Dataset read_cache(const std::string& path, int threads, bool times, ReadColumns columns) {
-  const auto start = Clock::now();
   Communicator self;
-  CacheSlice whole = read_cache_slice(path, self, threads, times, columns);
-  check_parts(path, whole.parts.span());
-  Dataset data = std::move(whole.data);
-  data.parts.assign(whole.parts.begin(), whole.parts.end());
-  data.load.cache = seconds_since(start);
-  return data;
+  return read_cache_slice(path, self, threads, times, columns).data;
 }
 
 CacheSlice read_cache_slice(const std::string& path, Communicator& ranks, int threads, bool times,
@@ -387,9 +362,18 @@ CacheSlice read_cache_slice(const std::string& path, Communicator& ranks, int th
     own.push_back(ratings.nnz() == 0 ? 0 : ratings.user_offsets()[user]);
   if (columns == ReadColumns::now)
     read_ratings(path, header, sections, ratings, *file, own, ranks, *team);
-  read_labels(path, header, sections, *file, own, ranks, *team);
-  if (!slice.data.times.empty()) read_times(path, header, sections, *file, own, ranks, *team);
-  slice.parts = typed<std::uint8_t>(sections[kPartsSection]);
+  read_column<std::uint8_t>(
+      kPartsSection, path, header, sections, *file, own, ranks, *team,
+      [](std::uint8_t part) { return part > kValidation; },
+      [](std::uint8_t part) { return fmt::format("is of part {}, which does not exist", part); });
+  slice.data.parts = {typed<std::uint8_t>(sections[kPartsSection]), file->owner()};
+  if (!slice.data.times.empty())
+    read_column<RatingTime>(
+        kTimesSection, path, header, sections, *file, own, ranks, *team,
+        [&](const RatingTime& one) { return one.place < 0 || one.place >= header.nnz; },
+        [&](const RatingTime& one) {
+          return fmt::format("is the {}th in time of {}", one.place, header.nnz);
+        });
   if (columns == ReadColumns::when_cut)
     slice.data.unread = std::make_shared<CacheColumns>(path, header, sections, std::move(*file),
                                                        ratings, own, ranks);

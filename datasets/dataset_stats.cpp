@@ -51,7 +51,7 @@ Json summary(View<const std::int64_t> offsets) {
           {"max", counts.back()}};
 }
 
-Json part_sizes(std::span<const std::uint8_t> parts) {
+Json part_sizes(View<const std::uint8_t> parts) {
   if (parts.empty()) return nullptr;
   const auto count = [&](Part part) { return std::count(parts.begin(), parts.end(), part); };
   return {{"train", count(kTrain)}, {"test", count(kTest)}, {"validation", count(kValidation)}};
@@ -84,7 +84,7 @@ Json dataset_stats(const Dataset& data, int threads) {
       {"user_ids", ratings.user_names().empty() ? "integers" : "text"},
       {"item_ids", ratings.item_names().empty() ? "integers" : "text"},
       {"density", cells > 0 ? static_cast<double>(ratings.nnz()) / cells : 0.0},
-      {"parts", part_sizes(data.parts)},
+      {"parts", part_sizes(data.parts.all)},
       {"scale", scale_json(data.info.scale)},
       {"duplicate_pairs", data.info.duplicate_pairs},
       {"duplicate_policy", data.info.duplicate_policy},

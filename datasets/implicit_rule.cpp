@@ -58,7 +58,7 @@ Dataset observed(const Dataset& data, const ImplicitRule& rule, int threads) {
   raw.values.resize(count);
   raw.user_names = all.user_names();
   raw.item_names = all.item_names();
-  if (!data.parts.empty()) out.parts.resize(count);
+  AlignedVector<std::uint8_t> parts(data.parts.empty() ? 0 : count);
   AlignedVector<RatingTime> times(data.times.empty() ? 0 : count);
   team.for_chunks(all.nnz(), kChunk, [&](std::int64_t begin, std::int64_t end) {
     std::int64_t to = before[static_cast<std::size_t>(begin / kChunk)];
@@ -68,13 +68,14 @@ Dataset observed(const Dataset& data, const ImplicitRule& rule, int threads) {
       raw.users[to] = all.user_ids()[rating.user];
       raw.items[to] = all.item_ids()[rating.item];
       raw.values[to] = binary ? 1.0F : rating.value;
-      if (!data.parts.empty()) out.parts[to] = data.parts[k];
+      if (!data.parts.empty()) parts[to] = data.parts.all[k];
       if (!data.times.empty()) times[to] = data.times.all[k];
       ++to;
     }
   });
   out.ratings = make_ratings(std::move(raw), DuplicatePolicy::error, threads, data.info.name);
-  out.times = RatingTimes(std::move(times));
+  out.parts = std::move(parts);
+  out.times = std::move(times);
   out.info.content_hash = content_hash(out.ratings, threads);
   const Ratings& kept = out.ratings;
   out.info.implicit = ImplicitInfo{rule, all.nnz() - kept.nnz(), all.n_users() - kept.n_users(),

@@ -516,7 +516,6 @@ DatasetSlice load_dataset_slice(const DatasetRequest& request, Communicator& ran
     ranks.agree([&] { loaded.slice.data = load_dataset(request, threads); });
     const Dataset& data = loaded.slice.data;
     check_same_data(request.label(), data, ranks);
-    loaded.slice.parts = data.parts;
     loaded.slice.users = cut_users_evenly(data.ratings.user_offsets(), ranks.size());
   }
   loaded.slice.data.info.name = request.label();

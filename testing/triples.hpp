@@ -13,6 +13,14 @@
 
 namespace mf::test {
 
+// The labels label(0), label(1), ... of so many ratings.
+template <class Label>
+AlignedVector<std::uint8_t> labels_by(std::int64_t count, const Label& label) {
+  AlignedVector<std::uint8_t> labels(count);
+  for (std::int64_t k = 0; k < count; ++k) labels[k] = static_cast<std::uint8_t>(label(k));
+  return labels;
+}
+
 // From a normal distribution around 0.
 inline std::vector<double> normals(Rng& rng, std::int32_t count, double deviation) {
   std::vector<double> numbers;

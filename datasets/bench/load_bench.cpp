@@ -201,7 +201,7 @@ void second(benchmark::State& state) {
   const std::string path = folder() / "second.mfc";
   if (!std::filesystem::exists(path)) write_cache(path, canonical_data(), hardware_threads());
   for (auto _ : state) {
-    benchmark::DoNotOptimize(read_cache(path, static_cast<int>(state.range(0))).parts.data());
+    benchmark::DoNotOptimize(read_cache(path, static_cast<int>(state.range(0))).parts.all.data());
   }
   state.SetBytesProcessed(state.iterations() * canonical_data().ratings.bytes());
 }

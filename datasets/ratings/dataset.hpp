@@ -72,8 +72,8 @@ struct Dataset {
   DatasetInfo info;
   LoadSeconds load;
   Ratings ratings;
-  AlignedVector<std::uint8_t> parts;  // nnz labels if train and test were given, else empty
-  RatingTimes times;                  // if a split by time asks for them
+  SharedColumn<std::uint8_t> parts;  // labels if train and test were given
+  RatingTimes times;                 // if a split by time asks for them
   // Set while the ratings are still in a file: `ratings` has their number, offsets and ids, but
   // columns of no meaning. Only a split reads them.
   std::shared_ptr<UnreadRatings> unread;

@@ -64,12 +64,6 @@ void sort_by_time(std::vector<Entry>& entries, ThreadTeam& team) {
 
 }  // namespace
 
-RatingTimes::RatingTimes(AlignedVector<RatingTime> times) {
-  auto own = std::make_shared<const AlignedVector<RatingTime>>(std::move(times));
-  all = *own;
-  owner = std::move(own);
-}
-
 RatingTimes times_of(TimedIds raw, const Ratings& ratings, int threads, const std::string& name) {
   ThreadTeam team(useful_threads(threads, std::ssize(raw.times)));
   std::vector<Entry> entries = entries_of(raw, ratings, team, name);
@@ -79,7 +73,7 @@ RatingTimes times_of(TimedIds raw, const Ratings& ratings, int threads, const st
   std::int64_t next = ratings.nnz();
   for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry)  // the latest of a pair
     if (times[entry->rating].place < 0) times[entry->rating] = {entry->time, --next};
-  return RatingTimes(std::move(times));
+  return times;
 }
 
 }  // namespace mf

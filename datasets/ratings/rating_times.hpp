@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <string>
 
 #include "base/aligned.hpp"
-#include "base/view.hpp"
 #include "datasets/ratings/ratings.hpp"
+#include "datasets/ratings/shared_column.hpp"
 
 namespace mf {
 
@@ -15,17 +15,7 @@ struct RatingTime {
   std::int64_t place;  // among all ratings in the order of their times, from 0; none has another's
 };
 
-// One for each rating of a matrix, in its order; or none.
-struct RatingTimes {
-  View<const RatingTime> all;
-  std::shared_ptr<const void> owner;
-
-  RatingTimes() = default;
-  explicit RatingTimes(AlignedVector<RatingTime> times);
-  RatingTimes(View<const RatingTime> views, std::shared_ptr<const void> of)
-      : all(views), owner(std::move(of)) {}
-  bool empty() const { return all.empty(); }
-};
+using RatingTimes = SharedColumn<RatingTime>;
 
 // Ratings as a file holds them, and when each was given.
 struct TimedIds {

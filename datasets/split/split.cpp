@@ -193,9 +193,21 @@ void check(const Dataset& data, const SplitSpec& spec) {
          data.info.name, data.ratings.nnz(), data.times.all.size());
 }
 
-// `given`: of all ratings.
-Labels given_labels(const Dataset& data, View<const std::uint8_t> given, const SplitSpec& spec,
-                    const Scope& scope) {
+// The highest label of the scope.
+std::uint8_t highest_label(View<const std::uint8_t> labels, ThreadTeam& team) {
+  std::atomic<std::uint8_t> highest{0};
+  team.for_chunks(labels.size(), kSplitChunk, [&](std::int64_t begin, std::int64_t end) {
+    std::uint8_t own = 0;
+    for (std::int64_t i = begin; i < end; ++i) own = std::max(own, labels[i]);
+    for (std::uint8_t seen = highest; own > seen && !highest.compare_exchange_weak(seen, own);) {
+    }
+  });
+  return highest;
+}
+
+LabelsOf given_labels(const Dataset& data, const SplitSpec& spec, const Scope& scope,
+                      ThreadTeam& team) {
+  const View<const std::uint8_t> given = data.parts.all;
   if (given.empty())
     fail(ErrorKind::usage,
          "{}: this data set has no given split; name one of the catalog's, or use holdout, "
@@ -205,15 +217,14 @@ Labels given_labels(const Dataset& data, View<const std::uint8_t> given, const S
     fail(ErrorKind::data, "{}: {} labels of a given split for {} ratings", data.info.name,
          given.size(), data.ratings.nnz());
   const auto own = given.part(scope.first_rating(), scope.first_rating() + scope.ratings());
-  const auto most = own.empty() ? own.end() : std::max_element(own.begin(), own.end());
-  const std::int64_t highest = -scope.ranks.all_min(own.empty() ? 0 : -std::int64_t{*most});
+  const std::int64_t highest = -scope.ranks.all_min(-std::int64_t{highest_label(own, team)});
   if (highest > kValidation)
     fail(ErrorKind::data, "{}: unknown label {} in the given split", data.info.name, highest);
   if (spec.validation_fraction > 0 && highest == kValidation)
     fail(ErrorKind::usage,
          "{}: its given split has a validation part already; leave out the validation fraction",
          data.info.name);
-  return {own.begin(), own.end()};
+  return stored_labels(given);
 }
 
 // The rule of implicit feedback drops ratings, and leaves the others their places in time.
@@ -223,10 +234,9 @@ TimeKeys latest_first(const Dataset& data) {
 }
 
 // One a rating of the scope, for the kinds that cut rows.
-Labels written_labels(const Dataset& data, View<const std::uint8_t> given, const SplitSpec& spec,
-                      const Scope& scope, ThreadTeam& team) {
-  if (spec.kind == SplitSpec::Kind::given) return given_labels(data, given, spec, scope);
-  if (spec.draws_ratings()) return {};
+Labels written_labels(const Dataset& data, const SplitSpec& spec, const Scope& scope,
+                      ThreadTeam& team) {
+  if (spec.kind == SplitSpec::Kind::given || spec.draws_ratings()) return {};
   Labels labels;
   scope.ranks.agree([&] {  // if one rank fails, all fail
     RowLabels rows(scope);
@@ -312,8 +322,10 @@ void draw_test(DrawnLabels& labels, const Dataset& data, const SplitSpec& spec) 
 // The label of each rating of the scope. `written` lives as long.
 LabelsOf labels_in(const Dataset& data, const Scope& scope, const Labels& written,
                    const SplitSpec& spec, ThreadTeam& team) {
-  DrawnLabels labels(scope, team,
-                     written.empty() ? all_train() : stored_labels(written, scope.first_rating()));
+  LabelsOf start =
+      spec.draws_ratings() ? all_train() : stored_labels(written, scope.first_rating());
+  if (spec.kind == SplitSpec::Kind::given) start = given_labels(data, spec, scope, team);
+  DrawnLabels labels(scope, team, std::move(start));
   draw_test(labels, data, spec);
   if (spec.validation_fraction == 0 || spec.kind == SplitSpec::Kind::users ||
       spec.kind == SplitSpec::Kind::leave_last)
@@ -424,14 +436,14 @@ void count_cold(Split& split, const Flags& item_trained, const Flags& item_teste
   split.cold_ratings = scope.sum(count_cold_ratings(split, item_trained, team));
 }
 
-Split cut_parts(const Dataset& data, View<const std::uint8_t> given, const SplitSpec& spec,
-                const Scope& scope, Originals originals, UsersColumn of_train, ThreadTeam& team) {
+Split cut_parts(const Dataset& data, const SplitSpec& spec, const Scope& scope, Originals originals,
+                UsersColumn of_train, ThreadTeam& team) {
   check(data, spec);
   const auto wanted = parts_of(spec, of_train);
   Split split;
   Flags item_trained, item_tested;
   {
-    const Labels written = written_labels(data, given, spec, scope, team);
+    const Labels written = written_labels(data, spec, scope, team);
     const LabelsOf labels = labels_in(data, scope, written, spec, team);
     if (spec.kind == SplitSpec::Kind::by_time) {
       split.test_from = earliest(data, scope, labels, kTest, team);
@@ -466,7 +478,7 @@ Split split_of(const Dataset& data, const SplitSpec& spec, Originals originals, 
   ThreadTeam team(threads);
   Communicator self;
   const Scope scope(data.ratings, {0, data.ratings.n_users()}, self);
-  return cut_parts(data, data.parts, spec, scope, originals, of_train, team);
+  return cut_parts(data, spec, scope, originals, of_train, team);
 }
 
 Flags flags_of_items(const Ratings& part) {
@@ -513,16 +525,15 @@ PartSizes sizes_of(const Split& split) {
   return {split.train.nnz(), split.test.nnz(), split.validation.nnz(), split.fold_in.nnz()};
 }
 
-SplitSlice make_split_slice(Dataset data, View<const std::uint8_t> given, const SplitSpec& spec,
-                            const PartOffsets& users, Communicator& ranks, int threads,
-                            UsersColumn of_train) {
+SplitSlice make_split_slice(Dataset data, const SplitSpec& spec, const PartOffsets& users,
+                            Communicator& ranks, int threads, UsersColumn of_train) {
   std::optional<ThreadTeam> threads_of_all;
   ranks.agree([&] { threads_of_all.emplace(threads); });
   ThreadTeam& team = *threads_of_all;
   SplitSlice slice;
   {
     const Scope scope(data.ratings, users, ranks);
-    slice.split = cut_parts(data, given, spec, scope, Originals::consumed, of_train, team);
+    slice.split = cut_parts(data, spec, scope, Originals::consumed, of_train, team);
     slice.train = train_slice(slice.split.train, users, ranks, team);
   }
   data = {};

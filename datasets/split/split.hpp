@@ -95,11 +95,11 @@ struct SplitSlice {
 };
 
 // `data` has all offsets and ids, and the ratings of the rows [users[r], users[r + 1]) of rank r;
-// others are not read, and the memory of these is freed as the parts grow. `given`: labels for
-// Kind::given. Every kind of split is shared: the ranks agree on the largest key drawn, and decide
-// all else row by row. All ranks together; throws on all if one of them fails.
-SplitSlice make_split_slice(Dataset data, View<const std::uint8_t> given, const SplitSpec& spec,
-                            const PartOffsets& users, Communicator& ranks, int threads,
+// others are not read, and the memory of these is freed as the parts grow. Every kind of split is
+// shared: the ranks agree on the largest key drawn, and decide all else row by row. All ranks
+// together; throws on all if one of them fails.
+SplitSlice make_split_slice(Dataset data, const SplitSpec& spec, const PartOffsets& users,
+                            Communicator& ranks, int threads,
                             UsersColumn of_train = UsersColumn::made);
 
 }  // namespace mf

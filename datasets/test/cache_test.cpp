@@ -171,7 +171,9 @@ TEST_F(Cache, WhatIsNotCanonicalIsRefused) {
   const auto refusal = [&](auto change) {
     Ratings::Arrays arrays = arrays_of(sample().ratings);
     Dataset data = sample();
-    change(arrays, data.parts);
+    AlignedVector<std::uint8_t> parts(data.parts.all.begin(), data.parts.all.end());
+    change(arrays, parts);
+    data.parts = std::move(parts);
     data.ratings = Ratings(std::move(arrays));
     write_cache(path, data, 1, "key");
     return std::string(error_of([&] { read_cache(path, 2); }).what());

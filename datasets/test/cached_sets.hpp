@@ -30,9 +30,7 @@ inline Dataset sample(std::int32_t n_users = 9, float first = 1.0F) {
   }
   Dataset data;
   data.ratings = ratings_of(n_users, n_users, list, {7, 3}, {1, 100});
-  for (std::int64_t i = 0; i < data.ratings.nnz(); ++i) {
-    data.parts.push_back(static_cast<std::uint8_t>(i % 3));
-  }
+  data.parts = labels_by(data.ratings.nnz(), [](std::int64_t i) { return i % 3; });
   data.info.name = "a \"name\" with ümlaut";
   data.info.look_alike = true;
   data.info.source = "synthetic";
@@ -57,7 +55,7 @@ inline void expect_equal(const Dataset& a, const Dataset& b) {
   EXPECT_TRUE(std::ranges::equal(a.ratings.user_offsets(), b.ratings.user_offsets()));
   EXPECT_TRUE(std::ranges::equal(a.ratings.user_ids(), b.ratings.user_ids()));
   EXPECT_TRUE(std::ranges::equal(a.ratings.item_ids(), b.ratings.item_ids()));
-  EXPECT_TRUE(std::ranges::equal(a.parts, b.parts));
+  EXPECT_TRUE(std::ranges::equal(a.parts.all, b.parts.all));
 }
 
 // The layout, as the README of the folder describes it.
@@ -74,7 +72,7 @@ struct Layout {
     const auto nnz = static_cast<std::size_t>(data.ratings.nnz());
     const auto m = static_cast<std::size_t>(data.ratings.n_users());
     const auto n = static_cast<std::size_t>(data.ratings.n_items());
-    size = {4 * nnz, 4 * nnz, 4 * nnz, 8 * (m + 1), 4 * m, 4 * n, data.parts.size()};
+    size = {4 * nnz, 4 * nnz, 4 * nnz, 8 * (m + 1), 4 * m, 4 * n, data.parts.all.size_bytes()};
     end = header;
     for (std::size_t s = 0; s < 7; ++s) {
       begin[s] = end;

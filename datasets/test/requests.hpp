@@ -28,7 +28,7 @@ inline Table table_of(const Dataset& data) {
   for (std::int64_t k = 0; k < data.ratings.nnz(); ++k) {
     const Rating r = data.ratings[k];
     table[{data.ratings.user_ids()[r.user], data.ratings.item_ids()[r.item]}] = {
-        r.value, data.parts.empty() ? -1 : data.parts[k]};
+        r.value, data.parts.empty() ? -1 : data.parts.all[k]};
   }
   return table;
 }

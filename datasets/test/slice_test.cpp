@@ -100,10 +100,11 @@ void expect_slices(const Dataset& data, const SplitSpec& spec, int ranks) {
   expect_no_errors(test::in_rank_threads(ranks, [&](Communicator& of) {
     Dataset own;  // memory of it is given back
     own.info = data.info;
+    own.parts = data.parts;
     own.ratings = Ratings(test::arrays_of(data.ratings));
     const PartOffsets users = cut_users_evenly(own.ratings.user_offsets(), of.size());
-    const SplitSlice slice = make_split_slice(std::move(own), data.parts, spec, users, of,
-                                              1 + of.rank() % 2, UsersColumn::on_demand);
+    const SplitSlice slice = make_split_slice(std::move(own), spec, users, of, 1 + of.rank() % 2,
+                                              UsersColumn::on_demand);
     EXPECT_EQ(slice.split.train.has_users(), slice.split.train.nnz() == 0);
     expect_same(slice, whole, facts, of.rank());
   }));
@@ -119,9 +120,8 @@ TEST_P(Slices, OfEveryKindOfSplitAreThoseOfOneProcess) {
          {SplitSpec::Kind::holdout, SplitSpec::Kind::leave_out, SplitSpec::Kind::users})
       expect_slices(data, spec_of(kind, validation), GetParam());
   }
-  data.parts.resize(data.ratings.nnz());
-  for (std::int64_t k = 0; k < data.ratings.nnz(); ++k)
-    data.parts[k] = static_cast<std::uint8_t>(k % 7 == 0 ? kTest : kTrain);
+  data.parts = test::labels_by(data.ratings.nnz(),
+                               [](std::int64_t k) { return k % 7 == 0 ? kTest : kTrain; });
   expect_slices(data, spec_of(SplitSpec::Kind::given), GetParam());
   expect_slices(data, spec_of(SplitSpec::Kind::given, 0.2), GetParam());
 }
@@ -176,8 +176,9 @@ TEST_P(Slices, PartsGoToWhereTheyAreEvaluated) {
         users.push_back(rank == of.size() ? n : std::min<std::int64_t>(n, 5 * (rank / 2) * rank));
       Dataset own;  // memory of it is given back
       own.info = data.info;
+      own.parts = data.parts;
       own.ratings = Ratings(test::arrays_of(data.ratings));
-      const SplitSlice slice = make_split_slice(std::move(own), {}, spec, users, of, 2);
+      const SplitSlice slice = make_split_slice(std::move(own), spec, users, of, 2);
       ThreadTeam team(2);
       const Ratings placed = ratings_on_rank_0(slice.split.test, users, slice.test_parts, of, team);
       expect_rows(placed, whole.test, 0, of.leads() ? n : 0);
@@ -300,7 +301,7 @@ class SlicedCache : public testing::Test {
   SplitSlice cut_while_read(const SplitSpec& spec, Communicator& of) const {
     CacheSlice read = read_cache_slice(path_, of, 2, false, ReadColumns::when_cut);
     EXPECT_NE(read.data.unread, nullptr);
-    return make_split_slice(std::move(read.data), read.parts, spec, read.users, of, 2);
+    return make_split_slice(std::move(read.data), spec, read.users, of, 2);
   }
 
   void expect_cut_while_read(const Dataset& data, const std::vector<SplitSpec>& specs) const {
@@ -328,8 +329,8 @@ class SlicedCache : public testing::Test {
 
 TEST_F(SlicedCache, EachRankReadsTheRowsOfItsUsers) {
   Dataset data = make_data(900, 700, 0.6);  // pieces of a MiB that two ranks share
-  data.parts.resize(data.ratings.nnz(), kTrain);
-  data.parts[5] = kTest;
+  data.parts =
+      test::labels_by(data.ratings.nnz(), [](std::int64_t k) { return k == 5 ? kTest : kTrain; });
   write_cache(path_, data, 1);
   for (const int ranks : {1, 3, 4}) {
     expect_no_errors(test::in_rank_threads(ranks, [&](Communicator& of) {
@@ -337,7 +338,7 @@ TEST_F(SlicedCache, EachRankReadsTheRowsOfItsUsers) {
       EXPECT_EQ(slice.users, cut_users_evenly(data.ratings.user_offsets(), ranks));
       EXPECT_EQ(slice.data.info.content_hash, data.info.content_hash);
       EXPECT_EQ(slice.data.ratings.nnz(), data.ratings.nnz());
-      EXPECT_EQ(slice.parts[5], kTest);
+      EXPECT_EQ(slice.data.parts.all[5], kTest);
     }));
   }
 }
@@ -345,9 +346,8 @@ TEST_F(SlicedCache, EachRankReadsTheRowsOfItsUsers) {
 // Rows that go on from one piece to the next, and rows without ratings between.
 TEST_F(SlicedCache, RatingsAreCutWhileTheyAreRead) {
   Dataset data = make_data(900, 700, 0.6);
-  data.parts.resize(data.ratings.nnz());
-  for (std::int64_t k = 0; k < data.ratings.nnz(); ++k)
-    data.parts[k] = static_cast<std::uint8_t>(k % 7 == 0 ? kTest : kTrain);
+  data.parts = test::labels_by(data.ratings.nnz(),
+                               [](std::int64_t k) { return k % 7 == 0 ? kTest : kTrain; });
   expect_cut_while_read(
       data, {spec_of(SplitSpec::Kind::holdout, 0.1), spec_of(SplitSpec::Kind::leave_out),
              spec_of(SplitSpec::Kind::users, 0.1), spec_of(SplitSpec::Kind::given)});

@@ -433,8 +433,8 @@ TEST(Cold, CountsAgreeWithTheDefinition) {
 
 TEST(Given, FollowsTheLabels) {
   Dataset data = make_data(60, 40);
-  for (std::int64_t i = 0; i < data.ratings.nnz(); ++i)
-    data.parts.push_back(static_cast<std::uint8_t>(i % 7 == 0 ? kTest : kTrain));
+  data.parts = test::labels_by(data.ratings.nnz(),
+                               [](std::int64_t i) { return i % 7 == 0 ? kTest : kTrain; });
   SplitSpec spec;
   spec.kind = SplitSpec::Kind::given;
   const Split split = make_split(data, spec, 2);
@@ -453,8 +453,7 @@ TEST(Given, FollowsTheLabels) {
 
 TEST(Given, KeepsAGivenValidationPart) {
   Dataset data = make_data(60, 40);
-  for (std::int64_t i = 0; i < data.ratings.nnz(); ++i)
-    data.parts.push_back(static_cast<std::uint8_t>(i % 3));
+  data.parts = test::labels_by(data.ratings.nnz(), [](std::int64_t i) { return i % 3; });
   SplitSpec spec;
   spec.kind = SplitSpec::Kind::given;
   const Split split = make_split(data, spec, 1);
@@ -487,10 +486,12 @@ TEST(Errors, SayWhatIsWrong) {
   EXPECT_EQ(kind_of_error(one_user, users(0.9, 0.5), "no rating to train on"), ErrorKind::data);
   EXPECT_EQ(kind_of_error(data, holdout(0.9999), "no rating to train on"), ErrorKind::data);
   EXPECT_EQ(kind_of_error(Dataset{}, holdout(0.2), "no ratings"), ErrorKind::data);
-  data.parts.assign(3, kTrain);
+  const auto all_train = [](std::int64_t) { return kTrain; };
+  data.parts = test::labels_by(3, all_train);
   EXPECT_EQ(kind_of_error(data, given, "3 labels"), ErrorKind::data);
-  data.parts.assign(data.ratings.nnz(), kTrain);
-  data.parts.back() = 9;
+  auto labels = test::labels_by(data.ratings.nnz(), all_train);
+  labels.back() = 9;
+  data.parts = std::move(labels);
   EXPECT_EQ(kind_of_error(data, given, "unknown label 9"), ErrorKind::data);
 }
 

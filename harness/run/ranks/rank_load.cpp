@@ -35,10 +35,8 @@ SplitSlice cut_slice(const Case& item, Communicator& ranks, int threads, ReadCol
   data.load_parts = loaded.slice.data.load;
   data.info = std::make_shared<const DatasetInfo>(loaded.slice.data.info);
   const auto start = Clock::now();
-  // Labels of a given split may lie in the data set itself.
-  const AlignedVector<std::uint8_t> labels = std::move(loaded.slice.data.parts);
-  SplitSlice slice = make_split_slice(std::move(loaded.slice.data), loaded.slice.parts, item.split,
-                                      loaded.slice.users, ranks, threads, users_column(item));
+  SplitSlice slice = make_split_slice(std::move(loaded.slice.data), item.split, loaded.slice.users,
+                                      ranks, threads, users_column(item));
   data.split_s = seconds_since(start);
   return slice;
 }

@@ -58,7 +58,9 @@ void split(std::string_view input) {
   data.ratings = read_canonical(parts[1]);
   const SplitSpec spec = keys.spec(7);
   if (spec.kind == SplitSpec::Kind::given) {
-    for (std::int64_t i = 0; i < data.ratings.nnz(); ++i) data.parts.push_back(i % 3 == 2);
+    AlignedVector<std::uint8_t> labels(data.ratings.nnz());
+    for (std::int64_t i = 0; i < std::ssize(labels); ++i) labels[i] = i % 3 == 2 ? kTest : kTrain;
+    data.parts = std::move(labels);
   }
   if (spec.needs_times()) {
     AlignedVector<RatingTime> times(data.ratings.nnz());
