@@ -1,8 +1,8 @@
-// Two passes over runs of whole rows. The first counts the ratings of each part in each run, by the
-// labels; then every run knows the places of its ratings, and the second copies them block by
-// block: all parts of a block from the cache, through a buffer within it, without a branch on the
-// labels, which are random. So 8 bytes a rating are read and 12 are written, without users 8. The
-// longest part is the system's: the first touch of new memory.
+// Two passes over runs of as many ratings each. The first counts the ratings of each part in each
+// run, by the labels; then every run knows the places of its ratings, and the second copies them
+// block by block: all parts of a block from the cache, through a buffer within it, without a branch
+// on the labels, which are random. So 8 bytes a rating are read and 12 are written, without
+// users 8. The longest part is the system's: the first touch of new memory.
 #include "datasets/ratings/select_parts.hpp"
 
 #if defined(__x86_64__)
@@ -27,8 +27,31 @@
 namespace mf {
 namespace {
 
-constexpr std::int64_t kRunRatings = std::int64_t{1} << 16;
-constexpr std::int64_t kReleasedRuns = 4;  // that a thread takes together
+// Runs of ratings, by which the work is cut.
+struct RatingRuns {
+  std::vector<std::int32_t> first_row;     // the first rating's; then the number of rows
+  std::vector<std::int64_t> first_rating;  // of each run; then the number of ratings
+  std::int64_t count() const { return std::ssize(first_row) - 1; }
+};
+
+// For the ratings of the rows, which have these offsets, by pieces of `piece` ratings of all.
+RatingRuns runs_of(View<const std::int64_t> offsets, RowRange rows, std::int64_t piece) {
+  RatingRuns runs;
+  const std::int64_t last = offsets[rows.end];
+  auto row = static_cast<std::int32_t>(rows.first);
+  for (std::int64_t at = offsets[rows.first]; at < last; at = (at / piece + 1) * piece) {
+    const auto after = std::upper_bound(offsets.begin() + row, offsets.begin() + rows.end, at);
+    // Rows without ratings before the first one are its run's.
+    if (!runs.first_row.empty()) row = static_cast<std::int32_t>(after - offsets.begin() - 1);
+    runs.first_row.push_back(row);
+    runs.first_rating.push_back(at);
+  }
+  // Without ratings there are no runs, and all rows are empty.
+  runs.first_row.push_back(
+      static_cast<std::int32_t>(runs.first_row.empty() ? rows.first : rows.end));
+  runs.first_rating.push_back(last);
+  return runs;
+}
 
 // Arrays of a part, beside the owner of its ids.
 struct Selection {
@@ -203,33 +226,24 @@ class RunCopy {
 };
 
 void cut(const Ratings& all, const LabelsOf& labels, std::vector<GrowingPart>& parts,
-         const RatingRuns& runs, Originals originals, ThreadTeam& team) {
-  const bool consume = originals == Originals::consumed;
+         const RatingRuns& runs, Originals originals, UnreadRatings* unread, ThreadTeam& team) {
+  const bool consume = originals == Originals::consumed && unread == nullptr;
   const Ratings none;
   const Ratings& released = consume ? all : none;
   UsedColumn users(released.users()), items(released.items()), values(released.values());
-  team.for_chunks(runs.count(), consume ? kReleasedRuns : 1,
-                  [&](std::int64_t begin, std::int64_t end) {
-                    const RunCopy copy(all.user_offsets(), labels, runs, parts);
-                    for (std::int64_t r = begin; r < end; ++r)
-                      copy(r, {all.items().data(), all.values().data()});
-                    if (!consume) return;
-                    const std::int64_t first = runs.first_rating[static_cast<std::size_t>(begin)];
-                    const std::int64_t last = runs.first_rating[static_cast<std::size_t>(end)];
-                    users.used(first, last);
-                    items.used(first, last);
-                    values.used(first, last);
-                  });
-}
-
-void cut_unread(UnreadRatings& unread, View<const std::int64_t> offsets, const LabelsOf& labels,
-                std::vector<GrowingPart>& parts, const RatingRuns& runs, ThreadTeam& team) {
   team.for_chunks(runs.count(), 1, [&](std::int64_t run, std::int64_t) {
-    const RunCopy copy(offsets, labels, runs, parts);
-    const std::int64_t number = runs.first_rating[static_cast<std::size_t>(run)] / unread.piece();
-    unread.read(number, [&](const std::int32_t* items, const float* values) {
-      copy(run, {items, values, number * unread.piece()});
-    });
+    const RunCopy copy(all.user_offsets(), labels, runs, parts);
+    const std::int64_t first = runs.first_rating[static_cast<std::size_t>(run)];
+    if (unread != nullptr) {
+      const std::int64_t number = first / unread->piece();
+      return unread->read(number, [&](const std::int32_t* of_items, const float* of_values) {
+        copy(run, {of_items, of_values, number * unread->piece()});
+      });
+    }
+    copy(run, {all.items().data(), all.values().data()});
+    const std::int64_t last = runs.first_rating[static_cast<std::size_t>(run) + 1];
+    for (UsedColumn* column : {&users, &items, &values})
+      if (consume) column->used(first, last);
   });
 }
 
@@ -282,42 +296,11 @@ std::int64_t count_label(const std::uint8_t* labels, std::int64_t count, std::ui
   return count_equal(labels, count, label);
 }
 
-RatingRuns rating_runs(const Ratings& all, std::int64_t first, std::int64_t end) {
-  RatingRuns runs;
-  const auto offsets = all.user_offsets();
-  runs.first_row = {0};
-  if (!offsets.empty()) runs.first_row = cut_rows(offsets.part(first, end + 1), kRunRatings);
-  for (std::int32_t& row : runs.first_row) {
-    row += static_cast<std::int32_t>(first);
-    runs.first_rating.push_back(offsets.empty() ? 0 : offsets[row]);
-  }
-  return runs;
-}
-
-RatingRuns piece_runs(const Ratings& all, std::int64_t first, std::int64_t end,
-                      std::int64_t piece) {
-  RatingRuns runs;
-  const auto offsets = all.user_offsets();
-  const std::int64_t last = offsets.empty() ? 0 : offsets[end];
-  auto row = static_cast<std::int32_t>(first);
-  for (std::int64_t at = offsets.empty() ? 0 : offsets[first]; at < last;
-       at = (at / piece + 1) * piece) {
-    const auto after = std::upper_bound(offsets.begin() + row, offsets.begin() + end, at);
-    // Rows without ratings before the first one are its run's.
-    if (!runs.first_row.empty()) row = static_cast<std::int32_t>(after - offsets.begin() - 1);
-    runs.first_row.push_back(row);
-    runs.first_rating.push_back(at);
-  }
-  // Without ratings there are no runs, and all rows are empty.
-  runs.first_row.push_back(static_cast<std::int32_t>(runs.first_row.empty() ? first : end));
-  runs.first_rating.push_back(last);
-  return runs;
-}
-
-std::vector<SelectedPart> select_parts(const Ratings& all, const SharedIds& ids,
-                                       const LabelsOf& labels, const RatingRuns& runs,
-                                       View<const WantedPart> wanted, ThreadTeam& team,
-                                       Originals originals, UnreadRatings* unread) {
+std::vector<SelectedPart> select_parts(const Ratings& all, RowRange rows, const SharedIds& ids,
+                                       const LabelsOf& labels, View<const WantedPart> wanted,
+                                       ThreadTeam& team, Originals originals,
+                                       UnreadRatings* unread) {
+  constexpr std::int64_t kRunRatings = std::int64_t{1} << 16;
   std::vector<SelectedPart> selected;
   if (all.user_offsets().empty()) {
     for (std::int64_t k = 0; k < wanted.size(); ++k) {
@@ -325,16 +308,14 @@ std::vector<SelectedPart> select_parts(const Ratings& all, const SharedIds& ids,
     }
     return selected;
   }
+  const RatingRuns runs =
+      runs_of(all.user_offsets(), rows, unread != nullptr ? unread->piece() : kRunRatings);
   const auto counts = count_parts(labels, runs, wanted, team);
   std::vector<GrowingPart> parts;
   for (std::int64_t k = 0; k < wanted.size(); ++k)
     parts.emplace_back(ids, wanted[k], counts[static_cast<std::size_t>(k)],
                        all.user_offsets().size());
-  if (unread != nullptr) {
-    cut_unread(*unread, all.user_offsets(), labels, parts, runs, team);
-  } else {
-    cut(all, labels, parts, runs, originals, team);
-  }
+  cut(all, labels, parts, runs, originals, unread, team);
   for (GrowingPart& part : parts) {
     auto& offsets = part.selection->own.user_offsets;
     fill(offsets, 0, runs.first_row.front() + std::int64_t{1}, 0, team);
@@ -372,8 +353,9 @@ Ratings select(const Ratings& all, View<const std::uint8_t> keep, std::uint8_t l
   }
   ThreadTeam team(useful_threads(threads, all.nnz()));
   const std::array<WantedPart, 1> wanted = {WantedPart{label}};
-  const RatingRuns runs = rating_runs(all, 0, all.n_users());
-  return select_parts(all, share_ids(all), stored_labels(keep), runs, wanted, team).front().ratings;
+  return select_parts(all, {0, all.n_users()}, share_ids(all), stored_labels(keep), wanted, team)
+      .front()
+      .ratings;
 }
 
 }  // namespace mf

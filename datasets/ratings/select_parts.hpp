@@ -53,30 +53,22 @@ enum class Originals {
   consumed,
 };
 
-// Runs of ratings, by which the work is cut.
-struct RatingRuns {
-  std::vector<std::int32_t> first_row;     // the first rating's; then the number of rows
-  std::vector<std::int64_t> first_rating;  // of each run; then the number of ratings
-  std::int64_t count() const { return std::ssize(first_row) - 1; }
-};
-// For the rows [first, end): whole rows.
-RatingRuns rating_runs(const Ratings& all, std::int64_t first, std::int64_t end);
-// The same by pieces of `piece` ratings.
-RatingRuns piece_runs(const Ratings& all, std::int64_t first, std::int64_t end, std::int64_t piece);
-
 struct WantedPart {
   std::uint8_t label;
   UsersColumn users = UsersColumn::made;
 };
 
-// Part k, which has these ids, has the ratings with the label of wanted[k]; other labels are in no
-// part. `runs` cover `all` or some of its rows: then the parts have no ratings in the others.
-// `unread`: the source of the columns of `all`, if they are not in memory; the runs are its pieces.
+// Rows [first, end) of a matrix.
+struct RowRange {
+  std::int64_t first, end;
+};
+
+// Part k, which has these ids, has the ratings of these rows with the label of wanted[k]; other
+// labels are in no part. `unread`: the source of the columns of `all`, if they are not in memory.
 // The result does not depend on the number of threads.
-std::vector<SelectedPart> select_parts(const Ratings& all, const SharedIds& ids,
-                                       const LabelsOf& labels, const RatingRuns& runs,
-                                       View<const WantedPart> wanted, ThreadTeam& team,
-                                       Originals originals = Originals::kept,
+std::vector<SelectedPart> select_parts(const Ratings& all, RowRange rows, const SharedIds& ids,
+                                       const LabelsOf& labels, View<const WantedPart> wanted,
+                                       ThreadTeam& team, Originals originals = Originals::kept,
                                        UnreadRatings* unread = nullptr);
 
 // Over these users and items.

@@ -452,12 +452,8 @@ Split cut_parts(const Dataset& data, const SplitSpec& spec, const Scope& scope, 
     scope.ranks.agree([&] {
       // Copies the ids: the parts do not keep all ratings alive.
       const SharedIds ids = copy_ids(data.ratings, team);
-      UnreadRatings* const unread = data.unread.get();
-      const RatingRuns runs =
-          unread != nullptr
-              ? piece_runs(data.ratings, scope.first_user, scope.end_user, unread->piece())
-              : rating_runs(data.ratings, scope.first_user, scope.end_user);
-      auto parts = select_parts(data.ratings, ids, labels, runs, wanted, team, originals, unread);
+      auto parts = select_parts(data.ratings, {scope.first_user, scope.end_user}, ids, labels,
+                                wanted, team, originals, data.unread.get());
       split.validation = split.fold_in = no_ratings_of(ids);
       for (std::size_t k = 0; k < wanted.size(); ++k)
         part_of(split, wanted[k].label) = std::move(parts[k].ratings);

@@ -282,9 +282,8 @@ TEST(SelectParts, FlagsTheItemsOfAPart) {
   const std::array<WantedPart, 3> wanted = {
       {{7}, {99, UsersColumn::on_demand}, {0, UsersColumn::on_demand}}};
   ThreadTeam team(2);
-  const auto parts =
-      select_parts(data.ratings, share_ids(data.ratings), stored_labels(labels),
-                   rating_runs(data.ratings, 0, data.ratings.n_users()), wanted, team);
+  const auto parts = select_parts(data.ratings, {0, data.ratings.n_users()},
+                                  share_ids(data.ratings), stored_labels(labels), wanted, team);
   const auto all = triples(data.ratings);
   ASSERT_EQ(parts.size(), 3U);
   for (std::size_t k = 0; k < 3; ++k) {
