@@ -364,33 +364,7 @@ bool has_row(const Ratings& ratings, std::int64_t user) {
   return ratings.user_offsets()[user + 1] > ratings.user_offsets()[user];
 }
 
-// Users of the scope in test without a rating in train.
-std::int64_t count_cold_users(const Split& split, const Scope& scope, ThreadTeam& team) {
-  std::atomic<std::int64_t> cold{0};
-  const std::int64_t first = scope.first_user;
-  team.for_chunks(scope.end_user - first, kSplitUsers, [&](std::int64_t begin, std::int64_t end) {
-    std::int64_t count = 0;
-    for (std::int64_t u = first + begin; u < first + end; ++u)
-      count += has_row(split.test, u) && !has_row(split.train, u) ? 1 : 0;
-    cold += count;
-  });
-  return cold;
-}
-
 using Flags = AlignedVector<std::uint8_t>;
-
-std::int64_t count_cold_ratings(const Split& split, const Flags& item_trained, ThreadTeam& team) {
-  std::atomic<std::int64_t> cold{0};
-  team.for_chunks(split.test.nnz(), kSplitChunk, [&](std::int64_t begin, std::int64_t end) {
-    std::int64_t count = 0;
-    for (std::int64_t i = begin; i < end; ++i) {
-      const Rating r = split.test[i];
-      count += has_row(split.train, r.user) && item_trained[r.item] != 0 ? 0 : 1;
-    }
-    cold += count;
-  });
-  return cold;
-}
 
 // Items that any rank has flagged.
 Flags flags_of_all(const Flags& own, Communicator& ranks) {
@@ -407,10 +381,11 @@ Flags flags_of_all(const Flags& own, Communicator& ranks) {
 }
 
 // By the labels that this kind of split gives.
-std::vector<WantedPart> parts_of(const SplitSpec& spec, UsersColumn of_train) {
-  std::vector<WantedPart> parts = {{kTrain, of_train}, {kTest}};
-  if (spec.has_validation() || spec.kind == SplitSpec::Kind::given) parts.push_back({kValidation});
-  if (spec.kind == SplitSpec::Kind::users) parts.push_back({kFoldIn});
+std::vector<WantedPart> parts_of(const SplitSpec& spec, UsersColumn users) {
+  std::vector<WantedPart> parts = {{kTrain, users}, {kTest, users}};
+  if (spec.has_validation() || spec.kind == SplitSpec::Kind::given)
+    parts.push_back({kValidation, users});
+  if (spec.kind == SplitSpec::Kind::users) parts.push_back({kFoldIn, users});
   return parts;
 }
 
@@ -429,17 +404,31 @@ Ratings& part_of(Split& split, std::uint8_t label) {
 
 void count_cold(Split& split, const Flags& item_trained, const Flags& item_tested,
                 const Scope& scope, ThreadTeam& team) {
-  split.cold_users = scope.sum(count_cold_users(split, scope, team));
+  std::atomic<std::int64_t> cold_users{0}, cold_ratings{0};
+  const std::int64_t first = scope.first_user;
+  const auto offsets = split.test.user_offsets();
+  const auto items = split.test.items();
+  team.for_chunks(scope.end_user - first, kSplitUsers, [&](std::int64_t begin, std::int64_t end) {
+    std::int64_t users = 0, ratings = 0;
+    for (std::int64_t u = first + begin; u < first + end; ++u) {
+      const bool cold = !has_row(split.train, u);
+      users += cold && has_row(split.test, u) ? 1 : 0;
+      for (std::int64_t i = offsets[u]; i < offsets[u + 1]; ++i)
+        ratings += cold || item_trained[items[i]] == 0 ? 1 : 0;
+    }
+    cold_users += users;
+    cold_ratings += ratings;
+  });
+  split.cold_users = scope.sum(cold_users);
+  split.cold_ratings = scope.sum(cold_ratings);
   for (std::int64_t i = 0; i < std::ssize(item_tested); ++i)
     split.cold_items += item_tested[i] != 0 && item_trained[i] == 0 ? 1 : 0;
-  if (split.cold_users + split.cold_items == 0) return;
-  split.cold_ratings = scope.sum(count_cold_ratings(split, item_trained, team));
 }
 
 Split cut_parts(const Dataset& data, const SplitSpec& spec, const Scope& scope, Originals originals,
-                UsersColumn of_train, ThreadTeam& team) {
+                UsersColumn users_column, ThreadTeam& team) {
   check(data, spec);
-  const auto wanted = parts_of(spec, of_train);
+  const auto wanted = parts_of(spec, users_column);
   Split split;
   Flags item_trained, item_tested;
   {
@@ -470,11 +459,11 @@ Split cut_parts(const Dataset& data, const SplitSpec& spec, const Scope& scope, 
 }
 
 Split split_of(const Dataset& data, const SplitSpec& spec, Originals originals, int threads,
-               UsersColumn of_train) {
+               UsersColumn users_column) {
   ThreadTeam team(threads);
   Communicator self;
   const Scope scope(data.ratings, {0, data.ratings.n_users()}, self);
-  return cut_parts(data, spec, scope, originals, of_train, team);
+  return cut_parts(data, spec, scope, originals, users_column, team);
 }
 
 Flags flags_of_items(const Ratings& part) {
@@ -513,7 +502,7 @@ PartOffsets parts_of(std::int64_t own, Communicator& ranks) {
 void count_cold(Split& split, ThreadTeam& team) {
   Communicator self;
   const Scope scope(split.train, {0, split.train.n_users()}, self);
-  split.cold_users = split.cold_items = split.cold_ratings = 0;
+  split.cold_items = 0;
   count_cold(split, flags_of_items(split.train), flags_of_items(split.test), scope, team);
 }
 
@@ -522,14 +511,14 @@ PartSizes sizes_of(const Split& split) {
 }
 
 SplitSlice make_split_slice(Dataset data, const SplitSpec& spec, const PartOffsets& users,
-                            Communicator& ranks, int threads, UsersColumn of_train) {
+                            Communicator& ranks, int threads, UsersColumn users_column) {
   std::optional<ThreadTeam> threads_of_all;
   ranks.agree([&] { threads_of_all.emplace(threads); });
   ThreadTeam& team = *threads_of_all;
   SplitSlice slice;
   {
     const Scope scope(data.ratings, users, ranks);
-    slice.split = cut_parts(data, spec, scope, Originals::consumed, of_train, team);
+    slice.split = cut_parts(data, spec, scope, Originals::consumed, users_column, team);
     slice.train = train_slice(slice.split.train, users, ranks, team);
   }
   data = {};
@@ -542,12 +531,14 @@ SplitSlice make_split_slice(Dataset data, const SplitSpec& spec, const PartOffse
   return slice;
 }
 
-Split make_split(const Dataset& data, const SplitSpec& spec, int threads, UsersColumn of_train) {
-  return split_of(data, spec, Originals::kept, threads, of_train);
+Split make_split(const Dataset& data, const SplitSpec& spec, int threads,
+                 UsersColumn users_column) {
+  return split_of(data, spec, Originals::kept, threads, users_column);
 }
 
-Split make_split_consuming(Dataset data, const SplitSpec& spec, int threads, UsersColumn of_train) {
-  return split_of(data, spec, Originals::consumed, threads, of_train);
+Split make_split_consuming(Dataset data, const SplitSpec& spec, int threads,
+                           UsersColumn users_column) {
+  return split_of(data, spec, Originals::consumed, threads, users_column);
 }
 
 }  // namespace mf

@@ -65,15 +65,15 @@ struct Split {
 };
 
 // Deterministic in (data, spec); the same for any number of threads. The parts are copies: they
-// need no array of `data`. `of_train`: the users of the training part.
+// need no array of `data`. `users_column`: of each part.
 Split make_split(const Dataset& data, const SplitSpec& spec, int threads,
-                 UsersColumn of_train = UsersColumn::made);
+                 UsersColumn users_column = UsersColumn::made);
 
 // The same, of ratings that are not shared and not needed any more: their memory goes
 // back to the system while the parts grow, so that there are never two copies. The ratings of every
 // other Dataset that shares the memory are undefined afterwards.
 Split make_split_consuming(Dataset data, const SplitSpec& spec, int threads,
-                           UsersColumn of_train = UsersColumn::made);
+                           UsersColumn users_column = UsersColumn::made);
 
 // Counts the cold anew after parts have lost ratings.
 void count_cold(Split& split, ThreadTeam& team);
@@ -100,6 +100,6 @@ struct SplitSlice {
 // together; throws on all if one of them fails.
 SplitSlice make_split_slice(Dataset data, const SplitSpec& spec, const PartOffsets& users,
                             Communicator& ranks, int threads,
-                            UsersColumn of_train = UsersColumn::made);
+                            UsersColumn users_column = UsersColumn::made);
 
 }  // namespace mf

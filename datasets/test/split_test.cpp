@@ -225,7 +225,7 @@ TEST(Holdout, UsersOfTheTrainingPartAreMadeWhenTheyAreAskedFor) {
     const Split kept = make_split(data, spec, 2, UsersColumn::on_demand);
     const Split split = make_split_consuming(make_data(3000, 300), spec, 3, UsersColumn::on_demand);
     EXPECT_FALSE(kept.train.has_users());
-    EXPECT_TRUE(kept.test.has_users());
+    EXPECT_FALSE(kept.test.has_users());
     const Ratings copy = split.train;
     const std::int64_t column = 4 * copy.nnz();
     EXPECT_EQ(copy.bytes(), made.train.bytes() - column);
