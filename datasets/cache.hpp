@@ -46,8 +46,7 @@ enum class ReadColumns { now, when_cut };
 // Reads the file and verifies version, sizes and checksum of what is in memory then. Throws
 // Error(data) naming what is wrong. `times`: with those of the ratings, where it has them; else
 // they are not looked at.
-Dataset read_cache(const std::string& path, int threads, bool times = false,
-                   ReadColumns columns = ReadColumns::now);
+Dataset read_cache(const std::string& path, int threads, bool times = false);
 
 // A cache file over ranks: each reads the rows of its users and checks them. Other ratings
 // are undefined.

@@ -330,9 +330,9 @@ Ratings::Views views_of(const Sections& sections, const std::shared_ptr<const vo
 
 }  // namespace
 
-Dataset read_cache(const std::string& path, int threads, bool times, ReadColumns columns) {
+Dataset read_cache(const std::string& path, int threads, bool times) {
   Communicator self;
-  return read_cache_slice(path, self, threads, times, columns).data;
+  return read_cache_slice(path, self, threads, times).data;
 }
 
 CacheSlice read_cache_slice(const std::string& path, Communicator& ranks, int threads, bool times,

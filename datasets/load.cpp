@@ -469,9 +469,10 @@ std::optional<std::string> fresh_cache(const DatasetRequest& request) {
 
 namespace {
 
-// Builds a damaged cache again, if possible, with the warning of load_dataset.
-CacheSlice read_or_rebuild(const DatasetRequest& request, const std::string& path,
-                           Communicator& ranks, int threads, ReadColumns columns) {
+// Builds a damaged cache again, if possible, with the warning of load_dataset. Empty for a process
+// alone, which keeps what it builds.
+std::optional<CacheSlice> read_or_rebuild(const DatasetRequest& request, const std::string& path,
+                                          Communicator& ranks, int threads, ReadColumns columns) {
   try {
     return read_cache_slice(path, ranks, threads, request.times, columns);
   } catch (const RankFault&) {
@@ -479,6 +480,7 @@ CacheSlice read_or_rebuild(const DatasetRequest& request, const std::string& pat
   } catch (const Error& error) {  // of all
     if (error.kind() != ErrorKind::data) throw;
   }
+  if (ranks.size() == 1) return std::nullopt;
   // Rank 0 first: the others say nothing and, on its machine, find its cache.
   const auto build = [&] { load_dataset(request, threads); };
   ranks.agree([&] { return ranks.leads() ? build() : void(); });
@@ -489,17 +491,8 @@ CacheSlice read_or_rebuild(const DatasetRequest& request, const std::string& pat
 }  // namespace
 
 Dataset load_to_cut(const DatasetRequest& request, int threads) {
-  const auto path = request.implicit ? std::nullopt : fresh_cache(request);
-  if (!path) return load_dataset(request, threads);
-  Dataset data;
-  try {
-    data = read_cache(*path, threads, request.times, ReadColumns::when_cut);
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::data) throw;
-    return load_dataset(request, threads);
-  }
-  data.info.name = request.label();
-  return data;
+  Communicator self;
+  return load_dataset_slice(request, self, threads, ReadColumns::when_cut).slice.data;
 }
 
 DatasetSlice load_dataset_slice(const DatasetRequest& request, Communicator& ranks, int threads,
@@ -509,8 +502,11 @@ DatasetSlice load_dataset_slice(const DatasetRequest& request, Communicator& ran
     if (!request.implicit) path = fresh_cache(request);  // the rule looks at all ratings
   });
   DatasetSlice loaded;
-  if (ranks.all_min(path ? 1 : 0) == 1) {
-    loaded.slice = read_or_rebuild(request, *path, ranks, threads, columns);
+  std::optional<CacheSlice> read;
+  if (ranks.all_min(path ? 1 : 0) == 1)
+    read = read_or_rebuild(request, *path, ranks, threads, columns);
+  if (read) {
+    loaded.slice = std::move(*read);
   } else {
     loaded.whole = true;
     ranks.agree([&] { loaded.slice.data = load_dataset(request, threads); });

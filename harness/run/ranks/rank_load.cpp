@@ -28,30 +28,26 @@ void place(Ratings& part, const PartOffsets& users, const PartOffsets& parts, bo
                       : ratings_on_rank_0(part, users, parts, ranks, team);
 }
 
-SplitSlice cut_slice(const Case& item, Communicator& ranks, int threads, ReadColumns columns,
-                     CaseData& data) {
-  DatasetSlice loaded = load_dataset_slice(item.data, ranks, threads, columns);
-  data.ranks.read_whole = loaded.whole;
-  data.load_parts = loaded.slice.data.load;
-  data.info = std::make_shared<const DatasetInfo>(loaded.slice.data.info);
-  const auto start = Clock::now();
-  SplitSlice slice = make_split_slice(std::move(loaded.slice.data), item.split, loaded.slice.users,
-                                      ranks, threads, users_column(item));
-  data.split_s = seconds_since(start);
-  return slice;
-}
-
 // Ratings are cut while they are read. If they are damaged, the second time says so and builds them
 // again.
-SplitSlice cut_slice(const Case& item, Communicator& ranks, int threads, CaseData& data) {
+SplitSlice cut_slice(const Case& item, Communicator& ranks, int threads, CaseData& data,
+                     ReadColumns columns = ReadColumns::when_cut) {
   try {
-    return cut_slice(item, ranks, threads, ReadColumns::when_cut, data);
+    DatasetSlice loaded = load_dataset_slice(item.data, ranks, threads, columns);
+    data.ranks.read_whole = loaded.whole;
+    data.load_parts = loaded.slice.data.load;
+    data.info = std::make_shared<const DatasetInfo>(loaded.slice.data.info);
+    const auto start = Clock::now();
+    SplitSlice slice = make_split_slice(std::move(loaded.slice.data), item.split,
+                                        loaded.slice.users, ranks, threads, users_column(item));
+    data.split_s = seconds_since(start);
+    return slice;
   } catch (const RankFault&) {
     throw;
   } catch (const Error& error) {  // of all
-    if (error.kind() != ErrorKind::data) throw;
+    if (error.kind() != ErrorKind::data || columns == ReadColumns::now) throw;
   }
-  return cut_slice(item, ranks, threads, ReadColumns::now, data);
+  return cut_slice(item, ranks, threads, data, ReadColumns::now);
 }
 
 }  // namespace
