@@ -21,7 +21,7 @@ bool trains_on_one_device(const Case& item);
 // Whether a process of the case sends its ratings to a device.
 bool uploads_ratings(const Case& item);
 
-// The column of users of the training ratings, which a device has by rows. Evaluations of the
+// The column of users of the ratings of a split, which a device has by rows. Evaluations of the
 // training ratings and pairwise methods read it.
 UsersColumn users_column(const Case& item);
 
