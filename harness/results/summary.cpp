@@ -47,9 +47,9 @@ struct Row {
   std::vector<double> slowest, fastest;  // SM clock of the cases in which it moved
   std::vector<std::string> contended;    // the reasons, of each case that was
   Origins origins;
-  std::vector<double> start;  // of the cases of a device
-  std::vector<double> cpu;    // seconds of all threads in training
-  Json params;                // without the threads
+  std::vector<double> start, load;  // of the cases of a device
+  std::vector<double> cpu;          // seconds of all threads in training
+  Json params;                      // without the threads
   bool one_thread = false;
   int on_test = 0;            // cases whose rules watched the test part
   int ranked_validation = 0;  // cases that ranked test items among validation items
@@ -123,6 +123,7 @@ void add_to(Row& row, const ResultFile& file, const std::optional<TargetSpec>& t
   row.ranked_validation += row.metric.is_ranking() && ranked_validation(file.header) ? 1 : 0;
   if (text_at(file.header, {"algorithm", "hardware"}) == "cuda") {
     add_known(row.start, number_at(file.footer, {"clocks", "start_s"}));
+    add_known(row.load, number_at(file.footer, {"clocks", "load_s"}));
   }
   if (*status == Status::completed) add_rates(row, file);
   row.origins.add(origin_of(value_at(file.header, {"environment"})));
@@ -408,14 +409,17 @@ std::string contended_line(const std::vector<Row>& rows) {
          "\n";
 }
 
-// The first case of a device pays for its context: the longest start of all.
+// The first case of a process pays for the device's context and for ratings that others share: the
+// longest start and load of all.
 std::string start_line(const std::vector<Row>& rows) {
-  double longest = 0;
+  double start = 0, load = 0;
   for (const Row& row : rows) {
-    for (const double one : row.start) longest = std::max(longest, one);
+    for (const double one : row.start) start = std::max(start, one);
+    for (const double one : row.load) load = std::max(load, one);
   }
-  if (longest == 0) return "";
-  return fmt::format("start, once for the run and in no answer: {}\n", format_seconds(longest));
+  if (start == 0) return "";
+  return fmt::format("start and load, once for each process and in no answer: {} and {}\n",
+                     format_seconds(start), format_seconds(load));
 }
 
 // How many processes and hosts ran a configuration, from the fewest to the most.
