@@ -535,7 +535,8 @@ def before_training_from_file(case):
     start = footer["clocks"].get("start_s") or 0
     if header["algorithm"].get("hardware") == "cuda" and "library" not in (header.get("facts") or {}):
         start += sum(shared.get("start", {}).values())
-    return start + footer["clocks"]["load_s"] + sum(shared.get("load", {}).values()) + before_training(case)
+    load = footer["clocks"]["load_s"] + sum(shared.get("load", {}).values()) - (footer.get("overlap_s") or 0)
+    return start + load + before_training(case)
 
 
 def point(case, epoch):

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "algorithms/core/foreign.hpp"
+#include "algorithms/core/registry.hpp"
 #include "base/error.hpp"
 #include "base/host/pages.hpp"
 #include "base/wait.hpp"
@@ -39,6 +40,7 @@ class CaseRun {
     try {
       run_or_refuse();
     } catch (...) {
+      setup_.device().await();
       if (report_.failed()) throw;
       end_by_exception(result_);
       if (result_.bad_data) result_.files_mark = mark_of_files(item_.data);
@@ -107,13 +109,22 @@ class CaseRun {
     return true;
   }
 
-  // Facts of the program and the machine: asking for the device makes its context.
+  // Facts of the program and the machine: asking for the device makes its context. A process starts
+  // its device while it loads its first ratings.
   void start() {
     const PhaseScope range(&ranges_, kStartRange);
     give_back_freed();  // memory left by the case before must not count beside this one's
     reset_peak_memory();
-    report_.describe_machine();
+    const auto describe = [this] { report_.describe_machine(); };
+    if (starts_beside()) return setup_.device().open_beside(item_, describe);
+    describe();
     ranks_.connect();
+  }
+
+  // Later cases find a device that has started. One of several ranks opens it together with theirs.
+  bool starts_beside() const {
+    return !item_.unresolved && needs_device(item_) && is_built(item_.algorithm) &&
+           ranks_.count() == 1 && store_.ledger().is_first_case();
   }
 
   void train() {

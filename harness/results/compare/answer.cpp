@@ -43,8 +43,9 @@ std::optional<FileToTraining> file_to_training(const ResultFile& file) {
                          value_at(file.header, {"facts", "library"}).is_null();
   const double start = number_at(footer, {"clocks", "start_s"}).value_or(0) +
                        (on_device ? shared_seconds(footer, SharedClock::start) : 0);
-  return FileToTraining{start + *load + shared_seconds(footer, SharedClock::load) + *to_training,
-                        true};
+  const double overlap = number_at(footer, {"overlap_s"}).value_or(0);
+  return FileToTraining{
+      start + *load - overlap + shared_seconds(footer, SharedClock::load) + *to_training, true};
 }
 
 std::optional<Answer> answer_at_end(const ResultFile& file) {

@@ -40,6 +40,12 @@ void Ranges::add_seconds(const std::string& name, double seconds) {
   if (name == kForPeerPhase && inside("prepare")) for_peer_s_ += seconds;
 }
 
+void Ranges::add_beside(const std::string& name, double seconds) {
+  totals_[name].seconds += seconds;
+  totals_[name].clock_seconds += seconds;
+  beside_s_ += seconds;
+}
+
 bool Ranges::inside(const std::string& name) const {
   return std::any_of(open_.begin(), open_.end(), [&](const Open& o) { return o.name == name; });
 }
@@ -134,6 +140,7 @@ CaseClocks clocks_of(const Ranges& ranges, double train_s) {
   clocks.train_s = train_s;
   clocks.evaluate_s = evaluate_seconds(ranges);
   clocks.save_s = ranges.clock_seconds(kSaveRange);
+  clocks.beside_s = ranges.beside_s();
   return clocks;
 }
 

@@ -53,6 +53,9 @@ class Ranges : public PhaseSink {
   double nested_start_s() const { return nested_start_s_; }
   // Seconds of kForPeerPhase inside of "prepare": mfbench's own work for a library.
   double for_peer_s() const { return for_peer_s_; }
+  // Seconds of a clock that another thread was on beside the clock of this one.
+  void add_beside(const std::string& name, double seconds);
+  double beside_s() const { return beside_s_; }
   // {"name": {"seconds_s": ..., "count": ...}}, with "device_s" if the device timed it.
   Json to_json() const;
   void set_observer(Observer observer) { observer_ = std::move(observer); }
@@ -86,6 +89,7 @@ class Ranges : public PhaseSink {
   double transfer_s_ = 0;
   double nested_start_s_ = 0;
   double for_peer_s_ = 0;
+  double beside_s_ = 0;
   Observer observer_;
   DeviceClock* device_ = nullptr;
   bool marking_ = false;
@@ -119,11 +123,12 @@ struct CaseClocks {
   double train_s = 0;
   double evaluate_s = 0;  // with the evaluator, the watch and kFactorsRange
   double save_s = 0;
+  double beside_s = 0;  // in the others twice
 
   double sum() const {
     return start_s + load_s + prepare_s + transfer_s + train_s + evaluate_s + save_s;
   }
-  double overlap_s(double wall_s) const { return std::max(0.0, sum() - wall_s); }
+  double overlap_s(double wall_s) const { return std::max(beside_s, sum() - wall_s); }
 };
 
 double evaluate_seconds(const Ranges& ranges);  // so far

@@ -2,14 +2,55 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
 #include "base/error.hpp"
+#include "base/thread_range.hpp"
+#include "datasets/load.hpp"
+#include "harness/run/case/warm_up.hpp"
 #include "harness/run/data/shared_cases.hpp"
 
 namespace mf {
+
+void CaseDevice::open_beside(const Case& item, std::function<void()> first) {
+  beside_from_ = Clock::now();
+  beside_ = std::thread([this, &item, first = std::move(first)] {
+    Timeline::name_thread("device");
+    const ThreadRange range(kStartRange);
+    try {
+      first();
+      clock_ = options_.open_device();
+      if (const auto shape = expected_shape(item.data)) clock_->expect_upload(8 * shape->nnz);
+      warm_up(item, nullptr);
+    } catch (...) {
+      (clock_ ? not_warm_ : not_opened_) = std::current_exception();
+    }
+    beside_to_ = Clock::now();
+  });
+}
+
+void CaseDevice::await() {
+  if (!beside_.joinable()) return;
+  const PhaseScope range(&ranges_, kStartRange);
+  const auto asked = Clock::now();
+  beside_.join();
+  const std::chrono::duration<double> beside = std::min(asked, beside_to_) - beside_from_;
+  ranges_.add_beside(kStartRange, beside.count());
+}
+
+void CaseDevice::warm_up(const Case& item, Communicator* group) {
+  if (not_warm_) std::rethrow_exception(not_warm_);
+  mf::warm_up(item, *clock_, group);
+}
+
 std::optional<std::string> CaseDevice::why_not_opened(const Case& item, std::int64_t ratings) {
   if (!needs_device(item)) return std::nullopt;
+  await();
   try {
-    clock_ = options_.open_device();
+    if (not_opened_) std::rethrow_exception(not_opened_);
+    if (!clock_) clock_ = options_.open_device();
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::unsupported) throw;
     return fmt::format("{} needs a CUDA device: {}", item.algorithm, error.what());

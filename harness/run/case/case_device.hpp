@@ -3,10 +3,12 @@
 // the driver tells nothing.
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "harness/device/device_sampler.hpp"
@@ -23,9 +25,22 @@ class CaseDevice {
  public:
   CaseDevice(Ranges& ranges, const RunOptions& options) : ranges_(ranges), options_(options) {}
 
+  ~CaseDevice() { await(); }
+  CaseDevice(const CaseDevice&) = delete;
+  CaseDevice& operator=(const CaseDevice&) = delete;
+
+  // Starts the device by a thread of its own, beside the work of the caller: `first`, then the
+  // device itself, the memory for an upload and the first calls of the case. Errors are those of
+  // why_not_opened() and warm_up().
+  void open_beside(const Case& item, std::function<void()> first);
+  // Until that thread has ended, on the clock of the start.
+  void await();
+
   // Opens a device if the case needs one, which will upload so many ratings. Returns why there is
   // none, or empty.
   std::optional<std::string> why_not_opened(const Case& item, std::int64_t ratings);
+  // The first calls of the case, if no one has made them. Throws as mf::warm_up().
+  void warm_up(const Case& item, Communicator* group);
   DeviceClock* get() const { return clock_.get(); }  // null: no device
   DeviceStream stream() const { return clock_ ? clock_->stream() : nullptr; }
 
@@ -55,6 +70,9 @@ class CaseDevice {
   std::optional<Clock::time_point> read_at_;
   std::vector<DeviceReading> after_;
   std::optional<DeviceLoad> load_;
+  std::thread beside_;  // starts the device
+  Clock::time_point beside_from_, beside_to_;
+  std::exception_ptr not_opened_, not_warm_;  // its errors
 };
 
 }  // namespace mf

@@ -8,7 +8,6 @@
 #include "algorithms/core/registry.hpp"
 #include "base/error.hpp"
 #include "base/threads.hpp"
-#include "harness/run/case/warm_up.hpp"
 #include "harness/run/data/shared_cases.hpp"
 #include "harness/run/ranks/rank_load.hpp"
 
@@ -46,8 +45,7 @@ std::optional<Refusal> CaseSetup::open_or_refuse(CaseMeasures& measures) {
     if (!refusal) throw;
     return refusal;
   }
-  if (DeviceClock* const device = device_.get())
-    ranks_.warm_up([&] { warm_up(item_, *device, ranks_.group()); });
+  if (device_.get() != nullptr) ranks_.warm_up([&] { device_.warm_up(item_, ranks_.group()); });
   return std::nullopt;
 }
 
