@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -241,8 +240,7 @@ class CacheColumns : public UnreadRatings {
   std::int64_t piece() const override { return kPieceRatings; }
 
   void read(std::int64_t number, const Use& use) override {
-    const Loan loan(*this);
-    Buffer& buffer = *loan.buffer;
+    thread_local Buffer buffer;
     items_.read_to(file_, number, std::as_writable_bytes(std::span(buffer.items)).data());
     values_.read_to(file_, number, std::as_writable_bytes(std::span(buffer.values)).data());
     const std::int64_t first = number * kPieceRatings;
@@ -275,24 +273,6 @@ class CacheColumns : public UnreadRatings {
   struct Ends {
     std::int32_t first, last;  // items of a piece
   };
-  // As many buffers as threads read at once, each used again.
-  struct Loan {
-    explicit Loan(CacheColumns& owner) : of(owner) {
-      const std::lock_guard lock(of.mutex_);
-      if (of.idle_.empty()) of.idle_.push_back(std::make_unique<Buffer>());
-      buffer = std::move(of.idle_.back());
-      of.idle_.pop_back();
-    }
-    ~Loan() {
-      const std::lock_guard lock(of.mutex_);
-      of.idle_.push_back(std::move(buffer));
-    }
-    Loan(const Loan&) = delete;
-    Loan& operator=(const Loan&) = delete;
-    CacheColumns& of;
-    std::unique_ptr<Buffer> buffer;
-  };
-
   [[noreturn]] void fail_corrupt() const {
     fail(ErrorKind::data, "{}: the cache is corrupt: its ratings", path_);
   }
@@ -305,8 +285,6 @@ class CacheColumns : public UnreadRatings {
   SharedSection items_, values_;
   const PieceRange pieces_;
   std::vector<Ends> ends_;  // of the own pieces
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Buffer>> idle_;
 };
 
 // No names where the sections are empty.

@@ -482,9 +482,10 @@ std::optional<CacheSlice> read_or_rebuild(const DatasetRequest& request, const s
   }
   if (ranks.size() == 1) return std::nullopt;
   // Rank 0 first: the others say nothing and, on its machine, find its cache.
-  const auto build = [&] { load_dataset(request, threads); };
-  ranks.agree([&] { return ranks.leads() ? build() : void(); });
-  ranks.agree([&] { return ranks.leads() ? void() : build(); });
+  for (const bool first : {true, false})
+    ranks.agree([&] {
+      if (ranks.leads() == first) load_dataset(request, threads);
+    });
   return read_cache_slice(path, ranks, threads, request.times, columns);
 }
 
