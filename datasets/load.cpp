@@ -491,11 +491,6 @@ std::optional<CacheSlice> read_or_rebuild(const DatasetRequest& request, const s
 
 }  // namespace
 
-Dataset load_to_cut(const DatasetRequest& request, int threads) {
-  Communicator self;
-  return load_dataset_slice(request, self, threads, ReadColumns::when_cut).slice.data;
-}
-
 DatasetSlice load_dataset_slice(const DatasetRequest& request, Communicator& ranks, int threads,
                                 ReadColumns columns) {
   std::optional<std::string> path;

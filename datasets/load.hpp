@@ -47,20 +47,15 @@ Dataset load_dataset(const DatasetRequest& request, int threads);
 // The cache file that load_dataset would read; empty if it would build one, or use none.
 std::optional<std::string> fresh_cache(const DatasetRequest& request);
 
-// The same as load_dataset, to be cut once: if the cache has the very set, its ratings are read
-// when they are cut (Dataset::unread). Cutting damaged ones throws Error(data); load_dataset() then
-// builds them again.
-Dataset load_to_cut(const DatasetRequest& request, int threads);
-
 // A data set of which each rank has read the rows of its users.
 struct DatasetSlice {
   CacheSlice slice;
   bool whole = false;  // each had to read or make all of it, as no cache file serves all ranks
 };
 
-// The same ratings as load_dataset, of a request without rules. All ranks together. `columns`: when
-// the cache's columns are read. Damage that is found while they are cut takes another call, with
-// ReadColumns::now, which builds them again.
+// The same ratings as load_dataset. All ranks together. `columns`: when the cache's columns are
+// read. Damage that is found while they are cut takes another call, with ReadColumns::now, which
+// builds them again.
 DatasetSlice load_dataset_slice(const DatasetRequest& request, Communicator& ranks, int threads,
                                 ReadColumns columns = ReadColumns::now);
 

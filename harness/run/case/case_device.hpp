@@ -26,8 +26,6 @@ class CaseDevice {
   CaseDevice(Ranges& ranges, const RunOptions& options) : ranges_(ranges), options_(options) {}
 
   ~CaseDevice() { await(); }
-  CaseDevice(const CaseDevice&) = delete;
-  CaseDevice& operator=(const CaseDevice&) = delete;
 
   // Starts the device by a thread of its own, beside the work of the caller: `first`, then the
   // device itself, the memory for an upload and the first calls of the case. Errors are those of

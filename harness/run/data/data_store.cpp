@@ -92,8 +92,10 @@ void DataStore::load(const Case& item, const std::string& key, bool to_cut) {
   refuse_to_load(item);
   from_cache_ = fresh_cache(item.data).has_value();
   const auto start = Clock::now();
-  const auto loaded = to_cut ? load_to_cut : load_dataset;
-  dataset_ = std::make_shared<const Dataset>(loaded(item.data, hardware_threads()));
+  Communicator self;
+  const auto columns = to_cut ? ReadColumns::when_cut : ReadColumns::now;
+  DatasetSlice loaded = load_dataset_slice(item.data, self, hardware_threads(), columns);
+  dataset_ = std::make_shared<const Dataset>(std::move(loaded.slice.data));
   load_seconds_ = dataset_->load;
   info_ = std::make_shared<const DatasetInfo>(dataset_->info);
   dataset_key_ = key;
