@@ -105,7 +105,7 @@ RIGHT = {
                      {"train": "a", "test": "b", "implicit": {"min_rating": 0.5}}),
     "empty name": {"name": ""},
     "ids": data({"path": "a.csv", "ids": "auto"}, {"path": "b.csv", "ids": "text"}),
-    "tune": tune({"trials": 3, "budget_s": 1.5, "eta": 2, "seed": 4, "metric": "validation_rmse",
+    "tune": tune({"trials": 3, "budget_s": 1.5, "wall_s": 2.5, "eta": 2, "seed": 4, "metric": "validation_rmse",
                   "over": {"learning_rate": [0.01, 0.1, "log"], "reg": [0, 1, "linear"],
                            "factors": [2, 8], "order": {"choices": ["users", "shuffled"]}}}),
     "tune beside sweeps": tune({"over": {"reg": [0.1, 0.2]}}, factors=[2, [4, 8]]),

@@ -102,7 +102,7 @@ void label_studies(Spec& spec) {
 
 // Whether both have the same number of points, in all or for each searched parameter.
 bool tuned_alike(const TuneSpec& a, const TuneSpec& b) {
-  return a.eta == b.eta && a.budget_s == b.budget_s &&
+  return a.eta == b.eta && a.budget_s == b.budget_s && a.wall_s == b.wall_s &&
          (a.trials == b.trials || a.trials * std::ssize(b.over) == b.trials * std::ssize(a.over));
 }
 

@@ -82,8 +82,9 @@ TuneSpec read_tune(JsonReader reader) {
   tune.eta = count_of(reader, "eta", 1);
   reader.require("seed");
   tune.seed = static_cast<std::uint64_t>(reader.integer("seed", 1, 0, INT64_MAX));
-  if (reader.find("budget_s") != nullptr) {
-    tune.budget_s = reader.number("budget_s", 0, 0, kMostNumber);
+  for (const auto& [key, limit] :
+       {std::pair("budget_s", &tune.budget_s), {"wall_s", &tune.wall_s}}) {
+    if (reader.find(key) != nullptr) *limit = reader.number(key, 0, 0, kMostNumber);
   }
   std::size_t number = 0;
   for (const Json& range : list_of(reader, "over")) {

@@ -33,6 +33,8 @@ const TuneForm& tune_form() {
           .integer("trials", &TuneSpec::trials, 1, kMaxTrials, "points that are tried")
           .number("budget_s", &TuneSpec::budget_s, 1e-6, 1e9,
                   "seconds of answer time, of all trials together")
+          .number("wall_s", &TuneSpec::wall_s, 1e-6, 1e9,
+                  "seconds of wall time after loading, of all trials together")
           .integer("eta", &TuneSpec::eta, 1, 10, "one in so many goes on to more epochs; 1: all")
           .integer("seed", &TuneSpec::seed, 0, INT64_MAX, "seed of the draws")
           .field({"metric",
@@ -246,6 +248,7 @@ Json TuneSpec::to_json() const {
   for (const auto& range : over) ranges[range.name] = range.to_json();
   Json json = {{"trials", trials}, {"over", ranges}, {"eta", eta}, {"seed", seed}};
   if (budget_s) json["budget_s"] = *budget_s;
+  if (wall_s) json["wall_s"] = *wall_s;
   if (metric) json["metric"] = metric->key();
   return json;
 }

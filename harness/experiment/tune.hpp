@@ -31,6 +31,7 @@ struct TuneSpec {
   std::int64_t trials = 24;
   std::vector<TuneRange> over;
   std::optional<double> budget_s;  // of the trials' answer times; empty: no limit
+  std::optional<double> wall_s;    // of their wall times, after start and loading; empty: no limit
   std::int64_t eta = 3;            // a rung keeps one trial in eta; 1: all train to the end
   std::uint64_t seed = 1;          // of the draws
   std::optional<Metric> metric;    // nothing: the main one of the case

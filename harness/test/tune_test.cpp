@@ -269,6 +269,26 @@ TEST(Budget, EachRungHasItsShareSoThatThereIsALastOne) {
   EXPECT_HAS(to_text(study.plan, state), "5 of 24 trials, 8 runs");
 }
 
+// Trials of 4 s each with their evaluations.
+TEST(Budget, OfWallTimeBeginsNoTrialThatWouldPassIt) {
+  MadeStudy study(24);
+  study.plan.tune.wall_s = 30;
+  const auto state = study.run([](const TrialPlace& place) {
+    TrialOutcome outcome = MadeStudy::good(static_cast<double>(place.trial), 0.1);
+    outcome.wall_s = 4;
+    return outcome;
+  });
+  EXPECT_TRUE(state.out_of_budget);
+  const auto in_rung = [&](std::size_t rung) {
+    return std::count_if(study.order.begin(), study.order.end(),
+                         [&](const auto& place) { return place.rung == rung; });
+  };
+  EXPECT_EQ(in_rung(0), 2) << "a third would begin at 8 s and pass 10";
+  EXPECT_EQ(in_rung(1), 1);
+  EXPECT_EQ(in_rung(2), 1);
+  EXPECT_EQ(state.wall_s, 16);
+}
+
 // ---- edges ------------------------------------------------------------------------------------
 
 TEST(Edges, AreFivePercentOfTheRangeWhereTheParameterGoesOn) {

@@ -1,6 +1,7 @@
 #include "harness/results/study/study_choice.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 namespace mf {
 namespace {
@@ -14,6 +15,7 @@ class Walk {
     for (std::size_t i = 0; i < going.size(); ++i) going[i] = i;
     for (std::size_t rung = 0; rung < plan_.rungs.size() && !going.empty(); ++rung) {
       const std::int64_t before = state_.runs;
+      last_wall_s_ = 0;
       for (const std::size_t trial : going) {
         if (is_spent(rung)) break;
         if (!take({trial, rung})) break;
@@ -28,9 +30,10 @@ class Walk {
 
  private:
   bool is_spent(std::size_t rung) {
-    if (!plan_.tune.budget_s) return false;
     const double share = static_cast<double>(rung + 1) / static_cast<double>(plan_.rungs.size());
-    const bool spent = state_.seconds >= share * *plan_.tune.budget_s;
+    const auto& [budget, wall] = std::tie(plan_.tune.budget_s, plan_.tune.wall_s);
+    const bool spent = (budget && state_.seconds >= share * *budget) ||
+                       (wall && state_.wall_s + last_wall_s_ >= share * *wall);
     state_.out_of_budget = state_.out_of_budget || spent;
     return spent;
   }
@@ -48,6 +51,8 @@ class Walk {
     standing.outcome = outcome;
     standing.seconds += outcome.seconds;
     state_.seconds += outcome.seconds;
+    state_.wall_s += outcome.wall_s;
+    last_wall_s_ = outcome.wall_s;
     ++state_.runs;
     return true;
   }
@@ -96,6 +101,7 @@ class Walk {
   const TrialOutcomes& outcomes_;
   std::map<std::size_t, TrialStanding> standings_;  // by trial
   StudyState state_;
+  double last_wall_s_ = 0;  // of the last trial of the rung
 };
 
 }  // namespace

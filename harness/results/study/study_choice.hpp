@@ -19,6 +19,7 @@ struct TrialOutcome {
   std::string reason;
   std::optional<double> score;  // after its last epoch, on the validation part; of completed ones
   double seconds = 0;           // answer time: prepare, transfer and training
+  double wall_s = 0;            // with evaluations and all else, but start and loading
 };
 
 struct TrialPlace {
@@ -44,7 +45,7 @@ struct StudyState {
   std::optional<TrialPlace> next;        // to be run now
   std::vector<TrialStanding> standings;  // the best first; those that failed last
   std::int64_t runs = 0;                 // trials in all rungs
-  double seconds = 0;                    // of all of them
+  double seconds = 0, wall_s = 0;        // of all of them
   bool out_of_budget = false;            // the budget ended a rung before its trials had all run
 
   bool over() const { return !next; }
@@ -55,7 +56,8 @@ struct StudyState {
 };
 
 // Rung by rung: the draws in order, then the best of each rung, the best first. For R rungs, the
-// r-th begins trials until r / R of the budget are spent. A rung keeps one in eta of its trials, if
+// r-th begins trials until r / R of the budget are spent, or the wall time of a trial like the last
+// one would pass r / R of that limit. A rung keeps one in eta of its trials, if
 // they have a score. More epochs may make a model worse: a trial that was stopped at a better score
 // than the best trial at the end is trained to the end, too, the best first, until all are done or
 // the budget is spent. A trial that fails in a rung has lost, even after good rungs; of the others

@@ -80,8 +80,11 @@ std::optional<TrialOutcome> outcome_of(const ResultFile& file, Metric metric) {
   TrialOutcome outcome;
   outcome.status = *status;
   outcome.reason = text_at(file.footer, {"stop_reason"}).value_or("");
-  outcome.seconds = to_training_s(file.footer).value_or(0) +
-                    number_at(file.footer, {"clocks", "train_s"}).value_or(0);
+  const auto clock = [&](const char* key) {
+    return number_at(file.footer, {"clocks", key}).value_or(0);
+  };
+  outcome.seconds = to_training_s(file.footer).value_or(0) + clock("train_s");
+  outcome.wall_s = clock("wall_s") - clock("load_s") - clock("start_s");
   if (*status == Status::completed) outcome.score = final_of(file.footer, metric);
   return outcome;
 }
