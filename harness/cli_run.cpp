@@ -50,6 +50,7 @@ void warn_of_edges(const std::vector<FoundStudy>& studies) {
     if (!state.over()) continue;
     for (const auto& warning : choice_warnings(plan, state)) warn("{}", warning);
   }
+  if (const std::string edges = edges_warning(studies); !edges.empty()) warn("{}", edges);
 }
 
 void print_studies(const std::vector<FoundStudy>& studies, bool json) {

@@ -307,6 +307,20 @@ TEST(Edges, AreFivePercentOfTheRangeWhereTheParameterGoesOn) {
   EXPECT_FALSE(on_edge({{"x", 0, 0, false, false, 0, 0, {1.0, 2.0}}}, 1)) << "a choice";
 }
 
+TEST(Edges, AreToldOnceForAllStudies) {
+  MadeStudy study{9};
+  const auto state = study.run(
+      [](const TrialPlace& place) { return MadeStudy::good(static_cast<double>(place.trial)); });
+  study.plan.tune.over[0].low = -1;
+  study.plan.tune.over[0].least = -10;
+  const std::vector<FoundStudy> two = {{study.plan, state}, {study.plan, state}};
+  const std::string each = "made: the best x, 0, lies at an end of [-1, 100]";
+  EXPECT_EQ(edges_warning(two),
+            each + "; " + each + "; better ones may lie beyond: widen the ranges");
+  EXPECT_TRUE(choice_warnings(study.plan, state).empty());
+  EXPECT_EQ(edges_warning({}), "");
+}
+
 // ---- specs ------------------------------------------------------------------------------------
 
 struct TuneForm : ::testing::Test {

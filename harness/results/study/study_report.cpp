@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "base/json/json_values.hpp"
 #include "base/text.hpp"
@@ -133,17 +134,25 @@ Unresolved why_nothing(const StudyState& state) {
   return {skipped ? Status::skipped : Status::error, reason};
 }
 
+std::string edges_warning(const std::vector<FoundStudy>& studies) {
+  std::string text;
+  for (const auto& [plan, state] : studies) {
+    if (!state.over() || state.best() == nullptr) continue;
+    const Json& values = values_of(plan, *state.best());
+    const auto names = on_edges(plan.tune.over, values);
+    std::string before = plan.label + ": ";
+    for (const auto& range : plan.tune.over) {
+      if (std::find(names.begin(), names.end(), range.name) == names.end()) continue;
+      text += fmt::format("{}{}the best {}, {}, lies at an end of {}", text.empty() ? "" : "; ",
+                          std::exchange(before, ""), range.name, value_text(values.at(range.name)),
+                          range_text(range));
+    }
+  }
+  return text.empty() ? "" : text + "; better ones may lie beyond: widen the ranges";
+}
+
 std::vector<std::string> choice_warnings(const StudyPlan& plan, const StudyState& state) {
   std::vector<std::string> warnings;
-  if (state.best() == nullptr) return warnings;
-  const Json& values = values_of(plan, *state.best());
-  const auto names = on_edges(plan.tune.over, values);
-  for (const auto& range : plan.tune.over) {
-    if (std::find(names.begin(), names.end(), range.name) == names.end()) continue;
-    warnings.push_back(fmt::format(
-        "{}: the best {}, {}, lies at an end of {}; better ones may lie beyond: widen the range",
-        plan.label, range.name, value_text(values.at(range.name)), range_text(range)));
-  }
   const auto better = state.better_stopped(plan.metric);
   if (!better.empty()) {
     const TrialStanding& chosen = *state.best();

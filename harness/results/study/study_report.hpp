@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "harness/results/study/study_choice.hpp"
+#include "harness/results/study/study_files.hpp"
 
 namespace mf {
 
@@ -14,8 +15,11 @@ Json tuned_json(const StudyPlan& plan, const StudyState& state, std::uint64_t sp
 // Why there is no choice: "no trial has completed: 20 diverged, 4 oom; the first: ...".
 Unresolved why_nothing(const StudyState& state);
 
-// "the best reg, 0.198, lies at an end of [0.01, 0.2, log]: ...", one for each such parameter; and
-// one if a trial was stopped at a better score than the chosen one.
+// One for all of them: "als on ml-1m: the best reg, 0.198, lies at an end of [0.01, 0.2, log];
+// ..."; empty if no best value lies there.
+std::string edges_warning(const std::vector<FoundStudy>& studies);
+
+// If a trial was stopped at a better score than the chosen one.
 std::vector<std::string> choice_warnings(const StudyPlan& plan, const StudyState& state);
 
 // "sgd_serial on ml-1m: learning_rate=0.01 reg=0.05 (validation_rmse 0.9312, trial 7 of 24)"
