@@ -243,11 +243,19 @@ def test_implicit_feedback_is_tuned_by_ranking(mfbench, tmp_path, split):
     scores = {}
     for header, *trace, footer in trials_of(tmp_path / "out").values():
         assert trace[-1]["ndcg_100"] == footer["metrics"]["ndcg_100"]["final"] > 0
+        assert list(footer["metrics"]) == ["ndcg_100"] and trace[0].get("ndcg_100") is None
+        assert [point["epoch"] for point in trace] == [0, header["trial"]["epochs"]]
         scores[header["trial"]["number"], header["trial"]["epochs"]] = trace[-1]["ndcg_100"]
     assert study["score"] == max(score for (_, epochs), score in scores.items() if epochs == 3)
     (header, *_, footer), = cases_of(tmp_path / "out")
     assert header["tuned"]["score"] == study["score"]
     assert footer["metrics"]["ndcg_100"]["final"] not in scores.values(), "that is the test part"
+    # A trial that begins a run looks for the users to rank itself, and not by what another has found.
+    last = min((tmp_path / "out").glob("tune/*/e3-*.jsonl"))
+    shared = lines_of(last)[-2]["ndcg_100"]
+    last.unlink()
+    mfbench("tune", "tuned.json", "--out", "out", cwd=tmp_path, code=0)
+    assert lines_of(last)[-2]["ndcg_100"] == shared
 
 
 def test_ctrl_c_ends_the_search_and_the_same_command_goes_on(mfbench, tmp_path):

@@ -44,6 +44,11 @@ class QualityEvaluator {
 
   // As Evaluator::set_stream.
   void set_stream(DeviceStream stream) { stream_ = stream; }
+  // For another model of pairs by the same lists, without an objective.
+  void begin_model(const FoldInLoss& loss) {
+    loss_ = loss;
+    notes_ = {};
+  }
 
   MetricValues evaluate(const FactorView& model, ThreadTeam& team);
 

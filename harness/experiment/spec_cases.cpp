@@ -223,12 +223,14 @@ RankingSpec ranking_of(const Case& item) {
 }
 
 Metric error_metric(const Case& item) {
+  if (is_implicit(item) && is_trial(item)) return item.evaluate.ranking.metrics.front();
   if (is_implicit(item)) return has_objective(item) ? kObjective : kNdcg100;
   return is_trial(item) ? kValidationRmse : kTestRmse;
 }
 
 Metric main_metric(const Case& item) {
-  return is_implicit(item) && item.evaluate.rank.value_or(true) ? kNdcg100 : error_metric(item);
+  const bool ranks = is_implicit(item) && item.evaluate.rank.value_or(true);
+  return ranks && !is_trial(item) ? kNdcg100 : error_metric(item);
 }
 
 // A key that came later stands in the JSON only where it is used: hashes of older cases must stay.

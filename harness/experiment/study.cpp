@@ -26,6 +26,29 @@ bool watches(const Case& item) {
   return item.stop.plateau_patience > 0 || item.schedule.kind == ScheduleSpec::Kind::plateau;
 }
 
+// Of a trial the search and the rules see no other metric, and a rule acts after `patience` worse
+// evaluations at the earliest. The rest would choose nothing, so the hash is that of all.
+void evaluate_only(Case& item, Metric searched) {
+  constexpr std::size_t kPrefix = sizeof("validation_") - 1;
+  EvaluateSpec& evaluate = item.evaluate;
+  evaluate.metrics.clear();
+  evaluate.ranking.metrics.clear();
+  if (searched.is_ranking()) evaluate.ranking.metrics = {searched};
+  evaluate.rank = searched.is_ranking();
+  std::int64_t idle = item.stop.epochs;  // evaluations after the first
+  if (item.stop.plateau_patience > 0) idle = item.stop.plateau_patience;
+  if (item.schedule.kind == ScheduleSpec::Kind::plateau)
+    idle = std::min<std::int64_t>(idle, item.schedule.patience);
+  if ((item.stop.epochs - 1) / evaluate.every <= idle) evaluate.every = item.stop.epochs;
+  for (auto* monitor : {&item.stop.plateau_monitor, &item.schedule.monitor}) {
+    if (!*monitor || !(*monitor)->is_ranking()) continue;
+    // In a trial the validation part stands for the test part.
+    if ((**monitor)->part == MetricPart::validation)
+      *monitor = find_metric((*monitor)->key().substr(kPrefix));
+    evaluate.rank = evaluate.rank || watches(item);
+  }
+}
+
 // ---- study.json -------------------------------------------------------------------------------
 
 Json range_json(const TuneRange& range) {
@@ -152,6 +175,7 @@ Case trial_case(const Study& study, std::size_t trial, std::size_t rung) {
   item.resolved["evaluate"] = item.evaluate.to_json();
   item.resolved["judged_by"] = "validation";
   item.hash = sha256(canonical(item.resolved));
+  evaluate_only(item, study.metric);
   item.id = fmt::format("{}/e{}-{}", study.name, item.stop.epochs, item.hash.substr(0, 10));
   // The label begins with the algorithm. The rest of it stands last, since long lines are cut
   // there.

@@ -131,7 +131,8 @@ class CaseRun {
     const TracePoint start = evaluate(0);
     stopping_.start(setup_.evaluation().reference(start));
     report_.trace(start, result_);
-    auto decision = stopping_.check(stop_input(start, true));
+    const bool evaluated = start.metrics.begin() != start.metrics.end();  // a trial may not be
+    auto decision = stopping_.check(stop_input(start, evaluated));
     if (!decision) host_watch_.begin_training();
     while (!decision) {
       const std::int64_t first = result_.epochs + 1;

@@ -469,6 +469,36 @@ TEST(Trial, IsTheCaseOfItsPointJudgedByTheValidationPart) {
   EXPECT_EQ(trial_case(study_of(json), 3, 1).evaluate.every, 7) << "no rule looks in between";
 }
 
+TEST(Trial, IsEvaluatedByWhatItsSearchAndItsRulesNeed) {
+  Json json = parse_json(R"({
+    "datasets": ["like:ml-100k"], "split": {"validation": 0.1, "seed": 1},
+    "stop": {"epochs": 27, "plateau": {"patience": 2}}, "target": {"metric": "validation_ndcg_100",
+    "value": 0.3}, "algorithms": [{"name": "ials_cpu", "tune": {"over": {"reg": [1, 9]}}}]})",
+                         "t");
+  const auto trial = [&](std::size_t rung) { return trial_case(study_of(json), 0, rung); };
+  const Case item = trial(2);
+  EXPECT_EQ(ranking_of(item).metrics, std::vector<Metric>{kNdcg100}) << "once, on one part";
+  EXPECT_EQ(item.stop.plateau_monitor, kNdcg100) << "of the validation part, which stands for it";
+  EXPECT_EQ(error_metric(item), kNdcg100) << "and not the objective";
+  EXPECT_EQ(item.evaluate.every, 1);
+  EXPECT_EQ(trial(0).evaluate.every, 3) << "no rule can act before epoch 3";
+  EXPECT_EQ(trial(1).evaluate.every, 1);
+  json["algorithms"][0]["tune"]["metric"] = "recall@5";
+  EXPECT_EQ(ranking_of(trial(0)).metrics,
+            (std::vector<Metric>{Metric::named("recall", 5), kNdcg100}))
+      << "the plateau watches the second";
+  json["stop"].erase("plateau");
+  EXPECT_EQ(ranking_of(trial(0)).metrics, (std::vector<Metric>{Metric::named("recall", 5)}));
+}
+
+// As it was before trials were evaluated by less: results that stand are found.
+TEST(Trial, HasAHashOfAllThatItsSpecSays) {
+  Json json = sgd_spec();
+  json["stop"] = {{"epochs", 20}, {"plateau", {{"patience", 2}}}};
+  json["evaluate"] = {{"ranking", true}};
+  EXPECT_EQ(trial_case(study_of(json), 3, 0).hash.substr(0, 10), "b4fd71343a");
+}
+
 TEST(Trial, WhatWasChosenIsTheCaseThatOneWouldWrite) {
   Json json = sgd_spec();
   const Spec spec = parse_spec(json, "t");

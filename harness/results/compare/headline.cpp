@@ -58,7 +58,7 @@ Metric judged_by(const ResultFile& file) {
       if (value_of(point, metric)) return metric;
     }
   }
-  return {};
+  return find_metric(text_at(file.header, {"trial", "metric"}).value_or("")).value_or(Metric());
 }
 
 std::optional<ValueAt> last_of(const ResultFile& file, Metric metric) {

@@ -21,6 +21,13 @@ std::shared_ptr<const Split> without_test(const Split& split) {
   return std::make_shared<const Split>(std::move(seen));
 }
 
+bool needs_objective(const Case& item) {
+  const auto rules = watching_rules(item);
+  return !is_trial(item) || std::any_of(rules.begin(), rules.end(), [](const WatchingRule& rule) {
+    return rule.monitor == kObjective;
+  });
+}
+
 RankingSpec ranking_on(const Case& item, MetricPart part) {
   RankingSpec spec = ranking_of(item);
   std::erase_if(spec.metrics, [&](Metric one) { return one->part != part; });
@@ -80,7 +87,8 @@ std::optional<std::string> CaseEvaluation::why_not() const {
           : "");
 }
 
-void CaseEvaluation::prepare(ThreadTeam& team, DeviceStream stream) {
+void CaseEvaluation::prepare(ThreadTeam& team, DeviceStream stream,
+                             std::shared_ptr<QualityEvaluator>* of_study) {
   team_ = &team;
   evaluator_ = std::make_unique<Evaluator>(data_.facts);
   evaluator_->set_stream(stream);
@@ -94,15 +102,28 @@ void CaseEvaluation::prepare(ThreadTeam& team, DeviceStream stream) {
     quality_ = make_quality(std::nullopt, stream);
     return;
   }
+  const bool shares =
+      of_study != nullptr && is_trial(item_) && is_implicit(item_) && !needs_objective(item_);
+  if (shares && *of_study) {
+    quality_ = *of_study;
+    quality_->set_stream(stream);
+    quality_->begin_model(loss());
+    return;
+  }
   quality_ = make_quality(ranking_on(item_, MetricPart::test), stream);
+  if (shares) *of_study = quality_;
   const RankingSpec validation = ranking_on(item_, MetricPart::validation);
   if (!validation.metrics.empty()) validation_quality_ = make_quality(validation, stream);
 }
 
-std::unique_ptr<QualityEvaluator> CaseEvaluation::make_quality(
+std::shared_ptr<QualityEvaluator> CaseEvaluation::make_quality(
     const std::optional<RankingSpec>& ranking, DeviceStream stream) {
-  auto made = std::make_unique<QualityEvaluator>(*parts_, evaluator_->predictor(), loss(), ranking,
-                                                 *team_, is_trial(item_));
+  FoldInLoss loss = this->loss();
+  loss.has_objective = loss.has_objective && needs_objective(item_);
+  std::shared_ptr<QualityEvaluator> made(
+      new QualityEvaluator(*parts_, evaluator_->predictor(), loss, ranking, *team_,
+                           is_trial(item_)),
+      [parts = parts_](const QualityEvaluator* one) { delete one; });
   made->set_stream(stream);
   return made;
 }
@@ -140,6 +161,8 @@ void CaseEvaluation::evaluate_all(const FactorView& model, TracePoint& point) {
       evaluate_part(model, data_.split->train, MetricPart::train, point);
     }
   }
+  // No rule of a trial looks at what its initial model ranks.
+  if (is_trial(item_) && point.epoch == 0) return;
   if (quality_) point.metrics.add(quality_->evaluate(model, *team_));
   if (validation_quality_) point.metrics.add(validation_quality_->evaluate(model, *team_));
 }

@@ -33,8 +33,10 @@ class CaseEvaluation {
   // judged by or watches must have ratings.
   std::optional<std::string> why_not() const;
 
-  // Looks through the histories of all users. Both outlive this.
-  void prepare(ThreadTeam& team, DeviceStream stream);
+  // Looks through the histories of all users, or has `of_study` rank for a trial by what an earlier
+  // one found. All outlive this.
+  void prepare(ThreadTeam& team, DeviceStream stream,
+               std::shared_ptr<QualityEvaluator>* of_study = nullptr);
 
   // Sets the metrics of the point.
   void evaluate(PreparedCase& prepared, CaseRanks& ranks, TracePoint& point);
@@ -60,7 +62,7 @@ class CaseEvaluation {
 
  private:
   void evaluate_all(const FactorView& model, TracePoint& point);
-  std::unique_ptr<QualityEvaluator> make_quality(const std::optional<RankingSpec>& ranking,
+  std::shared_ptr<QualityEvaluator> make_quality(const std::optional<RankingSpec>& ranking,
                                                  DeviceStream stream);
   bool ranks_items() const { return item_.evaluate.rank.value_or(false); }
   void evaluate_part(const FactorView& model, const Ratings& part, MetricPart name,
@@ -71,8 +73,8 @@ class CaseEvaluation {
   std::shared_ptr<const Split> parts_;
   ThreadTeam* team_ = nullptr;
   std::unique_ptr<Evaluator> evaluator_;
-  std::unique_ptr<QualityEvaluator> quality_;
-  std::unique_ptr<QualityEvaluator> validation_quality_;  // ranks items of the validation part
+  std::shared_ptr<QualityEvaluator> quality_;
+  std::shared_ptr<QualityEvaluator> validation_quality_;  // ranks items of the validation part
   std::optional<double> trivial_error_;
 };
 

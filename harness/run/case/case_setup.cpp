@@ -115,7 +115,7 @@ void CaseSetup::prepare(const std::function<bool()>& stop_requested, HostWatch& 
   store_.on_device().note(store_.ledger());
   measures.prepare_host_load = watch.end(ranks_.prepare_use(), prepared_->team());
   const PhaseScope range(&ranges_, kEvaluatorRange);
-  evaluation_.prepare(prepared_->team(), device_.stream());
+  evaluation_.prepare(prepared_->team(), device_.stream(), &store_.of_study());
 }
 
 ForeignLoan CaseSetup::foreign_loan(CaseMeasures& measures) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/json/json_values.hpp"
 #include "base/threads.hpp"
 #include "datasets/load.hpp"
 #include "datasets/ratings/packed/rating_packer.hpp"
@@ -35,6 +36,8 @@ std::shared_ptr<const Split> with_packed_training(const Split& split, int thread
 
 CaseData DataStore::get(const Case& item, bool keep_whole) {
   const std::string dataset_key = canonical(item.resolved.at("dataset"));
+  if (std::exchange(study_, text_at(item.trial, {"study"}).value_or("")) != study_)
+    of_study_.reset();
   load_seconds_ = {};
   split_s_ = 0;
   const std::string split_key = dataset_key + canonical(item.resolved.at("split"));
@@ -128,6 +131,7 @@ void DataStore::observe() {
   auto observed = std::make_shared<Split>(*split_);
   unobserved_ = keep_observed(*observed, info_->name, team);
   if (*unobserved_ > 0) {
+    of_study_.reset();
     on_device_.drop();
     drop_training_files();
     split_ = std::move(observed);
@@ -176,6 +180,7 @@ double DataStore::training_files_bytes() const {
 }
 
 void DataStore::drop_split() {
+  of_study_.reset();
   on_device_.drop();
   drop_training_files();
   split_.reset();

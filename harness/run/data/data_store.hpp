@@ -7,6 +7,7 @@
 #include <string>
 
 #include "algorithms/peer/files.hpp"
+#include "harness/evaluate/quality.hpp"
 #include "harness/experiment/spec.hpp"
 #include "harness/results/files/case_data.hpp"
 #include "harness/run/data/shared_ledger.hpp"
@@ -41,6 +42,9 @@ class DataStore {
   // The training ratings of the split at hand.
   SharedRatings& on_device() { return on_device_; }
 
+  // Ranks for the trials of one study on the split at hand; the first makes it.
+  std::shared_ptr<QualityEvaluator>& of_study() { return of_study_; }
+
   // The training part of the split at hand as files for other processes, written for the first case
   // that asks, and again where a process has written to them. Throws Error(io).
   std::shared_ptr<const peer::TrainingFiles> training_files(const std::string& python,
@@ -69,6 +73,8 @@ class DataStore {
   std::shared_ptr<const RatingFacts> facts_;
   SharedRatings on_device_;
   std::shared_ptr<const peer::TrainingFiles> training_files_;
+  std::shared_ptr<QualityEvaluator> of_study_;
+  std::string study_;  // whose it is
   SharedLedger ledger_;
   bool from_cache_ = false;   // whether the data set was cached
   LoadSeconds load_seconds_;  // of the last get()
