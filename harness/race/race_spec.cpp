@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "algorithms/core/registry.hpp"
 #include "base/threads.hpp"
 #include "datasets/ratings/rating_facts.hpp"
+#include "harness/experiment/metric.hpp"
 
 namespace mf {
 namespace {
@@ -19,35 +19,48 @@ constexpr double kUsualDeviation = 1.1;  // of one to five stars
 constexpr int kSeeds = 3;
 constexpr std::int64_t kRankedUsers = 10'000;
 
-// The searched ranges, for five stars or for pairs, and the time a case may train.
-struct Search {
-  double least_reg, most_reg;
-  bool learning_rate;
-  std::int64_t epochs;
+// A searched parameter, for five stars or for pairs.
+struct Range {
+  std::string name;
+  double low, high;
 };
-constexpr Search kSgd{0.01, 0.2, true, 30}, kAls{0.01, 0.4, false, 15}, kIals{0.1, 400, false, 15};
 
 struct Runner {
   std::string name;
-  Search search;
-  Json fixed;
-  std::string unless;  // runs only if that one cannot
+  std::vector<Range> search;
+  std::int64_t epochs = 1;
+  Json fixed = Json::object();          // of its entry
+  std::string unless = {};              // runs only if that one cannot
+  std::int32_t most_items = INT32_MAX;  // more take too long, or too much memory
 };
 
-std::vector<Runner> runners(Feedback feedback) {
-  const Json biased = {{"model", "biased"}}, centered = {{"center", "biases"}, {"reg_power", 1}},
-             none = Json::object();
-  if (feedback == Feedback::stars) {
-    return {{"sgd_serial", kSgd, biased, ""},    {"hogwild", kSgd, biased, ""},
-            {"fpsgd", kSgd, biased, ""},         {"als_cpu", kAls, centered, ""},
-            {"sgd_tiled", kSgd, biased, ""},     {"als_fused", kAls, centered, ""},
-            {"als", kAls, centered, "als_fused"}};
-  }
-  return {{"ials_cpu", kIals, none, ""},
-          {"ials_pp_cpu", kIals, none, ""},
-          {"ials_fused", kIals, none, ""},
-          {"ials", kIals, none, "ials_fused"},
-          {"ials_pp", kIals, none, ""}};
+std::vector<Runner> star_runners() {
+  const Json biased = {{"factors", 32}, {"model", "biased"}};
+  const Json centered = {{"factors", 32}, {"center", "biases"}, {"reg_power", 1}};
+  const std::vector<Range> sgd = {{"reg", 0.01, 0.2}, {"learning_rate", 0.002, 0.05}};
+  const std::vector<Range> als = {{"reg", 0.01, 0.4}};
+  return {{"sgd_serial", sgd, 30, biased},
+          {"hogwild", sgd, 30, biased},
+          {"fpsgd", sgd, 30, biased},
+          {"als_cpu", als, 15, centered},
+          {"sgd_tiled", sgd, 30, biased},
+          {"als_fused", als, 15, centered},
+          {"als", als, 15, centered, "als_fused"}};
+}
+
+std::vector<Runner> implicit_runners() {
+  const Json factors = {{"factors", 32}};
+  const std::vector<Range> ials = {{"alpha", 0.2, 1000}, {"reg", 0.01, 1000}};
+  const std::vector<Range> ease = {{"reg", 1, 10'000}};
+  return {{"ials_cpu", ials, 15, factors},
+          {"ials_pp_cpu", ials, 15, factors},
+          {"ials_fused", ials, 15, factors},
+          {"ials", ials, 15, factors, "ials_fused"},
+          {"ials_pp", ials, 15, factors},
+          {"popular", {}},
+          {"item_knn", {{"k", 10, 1000}, {"shrinkage", 0.1, 1000}}},
+          {"ease", ease, 1, Json::object(), "", 50'000},
+          {"ease_cpu", ease, 1, Json::object(), "ease", 5'000}};
 }
 
 bool runs_here(const std::string& name, const std::optional<DeviceInfo>& device) {
@@ -63,34 +76,39 @@ Json range(double low, double high, double factor) {
   return {two_digits(low * factor), two_digits(high * factor), "log"};
 }
 
-// A regularizer grows with the values, and a learning rate falls.
-Json searched(const Search& search, const RatingsLook& look) {
-  if (look.feedback != Feedback::stars) {
-    return {{"alpha", range(0.5, 100, look.mean > 0 ? 1 / look.mean : 1)},
-            {"reg", range(search.least_reg, search.most_reg, 1)}};
+// A regularizer of stars grows with the values; learning rates and alpha fall.
+Json searched(const std::vector<Range>& ranges, const RatingsLook& look) {
+  const bool stars = look.feedback == Feedback::stars;
+  const double size = stars ? look.deviation / kUsualDeviation : look.mean;
+  const double scale = size > 0 ? size : 1;
+  Json over = Json::object();
+  for (const auto& [name, low, high] : ranges) {
+    const bool falls = name == "alpha" || name == "learning_rate";
+    over[name] = range(low, high, falls ? 1 / scale : stars ? scale : 1);
   }
-  const double scale = look.deviation > 0 ? look.deviation / kUsualDeviation : 1;
-  Json over = {{"reg", range(search.least_reg, search.most_reg, scale)}};
-  if (search.learning_rate) over["learning_rate"] = range(0.002, 0.05, 1 / scale);
   return over;
 }
 
 // `seconds`: of the trials of one algorithm, and again of all its cases.
 Json entry_of(const Runner& runner, const RatingsLook& look, double seconds) {
-  Json entry = {{"name", runner.name}, {"factors", 32}};
+  Json entry = {{"name", runner.name}};
   entry.update(runner.fixed);
-  entry["tune"] = {
-      {"trials", 12}, {"budget_s", two_digits(seconds)}, {"over", searched(runner.search, look)}};
-  entry["stop"] = {{"epochs", runner.search.epochs},
-                   {"train_seconds", two_digits(seconds / kSeeds)},
-                   {"plateau", {{"patience", 3}}}};
+  if (!runner.search.empty()) {
+    entry["tune"] = {
+        {"trials", 12}, {"wall_s", two_digits(seconds)}, {"over", searched(runner.search, look)}};
+  }
+  entry["stop"] = {{"epochs", runner.epochs}, {"train_seconds", two_digits(seconds / kSeeds)}};
+  // It ranks after each epoch of a trial, which takes longer than training.
+  if (look.feedback == Feedback::stars) entry["stop"]["plateau"] = {{"patience", 3}};
   return entry;
 }
 
 std::vector<Runner> runners_here(const RatingsLook& look, const std::optional<DeviceInfo>& device) {
-  std::vector<Runner> found = runners(look.feedback);
+  std::vector<Runner> found =
+      look.feedback == Feedback::stars ? star_runners() : implicit_runners();
   std::erase_if(found, [&](const Runner& one) {
-    return !runs_here(one.name, device) || (!one.unless.empty() && runs_here(one.unless, device));
+    return look.items > one.most_items || !runs_here(one.name, device) ||
+           (!one.unless.empty() && runs_here(one.unless, device));
   });
   return found;
 }
@@ -101,7 +119,7 @@ RatingsLook look_at_ratings(const Dataset& data, std::optional<Feedback> given, 
   ThreadTeam team(threads);
   const auto [mean, deviation] = mean_and_deviation(data.ratings, team);
   return {given.value_or(feedback_of(data.ratings.values())), mean, deviation,
-          data.ratings.n_users()};
+          data.ratings.n_users(), data.ratings.n_items()};
 }
 
 Json race_spec(const RatingsLook& look, const RaceFrame& frame) {
@@ -112,8 +130,10 @@ Json race_spec(const RatingsLook& look, const RaceFrame& frame) {
                {"split", {{"holdout", 0.1}, {"validation", 0.1}, {"seed", 1}}},
                {"seeds", {1, 2, 3}},
                {"baseline", racing.front().name}};
-  if (look.feedback != Feedback::stars && look.users > kRankedUsers) {
-    spec["evaluate"] = {{"ranking", {{"users", kRankedUsers}}}};
+  if (look.feedback != Feedback::stars) {
+    // That of the target to come: a study stays the same with it.
+    spec["evaluate"]["metrics"] = Json::array({on_validation(kNdcg100).key()});
+    if (look.users > kRankedUsers) spec["evaluate"]["ranking"] = {{"users", kRankedUsers}};
   }
   spec["algorithms"] = Json::array();
   for (const Runner& runner : racing) {

@@ -17,7 +17,7 @@ namespace mf {
 struct RatingsLook {
   Feedback feedback = Feedback::stars;
   double mean = 0, deviation = 0;
-  std::int32_t users = 0;
+  std::int32_t users = 0, items = 0;
 };
 
 // `given`: the kind of feedback instead of a guess.
@@ -26,7 +26,7 @@ RatingsLook look_at_ratings(const Dataset& data, std::optional<Feedback> given, 
 struct RaceFrame {
   std::string name, description;
   Json dataset;         // an entry of "datasets"
-  double seconds = 60;  // of preparing and training, of all trials and all cases, about
+  double seconds = 60;  // of all trials and all cases, about
   std::optional<DeviceInfo> device;
 };
 

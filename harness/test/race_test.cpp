@@ -4,10 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
 
+#include "harness/experiment/study.hpp"
 #include "harness/race/race_target.hpp"
 
 namespace mf {
@@ -47,9 +49,30 @@ TEST(Race, TheSpecIsValidAndOfTheKindOfItsValues) {
   EXPECT_FALSE(target_of(spec));
   for (const Feedback kind : {Feedback::counts, Feedback::pairs}) {
     const Json implicit = race_spec({kind, 20, 5, 943}, frame());
-    EXPECT_EQ(names_in(implicit), (std::vector<std::string>{"ials_cpu", "ials_pp_cpu"}));
-    EXPECT_TRUE(is_implicit(parse_spec(implicit, "race.json").studies.front().base));
+    EXPECT_EQ(names_in(implicit), (std::vector<std::string>{"ials_cpu", "ials_pp_cpu", "popular",
+                                                            "item_knn", "ease_cpu"}));
+    const Spec of_pairs = parse_spec(implicit, "race.json");
+    EXPECT_TRUE(of_pairs.warnings.empty()) << of_pairs.warnings.front();
+    EXPECT_EQ(of_pairs.studies.size(), 4U) << "all but popular, which has no parameters";
+    EXPECT_TRUE(is_implicit(of_pairs.studies.front().base));
   }
+}
+
+TEST(Race, EaseRunsUpToANumberOfItems) {
+  for (const std::int32_t items : {5'000, 5'001}) {
+    const auto names = names_in(race_spec({Feedback::pairs, 1, 0, 943, items}, frame()));
+    EXPECT_EQ(std::count(names.begin(), names.end(), "ease_cpu"), items == 5'000 ? 1 : 0);
+  }
+}
+
+// Else `race` would run the trials once more when it has set the target.
+TEST(Race, TrialsStayTheSameWithTheTargetThatTheyGive) {
+  Json json = race_spec({Feedback::pairs, 1, 0, 943}, frame());
+  const Study before = parse_spec(json, "race.json").studies.front();
+  json["target"] = {{"metric", "validation_ndcg_100"}, {"value", 0.2}};
+  const Study after = parse_spec(json, "race.json").studies.front();
+  EXPECT_EQ(after.name, before.name);
+  EXPECT_EQ(trial_case(after, 0, 0).hash, trial_case(before, 0, 0).hash);
 }
 
 TEST(Race, RangesFollowTheScaleOfTheValues) {
@@ -62,7 +85,7 @@ TEST(Race, RangesFollowTheScaleOfTheValues) {
   const Json per_cent = over({Feedback::stars, 70, 22, 9});
   EXPECT_EQ(per_cent["reg"], (Json{0.2, 4.0, "log"}));
   EXPECT_EQ(per_cent["learning_rate"], (Json{0.0001, 0.0025, "log"}));
-  EXPECT_EQ(over({Feedback::counts, 100, 500, 9})["alpha"], (Json{0.005, 1.0, "log"}));
+  EXPECT_EQ(over({Feedback::counts, 100, 500, 9})["alpha"], (Json{0.002, 10.0, "log"}));
 }
 
 TEST(Race, TheTimeIsSharedOutAmongTrialsAndCases) {
@@ -70,7 +93,7 @@ TEST(Race, TheTimeIsSharedOutAmongTrialsAndCases) {
   double seconds = 0;
   for (const auto& entry : spec["algorithms"]) {
     seconds +=
-        entry["tune"]["budget_s"].get<double>() + 3 * entry["stop"]["train_seconds"].get<double>();
+        entry["tune"]["wall_s"].get<double>() + 3 * entry["stop"]["train_seconds"].get<double>();
   }
   EXPECT_NEAR(seconds, 60, 3);
 }
