@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/files/atomic_file.hpp"
 #include "base/files/file_place.hpp"
@@ -35,6 +36,7 @@ namespace {
 struct RaceOptions {
   std::string what;  // ratings, as a word of a spec; or a spec
   double seconds = 60;
+  bool limited = false;  // whether the seconds were named
   std::string feedback;  // empty: as the values look
   std::string program;   // as it was called
 };
@@ -177,6 +179,9 @@ int race_command(const RaceOptions& asked, RunOptions options) {
          "several",
          count);
   }
+  if (asked.limited || !is_spec(asked.what)) {
+    options.left_s = [&, start = Clock::now()] { return asked.seconds - seconds_since(start); };
+  }
   const std::string path = is_spec(asked.what) ? asked.what : prepared_spec(asked, options.folder);
   const Spec spec = read_spec(path);
   SessionSummary trials, ran;  // both hold the folder
@@ -199,13 +204,15 @@ void add_race_command(CLI::App& app, const std::string& program, RunOptions& opt
   asked->program = program;
   race->add_option("what", asked->what, "ratings: a file, or a data set as in a spec; or a spec")
       ->required();
-  race->add_option("--time", asked->seconds, "about how many seconds all training takes together")
-      ->check(number_above_zero())
-      ->capture_default_str();
+  constexpr const char* kTime = "about how many seconds trials and cases take; no limit of a spec";
+  const auto* time = race->add_option("--time", asked->seconds, kTime)
+                         ->check(number_above_zero())
+                         ->capture_default_str();
   race->add_option("--feedback", asked->feedback, "the kind of values, if mfbench guesses wrong")
       ->check(CLI::IsMember(kFeedbackNames.all()));
   race->add_option("--out", options.folder, "folder of the results [results/runs/race-FILE]");
-  race->callback([asked, &options, &code] {
+  race->callback([asked, time, &options, &code] {
+    asked->limited = time->count() > 0;
     options.interrupted = interrupt_level;
     code = race_command(*asked, options);
   });

@@ -83,6 +83,7 @@ std::string counts_text(const SessionSummary& summary, const RunOptions& options
   const auto [part, of] = options.shard;
   if (of > 1) text += fmt::format(", shard {}/{}", part, of);
   text += fmt::format(": {} run now, {} finished before", summary.run, summary.finished_before);
+  if (summary.left_out > 0) text += fmt::format(", {} left out: the time is up", summary.left_out);
   if (summary.by_others > 0) text += fmt::format(", {} run by others", summary.by_others);
   if (!summary.held.empty()) text += fmt::format(", {} with others still", summary.held.size());
   return text + "; results in " + one_line(summary.folder);

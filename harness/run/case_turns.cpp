@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/files/open_file.hpp"
 #include "base/hash.hpp"
 #include "base/json/json_values.hpp"
@@ -144,6 +145,10 @@ class CaseTurns {
       summary_.interrupted = true;
       return Turn::stop;
     }
+    if (would_pass_the_end(item)) {
+      ++summary_.left_out;
+      return Turn::over;
+    }
     work.key = item.hash.substr(0, kKeyDigits);
     work.patience = patience_of(options_, item.stop.wall_seconds);
     const auto claim = take_claim(work.key, context_);
@@ -157,6 +162,7 @@ class CaseTurns {
     const Case& item = cases_[i];
     const auto at = std::lower_bound(own_.begin(), own_.end(), i) - own_.begin();
     const DoneAgain again = options_.share ? again_[at] : DoneAgain{};
+    const auto start = Clock::now();
     const CaseResult result = run_one(
         {summary_.spec, item, path, model_folder(summary_.spec, options_, summary_.folder, item),
          again.cut, again.trained, again.handed_over},
@@ -165,11 +171,18 @@ class CaseTurns {
       warn("{}: another process has taken this case over; these lines are set aside", item.id);
       return Turn::held;
     }
+    took_s_[{item.name, item.data_name}] = seconds_since(start);
     ++summary_.run;
     note_failure(summary_, {item.id, result.status, result.reason});
     summary_.bad_data += result.bad_data ? 1 : 0;
     summary_.interrupted = result.status == Status::interrupted;
     return summary_.interrupted ? Turn::stop : Turn::over;
+  }
+
+  // It takes about as long as the last one with another seed.
+  bool would_pass_the_end(const Case& item) const {
+    const auto like = took_s_.find({item.name, item.data_name});
+    return options_.left_s && like != took_s_.end() && options_.left_s() < like->second;
   }
 
   // Whether it needs no run, and is counted.
@@ -195,6 +208,7 @@ class CaseTurns {
   std::vector<std::size_t> own_;  // indices, rising
   std::vector<DoneAgain> again_;  // of those
   LaterFiles later_files_;
+  std::map<std::pair<std::string, std::string>, double> took_s_;  // by name and data set
 };
 
 }  // namespace

@@ -51,6 +51,8 @@ struct RunOptions {
   RanBefore before;  // the cases that ran before this process
   // The start of the process, if this is its first session.
   std::optional<Clock::time_point> process_start;
+  // Once each algorithm has a case, no other begins that would take longer than this says.
+  std::function<double()> left_s;
   std::string began;  // of a run --apart: results of later are its own (utc_now)
   bool share = true;  // what cases have in common is made once; false: by each of them anew
   // Run all cases again, for a profiler; into a folder of their own.

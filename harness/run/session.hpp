@@ -36,6 +36,7 @@ struct SessionSummary {
   std::vector<HeldCase> held;
   std::string neighbour;  // another process on this machine that works in the folder, or empty
   int run = 0;
+  int left_out = 0;                  // for RunOptions::left_s
   int failed = 0;                    // also of an earlier call and not run again
   int bad_data = 0;                  // of those run now: failed by their data
   std::vector<FailedCase> failures;  // failures that have a result
