@@ -4,7 +4,8 @@
 // take its rows from the diagonal on and replace those columns of L: later ones do not need them.
 // n^3 operations: a third for L and a third for each solve.
 //
-// Users are scored on the host, for which B is downloaded when it is asked for.
+// The evaluator ranks users on the device, where B stays; single users are scored on the host by
+// rows of it.
 #include <algorithm>
 
 #include "algorithms/baseline/ease.hpp"
@@ -47,6 +48,7 @@ class Ease : public ItemWeights {
     MF_LIBRARY(cusolverDnSpotrf_bufferSize(solver_, kLower, n_, b_.data(), n_, &floats));
     workspace_ = cuda::DeviceBuffer<float>(floats);
     load_kernels();
+    MF_CUDA(cudaMemsetAsync(b_.data(), 0, b_.bytes(), stream_));
   }
 
   std::int64_t run_epoch(const EpochArgs&, Context& context) override {
@@ -65,18 +67,10 @@ class Ease : public ItemWeights {
     float* diagonal = panel_.data();
     MF_LIBRARY(cublasScopy(blas_, n_, b_.data(), n_ + 1, diagonal, 1));
     launch_weights(b_.data(), diagonal, n_, stream_);
-    host_b_ = {};
-    trained_ = true;
     return train().nnz();
   }
 
-  FactorView factors() override {
-    if (trained_ && host_b_.empty()) {
-      host_b_.resize(std::int64_t{n_} * n_);
-      cuda::download(View<float>(host_b_), b_.data(), stream_);
-    }
-    return ItemWeights::factors();
-  }
+  const float* device_weights() const override { return b_.data(); }
 
   Work work_per_epoch() const override { return ease_work(train()); }
 
@@ -117,18 +111,18 @@ class Ease : public ItemWeights {
   }
 
   void add_row(std::int64_t j, View<float> scores) const override {
-    if (trained_) add_to(scores, host_b_.data() + j * n_);
+    AlignedVector<float> row(n_);
+    cuda::download(View<float>(row), b_.data() + j * n_, stream_);
+    add_to(scores, row.data());
   }
 
   double reg_;
-  bool trained_ = false;
   std::int32_t n_ = 0;
   cudaStream_t stream_ = nullptr;
   std::shared_ptr<cuda::DeviceRatings> ratings_;
-  cuda::DeviceBuffer<float> b_;  // A, then L, then P, then B
+  cuda::DeviceBuffer<float> b_;  // 0; A, then L, then P, then B
   cuda::DeviceBuffer<float> panel_, ones_, workspace_;
   cuda::DeviceBuffer<int> info_;
-  AlignedVector<float> host_b_;
   cublasHandle_t blas_ = nullptr;
   cusolverDnHandle_t solver_ = nullptr;
 };

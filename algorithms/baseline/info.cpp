@@ -91,10 +91,8 @@ AlgorithmInfo ease_info() {
   info.summary = "implicit feedback: each item from all others by least squares, on a GPU";
   info.hardware = Hardware::cuda;
   info.deterministic = false;
-  // B, which the host has, too, to score by.
   info.memory = [](const Params&) {
-    return MemoryUse{.host = {.item_pair = 4},
-                     .device = {.rating = 8, .item_pair = 4, .fixed = 32e6}};
+    return MemoryUse{.device = {.rating = 8, .item_pair = 4, .fixed = 32e6}};
   };
   return info;
 }

@@ -169,7 +169,15 @@ AlignedVector<float> QualityEvaluator::item_rows(const FactorView& model) const 
   return rows;
 }
 
-RankedItems QualityEvaluator::rank_by_history(const FactorView& model, ThreadTeam& team) const {
+RankedItems QualityEvaluator::rank_by_history(const FactorView& model, ThreadTeam& team) {
+  if (const float* weights = model.scores->device_weights()) {
+    ItemLists histories;
+    for (const auto user : ranked_.users) {
+      for (const auto& pair : observed(*split_, user)) histories.items.push_back(pair.other);
+      histories.offsets.push_back(std::ssize(histories.items));
+    }
+    return device_ranking({}).rank(weights, model.n_items, histories, stream_);
+  }
   const auto score = [&](std::int64_t r, View<float> scores) {
     const auto history = observed(*split_, ranked_.users[r]);
     model.scores->score(View<const RowRating>(history), scores);
@@ -207,16 +215,20 @@ RankedItems QualityEvaluator::rank_on_host(const FactorView& model, View<const f
   return rank_items({users, items.data(), f + 1, model.n_items, model.factors + 1}, ranked_, team);
 }
 
-RankedItems QualityEvaluator::rank_on_device(const FactorView& model, const FactorView& host_items,
-                                             View<const float> folded) {
+DeviceRanking& QualityEvaluator::device_ranking(View<const float> extra) {
   if (!device_ranking_) {
-    std::vector<float> extra = extra_;
-    for (float& one : extra) one = weight_of_item(model, one);
     device_ranking_ = std::make_unique<DeviceRanking>(ranked_, rows_, extra, stream_);
   }
+  return *device_ranking_;
+}
+
+RankedItems QualityEvaluator::rank_on_device(const FactorView& model, const FactorView& host_items,
+                                             View<const float> folded) {
+  std::vector<float> extra = extra_;
+  for (float& one : extra) one = weight_of_item(model, one);
   const AlignedVector<float> items =
       loss_.implicit ? AlignedVector<float>() : item_rows(host_items);
-  return device_ranking_->rank({model, folded, items}, stream_);
+  return device_ranking(extra).rank({model, folded, items}, stream_);
 }
 
 Json QualityEvaluator::ranking_json() const {

@@ -67,11 +67,12 @@ class QualityEvaluator {
 
  private:
   RankedItems rank(const FactorView& model, ThreadTeam& team);
-  RankedItems rank_by_history(const FactorView& model, ThreadTeam& team) const;
+  RankedItems rank_by_history(const FactorView& model, ThreadTeam& team);
   RankedItems rank_on_host(const FactorView& model, View<const float> folded,
                            ThreadTeam& team) const;
   RankedItems rank_on_device(const FactorView& model, const FactorView& host_items,
                              View<const float> folded);
+  DeviceRanking& device_ranking(View<const float> extra);
   AlignedVector<float> fold_in(const FactorView& model, ThreadTeam& team) const;
   AlignedVector<float> item_rows(const FactorView& model) const;
   bool needs_host_items() const { return !folded_.empty() || !loss_.implicit; }

@@ -7,6 +7,7 @@
 
 #include "algorithms/core/cuda/memory.hpp"
 #include "algorithms/core/cuda/stream.hpp"
+#include "algorithms/core/history_scores.hpp"
 #include "harness/evaluate/quality.hpp"
 #include "harness/test/quality_reference.hpp"
 #include "harness/test/testing.hpp"
@@ -255,6 +256,175 @@ struct Lists {
     users.held_out.offsets.push_back(std::ssize(users.held_out.items));
   }
 };
+
+// The users of `rows` (RankedRow) by the model's rows, two folded ones and, if there are any, extra
+// numbers, against sorted lists. Products have to be exact. Returns how many took fp32.
+std::int64_t expect_ranked(const Model& model, const std::vector<std::int32_t>& rows,
+                           const std::vector<float>& extra, const Lists& lists) {
+  const std::int64_t f = model.factors;
+  const std::int64_t width = extra.empty() ? f : f + 1;
+  const std::vector<float> folded(model.p.end() - 2 * f, model.p.end());
+  std::vector<float> items;
+  for (std::int64_t i = 0; i < model.n_items && !extra.empty(); ++i) {
+    items.insert(items.end(), model.q.begin() + i * f, model.q.begin() + (i + 1) * f);
+    items.push_back(static_cast<float>(i % 3));
+  }
+  const OnDevice device(model, 1);
+  DeviceRanking ranking(lists.users, rows, extra, nullptr);
+  AlignedVector<std::int32_t> top;
+  RankedItems listed = ranking.rank({device.view(), folded, items}, nullptr, &top);
+  RankedItems counted = ranking.rank({device.view(), folded, items}, nullptr);
+  EXPECT_TRUE(listed.finite && counted.finite);
+  for (std::int64_t u = 0; u < std::ssize(rows); ++u) {
+    const std::vector<float> zeros(f);
+    const float* p = rows[u] >= 0 ? model.p.data() + rows[u] * f
+                     : rows[u] == RankedRow::kNone
+                         ? zeros.data()
+                         : folded.data() + RankedRow::slot_of(rows[u]) * f;
+    std::vector<float> scores;
+    for (std::int64_t i = 0; i < model.n_items; ++i) {
+      const float* q = extra.empty() ? model.q.data() + i * f : items.data() + i * width;
+      scores.push_back(std::inner_product(p, p + f, q, extra.empty() ? 0.0F : extra[u] * q[f]));
+    }
+    const auto list = testing::ranked_list(scores, lists.users.seen[u], lists.users.tie_key(u));
+    for (int r = 0; r < kRanks; ++r) {
+      const bool there = r < std::ssize(list);
+      const bool hit = there && testing::is_in(lists.users.held_out[u], list[r]);
+      EXPECT_EQ(top[u * kRanks + r], there ? list[r] : -1) << "user " << u << " rank " << r;
+      EXPECT_EQ(listed.hits[u].at(r), hit) << "user " << u << " rank " << r;
+      EXPECT_EQ(counted.hits[u].at(r), hit) << "user " << u << " rank " << r;
+    }
+    const auto last = std::min<std::int64_t>(kRanks, std::ssize(list)) - 1;
+    const int tied = last > 0 && scores[list[0]] == scores[list[last]] ? 1 : 0;
+    EXPECT_EQ(listed.tied[u], tied) << "user " << u;
+    EXPECT_EQ(counted.tied[u], tied) << "user " << u;
+  }
+  return ranking.ranked_exactly();
+}
+
+// Users 0 to 5: one who has seen almost everything, one who has seen all, others little.
+Lists six_users(std::int32_t n, std::uint64_t seed) {
+  Rng rng(seed);
+  Lists lists(6);
+  for (int u = 0; u < 6; ++u) {
+    std::vector<std::int32_t> seen, held_out;
+    for (std::int32_t i = 0; i < n; ++i) {
+      const auto draw = rng.below(1000);
+      if (u == 1 || draw < (u == 0 ? 995U : 20U)) {
+        seen.push_back(i);
+      } else if (draw > 900) {
+        held_out.push_back(i);
+      }
+    }
+    lists.add(seen, held_out);
+  }
+  return lists;
+}
+
+const std::vector<std::int32_t> kSixRows = {0, 1, 2, 3, RankedRow::kNone, RankedRow::folded(1)};
+
+// Whole numbers that fp16 does not hold, or whose products it does not: 4000, and sums to 2^24.
+TEST(DeviceRanking, IsTheSortedListOfProducts) {
+  const struct {
+    std::int32_t n;
+    std::int32_t f;
+    int range;
+  } cases[] = {{1, 3, 1},       {8, 1, 1},         {99, 5, 2},      {100, 7, 3},
+               {101, 9, 2},     {900, 64, 1},      {1025, 31, 2},   {5000, 1, 4000},
+               {5003, 4, 2000}, {20'001, 4, 2000}, {26'744, 17, 9}, {40'981, 64, 30},
+               {3000, 1030, 3}};
+  for (const auto& c : cases) {
+    const Lists lists = six_users(c.n, 5);
+    const Model model = whole_model(6, c.n, c.f, c.range);
+    for (const bool with_extra : {false, true}) {
+      SCOPED_TRACE(fmt::format("{} items, f = {}, range {}, {}", c.n, c.f, c.range, with_extra));
+      expect_ranked(model, kSixRows,
+                    with_extra ? std::vector<float>{1, 1, 0, 1, 0, 1} : std::vector<float>{},
+                    lists);
+    }
+  }
+}
+
+TEST(DeviceRanking, FewUsersTakeSinglePrecision) {
+  const Lists lists = six_users(5000, 7);
+  EXPECT_EQ(expect_ranked(whole_model(6, 5000, 40, 50), kSixRows, {}, lists), 0);
+  Model model = whole_model(6, 5000, 4, 3);
+  std::fill(model.p.begin(), model.p.end(), 0.0F);
+  EXPECT_EQ(expect_ranked(model, kSixRows, {}, lists), 0) << "all scores 0";
+  std::fill(model.p.begin(), model.p.end(), 3.0F);
+  std::fill(model.q.begin(), model.q.end(), 0.0F);
+  EXPECT_EQ(expect_ranked(model, kSixRows, {}, lists), 0) << "all scores 0";
+  std::fill(model.q.begin(), model.q.end(), 5.0F);
+  EXPECT_EQ(expect_ranked(model, kSixRows, {}, lists), 3)
+      << "equal scores: not of the users who have seen nearly all, and not of the one of zeros";
+}
+
+TEST(DeviceRanking, OfGreatAndSmallNumbers) {
+  const Lists lists = six_users(3000, 9);
+  for (const float by : {0x1p-100F, 0x1p-60F, 0x1p60F, 0x1p100F}) {
+    Model model = whole_model(6, 3000, 5, 3);
+    for (float& x : model.q) x *= by;
+    EXPECT_EQ(expect_ranked(model, kSixRows, {}, lists), 0) << by;
+  }
+  // A score may overflow, but none does.
+  Model model = whole_model(6, 3000, 5, 3);
+  std::fill(model.p.begin(), model.p.end(), 3.0F);
+  for (float& x : model.q) x *= 0x1p119F;
+  EXPECT_EQ(expect_ranked(model, kSixRows, {}, lists), 5) << "all but zeros";
+  // One item far longer than all others leaves the order of those open.
+  model = whole_model(6, 3000, 5, 4000);
+  for (int k = 0; k < 5; ++k) model.q[k] = 0x1p30F;
+  for (int k = 0; k < 30; ++k) model.p[k] = static_cast<float>(k % 3);
+  expect_ranked(model, kSixRows, {}, lists);
+}
+
+class Weights : public HistoryScores {
+ public:
+  Weights(std::vector<float> w, std::int32_t n, bool on_device) : w_(std::move(w)), n_(n) {
+    if (on_device) device_ = cuda::upload(View<const float>(w_), nullptr);
+  }
+  void score(View<const RowRating> history, View<float> scores) const override {
+    std::fill(scores.begin(), scores.end(), 0.0F);
+    for (const RowRating& pair : history) {
+      for (std::int32_t i = 0; i < n_; ++i) scores[i] += w_[pair.other * n_ + i];
+    }
+  }
+  const float* device_weights() const override {
+    return device_.empty() ? nullptr : device_.data();
+  }
+
+ private:
+  std::vector<float> w_;
+  std::int64_t n_;
+  DeviceBuffer<float> device_;
+};
+
+TEST(DeviceRanking, WeightsBetweenItemsAreAddedOnTheDevice) {
+  ThreadTeam team(4);
+  for (const std::int32_t n : {3, 255, 1025, 2600}) {
+    const Split split = random_split(60, n, 0.05);
+    std::vector<float> w(std::int64_t{n} * n);
+    Rng rng(4);
+    for (const int values : {1, 5}) {  // all scores are 0; few are equal
+      for (float& x : w) x = static_cast<float>(rng.below(values));
+      MetricValues found[2];
+      for (const bool on_device : {false, true}) {
+        const Weights weights(w, n, on_device);
+        FactorView view;
+        view.n_users = 60;
+        view.n_items = n;
+        view.scores = &weights;
+        FoldInLoss loss;
+        loss.by_history = true;
+        QualityEvaluator evaluator(split, Predictor(split.train), loss, RankingSpec{},
+                                   one_thread());
+        found[on_device ? 1 : 0] = evaluator.evaluate(view, team);
+      }
+      SCOPED_TRACE(fmt::format("{} items, {} values", n, values));
+      expect_ranking_equal(found[1], found[0]);
+    }
+  }
+}
 
 // What a ranking replaces is not there beside it.
 TEST(DeviceQuality, ASecondRankingTakesNoMoreMemory) {

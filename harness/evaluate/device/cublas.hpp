@@ -18,8 +18,10 @@ class CublasHandle {
  public:
   CublasHandle() {
     MF_CUBLAS(cublasCreate(&handle_));
-    // Full single precision: the order of a ranking must not depend on rounded factors.
-    MF_CUBLAS(cublasSetMathMode(handle_, CUBLAS_DEFAULT_MATH));
+    // Full single precision: the order of a ranking must not depend on rounded factors or sums.
+    MF_CUBLAS(cublasSetMathMode(
+        handle_, static_cast<cublasMath_t>(CUBLAS_DEFAULT_MATH |
+                                           CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION)));
   }
   ~CublasHandle() { cublasDestroy(handle_); }
   CublasHandle(const CublasHandle&) = delete;

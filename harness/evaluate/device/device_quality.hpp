@@ -51,13 +51,15 @@ struct DeviceScores {
   View<const float> items;   // host: n_items x (factors + 1) if users have an extra column
 };
 
-// rank_items on the device: the scores of a tile of users by a product of cuBLAS in single
-// precision, then a block a user, which overwrites seen items, takes each thread's best score, and
-// of those the 100th best as a threshold; the scores above it, about 130 of 26,744, are sorted on
-// the chip.
+// rank_items on the device, by scores in fp16 of cuBLAS on tensor cores, of which candidates are
+// chosen, a block a user, and scored again in fp32 as far as their order is open (candidates.cuh).
+// Users left over, and models of more than half a million items, take scores in fp32
+// (top_items.cuh).
 //
-// Floor at 138,000 x 26,744, f = 128: 0.94 TFLOP at 47 TFLOP/s, 20 ms; 14.8 GB of scores written
-// once and read twice at 4.24 TB/s, 10.5 ms.
+// Floor at 29,858 x 40,981 on an H200: 2.4 GB of scores written once and read once at 4.24 TB/s,
+// 1.15 ms; f = 64, 256, 1,024: 0.16, 0.63, 2.5 TFLOP at 740 TFLOP/s, .2, .8, 3.4 ms beside it; rows
+// of Q for f = 1,024 read twice and written in fp16, .1 ms. So 1.2, 1.2, 3.5 ms if all of that
+// overlaps, 1.4, 2.0, 4.7 ms one after another.
 class DeviceRanking {
  public:
   // `rows` and `extra`: for each ranked user; `extra` is empty if rows are only the factors.
@@ -70,6 +72,15 @@ class DeviceRanking {
   // As rank_items; waits for the stream.
   RankedItems rank(const DeviceScores& scores, DeviceStream stream,
                    AlignedVector<std::int32_t>* top = nullptr);
+  // Of the last rank(): users by scores in fp32.
+  std::int64_t ranked_exactly() const;
+
+  // By a history a ranked user: the score of item i is the sum over its items j of W_ji, in fp32;
+  // W: n_items x n_items, row after row, in device memory. Waits for the stream.
+  //
+  // Floor: a row of W a pair, 0.81 M x 164 kB = 133 GB on gowalla, 31 ms at 4.24 TB/s.
+  RankedItems rank(const float* weights, std::int32_t n_items, const ItemLists& histories,
+                   DeviceStream stream);
 
   // For tests: scores in host memory, n_items a user, are selected from as rank's are.
   RankedItems select(View<const float> scores, std::int32_t n_items, DeviceStream stream,
@@ -86,7 +97,7 @@ inline constexpr std::int64_t kScoreBytes = std::int64_t{256} << 20;
 // Rows of a Gram that are converted to double at a time.
 inline constexpr std::int64_t kGramBlock = 8192;
 
-// Users whose scores are on the device at a time.
-std::int64_t users_of_tile(std::int64_t n_users, std::int64_t n_items);
+// Users whose scores, of row_bytes each, are on the device at a time.
+std::int64_t users_of_tile(std::int64_t n_users, std::int64_t row_bytes);
 
 }  // namespace mf

@@ -17,37 +17,46 @@ constexpr int kGatherThreads = 256;
 
 static_assert(sizeof(Hits) == (kRanks + 31) / 32 * sizeof(std::uint32_t));
 
-struct GatherArgs {
-  const float* p = nullptr;
-  std::int64_t p_stride = 0;
-  const float* folded = nullptr;
-  std::int32_t factors = 0;
-  const std::int32_t* rows = nullptr;  // place of each: RankedRow
-  const float* extra = nullptr;        // the last column, or null for none
-  std::int64_t count = 0;
-};
-
-// Packed rows of factors + (extra ? 1 : 0) numbers.
+// Packed rows of those picked.
 __global__ void __launch_bounds__(kGatherThreads)
-    gather_rows(const __grid_constant__ GatherArgs args, float* __restrict__ to) {
-  const std::int64_t width = args.factors + (args.extra == nullptr ? 0 : 1);
-  const std::int64_t all = args.count * width;
+    gather_rows(const __grid_constant__ RowSource users, const std::int32_t* picked,
+                std::int64_t count, float* __restrict__ to) {
+  const std::int64_t width = users.width();
   const std::int64_t grid = std::int64_t{gridDim.x} * kGatherThreads;
-  for (std::int64_t i = std::int64_t{blockIdx.x} * kGatherThreads + threadIdx.x; i < all;
+  for (std::int64_t i = std::int64_t{blockIdx.x} * kGatherThreads + threadIdx.x; i < count * width;
        i += grid) {
-    const std::int64_t r = i / width;
-    const std::int64_t k = i % width;
-    const std::int32_t row = args.rows[r];
-    float value = 0;
-    if (k == args.factors) {
-      value = args.extra[r];
-    } else if (row >= 0) {
-      value = args.p[row * args.p_stride + k];
-    } else if (row != RankedRow::kNone) {
-      value = args.folded[std::int64_t{RankedRow::slot_of(row)} * args.factors + k];
-    }
-    to[i] = value;
+    to[i] = users.number(picked[i / width], static_cast<std::int32_t>(i % width));
   }
+}
+
+// Scores of a block's user, for kSumItems items: the sum of the rows of W of the history, in its
+// order.
+constexpr int kSumItems = 4 * kGatherThreads;
+__global__ void __launch_bounds__(kGatherThreads)
+    sum_weights(const float* __restrict__ weights, std::int32_t n_items,
+                const std::int64_t* __restrict__ offsets, const std::int32_t* __restrict__ history,
+                float* __restrict__ scores, std::int32_t stride) {
+  const std::int64_t first = std::int64_t{blockIdx.y} * kSumItems + threadIdx.x;
+  float sums[4] = {};
+#pragma unroll 4
+  for (std::int64_t h = offsets[blockIdx.x]; h < offsets[blockIdx.x + 1]; ++h) {
+    const float* row = weights + std::int64_t{history[h]} * n_items;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const std::int64_t item = first + i * kGatherThreads;
+      if (item < n_items) sums[i] += row[item];
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const std::int64_t item = first + i * kGatherThreads;
+    if (item < n_items) scores[std::int64_t{blockIdx.x} * stride + item] = sums[i];
+  }
+}
+
+template <class T>
+T round_up(T x, T to) {
+  return (x + to - 1) / to * to;
 }
 
 }  // namespace
@@ -65,12 +74,16 @@ struct DeviceRanking::Impl {
   DeviceBuffer<std::uint8_t> tied;
   DeviceBuffer<int> not_finite;
   DeviceBuffer<std::int32_t> top;
-  DeviceBuffer<float> tile, folded, items, scores;
+  DeviceBuffer<std::int32_t> left;  // users, the last element their number
+  std::int64_t exact = 0;
+  DeviceBuffer<ItemFacts> facts;
+  DeviceBuffer<float> tile, folded, items, scores, bounds;
+  DeviceBuffer<__half> half_items, half_users;
 
   SelectArgs select_args(std::int32_t n_items, bool with_top) {
     SelectArgs args;
-    args.row_stride = n_items;
     args.n_items = n_items;
+    args.stride = round_up(n_items, 8);
     args.seen_offsets = seen_offsets.data();
     args.seen = seen.data();
     args.held_out_offsets = held_out_offsets.data();
@@ -88,9 +101,11 @@ struct DeviceRanking::Impl {
     MF_CUDA(cudaMemsetAsync(not_finite.data(), 0, sizeof(int), stream));
   }
 
-  void launch_select(SelectArgs args, std::int64_t first, std::int64_t now, cudaStream_t stream) {
-    args.scores = reinterpret_cast<std::uint32_t*>(scores.data());
+  void launch_select(SelectArgs args, std::int64_t first, std::int64_t now, cudaStream_t stream,
+                     const std::int32_t* picked = nullptr) {
+    args.scores = scores.data();
     args.first_user = first;
+    args.picked = picked;
     select_top<<<static_cast<unsigned>(now), kSelectThreads, 0, stream>>>(args);
     MF_CUDA_LAUNCHED("select_top");
   }
@@ -112,10 +127,11 @@ struct DeviceRanking::Impl {
   }
 
   // A buffer that is too small goes before the larger comes.
-  static void reserve(DeviceBuffer<float>& buffer, std::int64_t floats) {
-    if (std::ssize(buffer) >= floats) return;
+  template <class T>
+  static void reserve(DeviceBuffer<T>& buffer, std::int64_t count) {
+    if (std::ssize(buffer) >= count) return;
     buffer.reset();
-    buffer = DeviceBuffer<float>(floats);
+    buffer = DeviceBuffer<T>(count);
   }
 
   static void renew(DeviceBuffer<float>& buffer, View<const float> from, cudaStream_t stream) {
@@ -123,15 +139,72 @@ struct DeviceRanking::Impl {
     cuda::copy_to_device(buffer, from, stream);
   }
 
-  // Column i of cuBLAS's matrices is row i of ours.
-  void multiply(const float* item_rows, std::int64_t item_stride, std::int32_t n_items,
-                std::int32_t width, std::int64_t now, cudaStream_t stream) {
+  // A product of `now` users and n items of `width` numbers, rows `stride` apart, is `scores`, rows
+  // n numbers apart. Column i of cuBLAS's matrices is row i of ours.
+  void multiply(const void* item_rows, std::int64_t stride, const void* user_rows,
+                cudaDataType_t type, std::int32_t n, std::int32_t width, std::int64_t now,
+                std::int32_t to_stride, cudaStream_t stream) {
     const float one = 1;
     const float zero = 0;
-    MF_CUBLAS(cublasSgemm(cublas.on(stream), CUBLAS_OP_T, CUBLAS_OP_N, n_items,
-                          static_cast<int>(now), width, &one, item_rows,
-                          static_cast<int>(item_stride), tile.data(), width, &zero, scores.data(),
-                          n_items));
+    MF_CUBLAS(cublasGemmEx(cublas.on(stream), CUBLAS_OP_T, CUBLAS_OP_N, n, static_cast<int>(now),
+                           width, &one, item_rows, type, static_cast<int>(stride), user_rows, type,
+                           width, &zero, scores.data(), type, to_stride, CUBLAS_COMPUTE_32F,
+                           CUBLAS_GEMM_DEFAULT));
+  }
+
+  // Scores in fp16. Returns how many users are left without ranks, the first of `left`.
+  std::int64_t rank_narrow(SelectArgs args, cudaStream_t stream) {
+    const std::int32_t n = args.stride;
+    const std::int32_t width = round_up(args.users.width(), 8);
+    const std::int64_t at_once = users_of_tile(count, std::int64_t{4} * n);  // half of kScoreBytes
+    reserve(scores, (at_once * n + 1) / 2);
+    reserve(half_items, std::int64_t{n} * width);
+    reserve(half_users, at_once * width);
+    reserve(bounds, at_once);
+    MF_CUDA(cudaMemsetAsync(facts.data(), 0, sizeof(ItemFacts), stream));
+    MF_CUDA(cudaMemsetAsync(left.data() + count, 0, sizeof(std::int32_t), stream));
+    constexpr int kWarps = kNarrowThreads / 32;
+    for (__half* to : {static_cast<__half*>(nullptr), half_items.data()}) {
+      narrow_items<<<cuda::blocks_for(n, kWarps, 1024), kNarrowThreads, 0, stream>>>(
+          args.items, args.n_items, n, width, to, facts.data());
+      MF_CUDA_LAUNCHED("narrow_items");
+    }
+    args.scores = scores.data();
+    args.bounds = bounds.data();
+    args.left = left.data();
+    args.left_count = left.data() + count;
+    for (std::int64_t first = 0; first < count; first += at_once) {
+      const std::int64_t now = std::min(at_once, count - first);
+      narrow_users<<<cuda::blocks_for(now, kWarps), kNarrowThreads, 0, stream>>>(
+          args.users, first, now, width, facts.data(), half_users.data(), bounds.data(),
+          not_finite.data());
+      MF_CUDA_LAUNCHED("narrow_users");
+      multiply(half_items.data(), width, half_users.data(), CUDA_R_16F, n, width, now, n, stream);
+      args.first_user = first;
+      select_candidates<<<static_cast<unsigned>(now), kSelectThreads, 0, stream>>>(args);
+      MF_CUDA_LAUNCHED("select_candidates");
+    }
+    std::int32_t found = 0;
+    cuda::download(View<std::int32_t>(&found, 1), left.data() + count, stream);
+    return found;
+  }
+
+  // Scores in fp32, for the first `all` users of `left`.
+  void rank_left(const SelectArgs& args, std::int64_t all, cudaStream_t stream) {
+    const std::int32_t width = args.users.width();
+    const std::int64_t at_once = users_of_tile(all, std::int64_t{4} * args.stride);
+    reserve(tile, at_once * width);
+    reserve(scores, at_once * args.stride);
+    for (std::int64_t first = 0; first < all; first += at_once) {
+      const std::int64_t now = std::min(at_once, all - first);
+      const std::int32_t* picked = left.data() + first;
+      gather_rows<<<cuda::blocks_for(now * width, kGatherThreads, 4096), kGatherThreads, 0,
+                    stream>>>(args.users, picked, now, tile.data());
+      MF_CUDA_LAUNCHED("gather_rows");
+      multiply(args.items.rows, args.items.stride, tile.data(), CUDA_R_32F, args.n_items, width,
+               now, args.stride, stream);
+      launch_select(args, 0, now, stream, picked);
+    }
   }
 };
 
@@ -152,6 +225,8 @@ DeviceRanking::DeviceRanking(const RankedUsers& users, View<const std::int32_t> 
   impl_->hits = DeviceBuffer<Hits>(impl_->count);
   impl_->hits_host = PinnedBuffer<Hits>(static_cast<std::size_t>(impl_->count));
   impl_->not_finite = DeviceBuffer<int>(1);
+  impl_->left = DeviceBuffer<std::int32_t>(impl_->count + 1);
+  impl_->facts = DeviceBuffer<ItemFacts>(1);
 }
 DeviceRanking::~DeviceRanking() = default;
 
@@ -159,45 +234,58 @@ RankedItems DeviceRanking::rank(const DeviceScores& scores, DeviceStream stream,
                                 AlignedVector<std::int32_t>* top) {
   const FactorView& model = scores.model;
   const bool with_extra = !impl_->extra.empty();
-  const std::int32_t width = model.factors + (with_extra ? 1 : 0);
-  const float* item_rows = model.q;
-  std::int64_t item_stride = model.q_stride;
+  Impl::renew(impl_->folded, scores.folded, stream);
+  SelectArgs args = impl_->select_args(model.n_items, top != nullptr);
+  args.users = {model.p,
+                model.p_stride,
+                model.factors,
+                impl_->rows.data(),
+                impl_->folded.data(),
+                with_extra ? impl_->extra.data() : nullptr};
+  args.items = {model.q, model.q_stride, model.factors};
   if (with_extra) {
     Impl::renew(impl_->items, scores.items, stream);
-    item_rows = impl_->items.data();
-    item_stride = width;
+    args.items = {impl_->items.data(), args.users.width(), args.users.width()};
   }
-  Impl::renew(impl_->folded, scores.folded, stream);
-  const std::int64_t tile = users_of_tile(impl_->count, model.n_items);
-  Impl::reserve(impl_->tile, tile * width);
-  Impl::reserve(impl_->scores, tile * model.n_items);
-  const SelectArgs select = impl_->select_args(model.n_items, top != nullptr);
   impl_->begin(stream);
-  for (std::int64_t first = 0; first < impl_->count; first += tile) {
-    const std::int64_t now = std::min(tile, impl_->count - first);
-    GatherArgs gather{model.p,
-                      model.p_stride,
-                      impl_->folded.data(),
-                      model.factors,
-                      impl_->rows.data() + first,
-                      with_extra ? impl_->extra.data() + first : nullptr,
-                      now};
-    gather_rows<<<cuda::blocks_for(now * width, kGatherThreads, 4096), kGatherThreads, 0, stream>>>(
-        gather, impl_->tile.data());
-    MF_CUDA_LAUNCHED("gather_rows");
-    impl_->multiply(item_rows, item_stride, model.n_items, width, now, stream);
-    impl_->launch_select(select, first, now, stream);
-  }
+  impl_->exact = impl_->rank_narrow(args, stream);
+  impl_->rank_left(args, impl_->exact, stream);
   return impl_->finish(stream, top);
+}
+
+std::int64_t DeviceRanking::ranked_exactly() const { return impl_->exact; }
+
+RankedItems DeviceRanking::rank(const float* weights, std::int32_t n_items,
+                                const ItemLists& histories, DeviceStream stream) {
+  const auto offsets = cuda::upload(View<const std::int64_t>(histories.offsets), stream);
+  const auto history = cuda::upload(View<const std::int32_t>(histories.items), stream);
+  const SelectArgs args = impl_->select_args(n_items, false);
+  const std::int64_t at_once = users_of_tile(impl_->count, std::int64_t{4} * args.stride);
+  Impl::reserve(impl_->scores, at_once * args.stride);
+  impl_->begin(stream);
+  for (std::int64_t first = 0; first < impl_->count; first += at_once) {
+    const std::int64_t now = std::min(at_once, impl_->count - first);
+    const dim3 grid(static_cast<unsigned>(now), cuda::blocks_for(n_items, kSumItems));
+    sum_weights<<<grid, kGatherThreads, 0, stream>>>(weights, n_items, offsets.data() + first,
+                                                     history.data(), impl_->scores.data(),
+                                                     args.stride);
+    MF_CUDA_LAUNCHED("sum_weights");
+    impl_->launch_select(args, first, now, stream);
+  }
+  return impl_->finish(stream, nullptr);
 }
 
 RankedItems DeviceRanking::select(View<const float> scores, std::int32_t n_items,
                                   DeviceStream stream, AlignedVector<std::int32_t>* top) {
-  Impl::renew(impl_->scores, scores, stream);
+  const SelectArgs args = impl_->select_args(n_items, top != nullptr);
+  Impl::reserve(impl_->scores, impl_->count * args.stride);
+  const std::size_t row_bytes = sizeof(float) * static_cast<std::size_t>(n_items);
+  MF_CUDA(cudaMemcpy2DAsync(impl_->scores.data(),
+                            sizeof(float) * static_cast<std::size_t>(args.stride), scores.data(),
+                            row_bytes, row_bytes, static_cast<std::size_t>(impl_->count),
+                            cudaMemcpyHostToDevice, stream));
   impl_->begin(stream);
-  if (impl_->count > 0) {
-    impl_->launch_select(impl_->select_args(n_items, top != nullptr), 0, impl_->count, stream);
-  }
+  impl_->launch_select(args, 0, impl_->count, stream);
   return impl_->finish(stream, top);
 }
 

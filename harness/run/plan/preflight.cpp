@@ -56,7 +56,7 @@ double evaluator_bytes(const Case& item, const CaseSizes& sizes) {
   const bool reads_train = has_objective(item) || needs_train_errors(item);
   const double errors =
       kRatingBytes * ((reads_train ? train : 0) + (is_implicit(item) ? 0 : others));
-  if (!ranks_items(item) || is_by_history(item)) return errors;
+  if (!ranks_items(item)) return errors;
   const auto users = static_cast<double>(sizes.train.n_users);
   const auto asked = static_cast<double>(item.evaluate.ranking.users);
   const double ranked = asked > 0 ? std::min(1.0, asked / users) : 1.0;
