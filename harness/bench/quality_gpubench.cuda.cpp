@@ -1,7 +1,8 @@
 // Quality of implicit models on the device, by the clock of the host: all that an evaluation of a
-// run takes once its data is there: `quality/<f>` ranks all pairs and sums the objective.
-// 138,493 users x 26,744 items, 16 M training pairs, 4 M held out. items_per_second: scored pairs;
-// FLOPs of the product as a rate beside it.
+// run takes once its data is there. `quality/<f>` ranks all pairs and sums the objective,
+// `ranking/<f>` only ranks, of ml-20m's shape; `gowalla_quality/<f>` and `gowalla_ranking/<f>` of
+// gowalla's; `gowalla_weights` ranks by weights between items. items_per_second: scored pairs;
+// FLOPs of the product as a rate beside it. `exact`: users whose scores were computed in fp32.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -21,39 +22,43 @@ namespace {
 
 using cuda::DeviceBuffer;
 
-constexpr std::int32_t kUsers = 138'493;
-constexpr std::int32_t kItems = 26'744;
-constexpr std::int64_t kPairs = 20'000'263;
+struct Shape {
+  std::int32_t users, items;
+  std::int64_t pairs;
+};
+constexpr Shape kShapes[] = {{138'493, 26'744, 20'000'263}, {29'858, 40'981, 1'027'370}};
 
 // Items of a user: distinct, ascending, the popular ones more often.
-std::vector<std::int32_t> draw_items(std::int64_t count, Rng& rng) {
+std::vector<std::int32_t> draw_items(std::int64_t count, std::int32_t n_items, Rng& rng) {
   std::vector<std::int32_t> items;
   for (std::int64_t k = 0; k < count; ++k) {
     const double x = rng.uniform();
-    items.push_back(static_cast<std::int32_t>(x * x * x * kItems));
+    items.push_back(static_cast<std::int32_t>(x * x * x * n_items));
   }
   std::sort(items.begin(), items.end());
   items.erase(std::unique(items.begin(), items.end()), items.end());
   return items;
 }
 
-Split synthetic_split() {
+// A fifth is held out.
+Split synthetic_split(const Shape& shape) {
   Ratings::Arrays a;
   a.user_offsets.push_back(0);
   Rng rng(1);
-  for (std::int32_t u = 0; u < kUsers; ++u) {
-    // From 48 to several thousand, 144 on average.
-    const auto count = static_cast<std::int64_t>(static_cast<double>(kPairs) / kUsers / 3 /
-                                                 (0.003 + std::pow(rng.uniform(), 0.6)));
-    for (const auto i : draw_items(count, rng)) {
+  const double pairs = static_cast<double>(shape.pairs) / shape.users;
+  for (std::int32_t u = 0; u < shape.users; ++u) {
+    // From a third of the mean to many times of it.
+    const auto count =
+        static_cast<std::int64_t>(pairs / 3 / (0.003 + std::pow(rng.uniform(), 0.6)));
+    for (const auto i : draw_items(count, shape.items, rng)) {
       a.users.push_back(u);
       a.items.push_back(i);
       a.values.push_back(1);
     }
     a.user_offsets.push_back(std::ssize(a.users));
   }
-  a.user_ids.resize(kUsers);
-  a.item_ids.resize(kItems);
+  a.user_ids.resize(shape.users);
+  a.item_ids.resize(shape.items);
   std::iota(a.user_ids.begin(), a.user_ids.end(), 0);
   std::iota(a.item_ids.begin(), a.item_ids.end(), 0);
   const Ratings all(std::move(a));
@@ -65,9 +70,10 @@ Split synthetic_split() {
   return split;
 }
 
-const Split& problem() {
-  static const Split split = synthetic_split();
-  return split;
+const Split& problem(std::int64_t set) {
+  static std::unique_ptr<Split> splits[std::size(kShapes)];
+  if (!splits[set]) splits[set] = std::make_unique<Split>(synthetic_split(kShapes[set]));
+  return *splits[set];
 }
 
 ThreadTeam& all_threads() {
@@ -82,8 +88,8 @@ FoldInLoss loss() {
 }
 
 struct Factors {
-  explicit Factors(std::int32_t f)
-      : host(initial_model(kUsers, kItems, f, ModelKind::plain, 0,
+  Factors(const Shape& shape, std::int32_t f)
+      : host(initial_model(shape.users, shape.items, f, ModelKind::plain, 0,
                            InitSpec{InitKind::normal, 0.1, 1}, hardware_threads())),
         p(cuda::upload(View<const float>(host.p), nullptr)),
         q(cuda::upload(View<const float>(host.q), nullptr)) {
@@ -97,36 +103,78 @@ struct Factors {
   FactorView device;
 };
 
-void count_scores(benchmark::State& state, std::int64_t users, std::int64_t f) {
-  const auto scores = static_cast<double>(users) * kItems;
-  state.SetItemsProcessed(state.iterations() * users * kItems);
-  state.counters["flops"] = benchmark::Counter(
-      2 * scores * static_cast<double>(f) * static_cast<double>(state.iterations()),
-      benchmark::Counter::kIsRate);
-}
-
-RankedUsers ranked_users() {
-  return choose_ranked_users(problem().train, nullptr, problem().test, {}, true, all_threads());
-}
-
-void quality(benchmark::State& state) {
-  const auto f = static_cast<std::int32_t>(state.range(0));
-  const Factors factors(f);
-  QualityEvaluator evaluator(problem(), Predictor(problem().train), loss(), RankingSpec{},
+RankedUsers ranked_users(std::int64_t set) {
+  return choose_ranked_users(problem(set).train, nullptr, problem(set).test, {}, true,
                              all_threads());
-  ThreadTeam team(hardware_threads());
-  const auto run = [&] { benchmark::DoNotOptimize(evaluator.evaluate(factors.device, team)); };
-  run();  // uploads, and warms up
+}
+
+// Once outside the clock: uploads, and the first calls of libraries.
+template <class Run>
+void time(benchmark::State& state, std::int64_t set, double flops, Run&& run) {
+  run();
   for (auto _ : state) {
     const auto start = std::chrono::steady_clock::now();
     run();
     state.SetIterationTime(
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
-  count_scores(state, ranked_users().count(), f);
+  const std::int64_t scores = ranked_users(set).count() * kShapes[set].items;
+  state.SetItemsProcessed(state.iterations() * scores);
+  state.counters["flops"] = benchmark::Counter(
+      flops * static_cast<double>(scores * state.iterations()), benchmark::Counter::kIsRate);
 }
 
-BENCHMARK(quality)->UseManualTime()->Unit(benchmark::kMillisecond)->Arg(64)->Arg(128)->Arg(256);
+void time_quality(benchmark::State& state, std::int64_t set) {
+  const auto f = static_cast<std::int32_t>(state.range(0));
+  const Factors factors(kShapes[set], f);
+  QualityEvaluator evaluator(problem(set), Predictor(problem(set).train), loss(), RankingSpec{},
+                             all_threads());
+  ThreadTeam team(hardware_threads());
+  time(state, set, 2.0 * f,
+       [&] { benchmark::DoNotOptimize(evaluator.evaluate(factors.device, team)); });
+}
+
+void time_ranking(benchmark::State& state, std::int64_t set) {
+  const auto f = static_cast<std::int32_t>(state.range(0));
+  const Factors factors(kShapes[set], f);
+  const RankedUsers users = ranked_users(set);
+  DeviceRanking ranker(users, users.users, {}, nullptr);
+  time(state, set, 2.0 * f, [&] {
+    benchmark::DoNotOptimize(ranker.rank({factors.device, {}, {}}, nullptr));
+  });
+  state.counters["exact"] = static_cast<double>(ranker.ranked_exactly());
+}
+
+void quality(benchmark::State& state) { time_quality(state, 0); }
+void ranking(benchmark::State& state) { time_ranking(state, 0); }
+void gowalla_quality(benchmark::State& state) { time_quality(state, 1); }
+void gowalla_ranking(benchmark::State& state) { time_ranking(state, 1); }
+
+void gowalla_weights(benchmark::State& state) {
+  const std::int32_t n = kShapes[1].items;
+  const RankedUsers users = ranked_users(1);
+  DeviceRanking ranker(users, users.users, {}, nullptr);
+  std::vector<float> numbers(2 * std::int64_t{n});
+  Rng rng(1);
+  for (float& x : numbers) x = static_cast<float>(rng.normal());
+  const auto source = cuda::upload(View<const float>(numbers), nullptr);
+  DeviceBuffer<float> w(std::int64_t{n} * n);
+  for (std::int64_t j = 0; j < n; ++j) {
+    MF_CUDA(cudaMemcpyAsync(w.data() + j * n, source.data() + j * 7919 % n, sizeof(float) * n,
+                            cudaMemcpyDeviceToDevice, nullptr));
+  }
+  time(state, 1, 0,
+       [&] { benchmark::DoNotOptimize(ranker.rank(w.data(), n, users.seen, nullptr)); });
+}
+
+void in_ms(benchmark::internal::Benchmark* one) {
+  one->UseManualTime()->Unit(benchmark::kMillisecond);
+}
+BENCHMARK(quality)->Apply(in_ms)->Arg(64)->Arg(128)->Arg(256);
+BENCHMARK(ranking)->Apply(in_ms)->Arg(64)->Arg(128)->Arg(256);
+BENCHMARK(gowalla_quality)->Apply(in_ms)->Arg(64)->Arg(256)->Arg(1024);
+BENCHMARK(gowalla_ranking)->Apply(in_ms)->Arg(64)->Arg(256)->Arg(1024);
+BENCHMARK(gowalla_weights)->Apply(in_ms);
 
 }  // namespace
 }  // namespace mf
