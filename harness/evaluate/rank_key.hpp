@@ -1,5 +1,4 @@
-// The order of a ranking as numbers: a greater key goes first. And the network that sorts them, as
-// index maths that tests run on the host.
+// The order of a ranking as numbers: a greater key goes first.
 //
 // For items with one score the order is drawn: by a hash of a seed, the user and the item. The
 // numbers of items mean nothing, or too much: many data sets number popular items first.
@@ -28,17 +27,8 @@ MF_HD constexpr TieKey tie_key(std::uint64_t seed, std::int32_t user) {
   return static_cast<TieKey>(mix64(mix64(seed + kOdd) + static_cast<std::uint64_t>(user) * kOdd));
 }
 
-// Such that odd * inverse_of(odd) is 1, modulo 2^32: each step doubles the digits that are right.
-constexpr std::uint32_t inverse_of(std::uint32_t odd) {
-  std::uint32_t x = odd;
-  for (int i = 0; i < 5; ++i) x *= 2 - odd * x;
-  return x;
-}
-
 inline constexpr std::uint32_t kTieA = 0x7feb352dU;
 inline constexpr std::uint32_t kTieB = 0xc2b2ae35U;
-inline constexpr std::uint32_t kInverseOfA = inverse_of(kTieA);
-inline constexpr std::uint32_t kInverseOfB = inverse_of(kTieB);
 
 // The place of an item in that order: a number unique to the item.
 MF_HD constexpr std::uint32_t tie_place(std::int32_t item, TieKey key) {
@@ -46,12 +36,6 @@ MF_HD constexpr std::uint32_t tie_place(std::int32_t item, TieKey key) {
   x = (x ^ (x >> 16)) * kTieA;
   x = (x ^ (x >> 16)) * kTieB;
   return x ^ (x >> 16);
-}
-
-MF_HD constexpr std::int32_t item_at_place(std::uint32_t place, TieKey key) {
-  std::uint32_t x = (place ^ (place >> 16)) * kInverseOfB;
-  x = (x ^ (x >> 16)) * kInverseOfA;
-  return static_cast<std::int32_t>((x ^ (x >> 16)) ^ key);
 }
 
 // ---- keys ----
@@ -81,23 +65,6 @@ MF_HD constexpr std::uint32_t order_of_key(RankKey key) {
 // Higher scores first, then later places.
 MF_HD constexpr RankKey rank_key(std::uint32_t order, std::int32_t item, TieKey key) {
   return first_key(order) | tie_place(item, key);
-}
-MF_HD constexpr std::int32_t item_of_key(RankKey rank, TieKey key) {
-  return item_at_place(static_cast<std::uint32_t>(rank), key);
-}
-
-// ---- sorting ----
-
-// Pair t of a step of a bitonic network of n elements, t in [0, n / 2): elements `low` and low +
-// stride are put in falling order, or, if `rising`, in rising order. Steps: size = 2, 4, ..., n,
-// and for each stride = size / 2, ..., 1. n is a power of 2.
-struct SortPair {
-  int low;
-  bool rising;
-};
-MF_HD SortPair sort_pair(int t, int size, int stride) {
-  const int low = 2 * t - (t & (stride - 1));
-  return {low, (low & size) != 0};
 }
 
 }  // namespace mf

@@ -448,6 +448,18 @@ TEST(DeviceQuality, ASecondRankingTakesNoMoreMemory) {
   EXPECT_EQ(most(), first);
 }
 
+// Each user's scores are the row of weights of the only item of the history.
+RankedItems select(DeviceRanking& ranking, const std::vector<float>& scores, std::int32_t n,
+                   AlignedVector<std::int32_t>* top = nullptr) {
+  ItemLists histories;
+  for (std::int32_t u = 0; u < static_cast<std::int32_t>(scores.size()) / n; ++u) {
+    histories.items.push_back(u);
+    histories.offsets.push_back(u + 1);
+  }
+  const auto weights = cuda::upload(View<const float>(scores), nullptr);
+  return ranking.rank(weights.data(), n, histories, nullptr, top);
+}
+
 void expect_selected(const std::vector<std::vector<float>>& rows, Lists& lists) {
   const auto n = static_cast<std::int32_t>(rows[0].size());
   std::vector<float> scores;
@@ -456,7 +468,7 @@ void expect_selected(const std::vector<std::vector<float>>& rows, Lists& lists) 
   std::iota(row_of.begin(), row_of.end(), 0);
   DeviceRanking ranking(lists.users, row_of, {}, nullptr);
   AlignedVector<std::int32_t> top;
-  const RankedItems found = ranking.select(scores, n, nullptr, &top);
+  const RankedItems found = select(ranking, scores, n, &top);
   EXPECT_TRUE(found.finite);
   for (std::int64_t u = 0; u < std::ssize(rows); ++u) {
     const auto list = testing::ranked_list(rows[u], lists.users.seen[u], lists.users.tie_key(u));
@@ -472,8 +484,8 @@ void expect_selected(const std::vector<std::vector<float>>& rows, Lists& lists) 
   }
 }
 
-// Orders that are hard on the bound: rising, falling, all equal, all but a few in the columns of
-// few threads, so that far more than fit lie above it; and lists of seen items of every length.
+// Orders that are hard on the bound: rising, falling, all equal, high scores in few groups only, so
+// that far more than fit lie above it; and lists of seen items of every length.
 TEST(DeviceSelection, IsTheSortedListForAnyOrder) {
   for (const std::int32_t n : {1, 99, 100, 101, 255, 256, 257, 1023, 5000, 26'744}) {
     std::vector<std::vector<float>> rows(8, std::vector<float>(n));
@@ -484,8 +496,8 @@ TEST(DeviceSelection, IsTheSortedListForAnyOrder) {
       rows[2][i] = -2.5F;
       rows[3][i] = static_cast<float>(rng.normal());
       rows[4][i] = static_cast<float>(rng.below(4));
-      // 105 of 256 threads hold all high scores: the bound is low, and thousands lie above it.
-      rows[5][i] = i % 256 < 105 ? 1000 + static_cast<float>(rng.normal()) : 0;
+      // Less than 100 of 1024 groups hold all high scores: the bound is low.
+      rows[5][i] = i % 1024 < 90 ? 1000 + static_cast<float>(rng.normal()) : 0;
       rows[6][i] = i % 2 == 0 ? -0.0F : 0.0F;
       rows[7][i] = static_cast<float>(rng.normal()) * 1e-40F;  // denormal
     }
@@ -530,9 +542,9 @@ TEST(DeviceSelection, SaysWhereAScoreIsNotFinite) {
       std::vector<float> scores(400, 0.5F);
       scores[77] = bad;
       DeviceRanking ranking(lists.users, std::vector<std::int32_t>{0}, {}, nullptr);
-      EXPECT_FALSE(ranking.select(scores, 400, nullptr, nullptr).finite);
+      EXPECT_FALSE(select(ranking, scores, 400).finite);
       std::fill(scores.begin(), scores.end(), 0.5F);
-      EXPECT_TRUE(ranking.select(scores, 400, nullptr, nullptr).finite) << "not for ever";
+      EXPECT_TRUE(select(ranking, scores, 400).finite) << "not for ever";
     }
   }
 }

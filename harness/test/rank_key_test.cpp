@@ -34,7 +34,6 @@ TEST(RankKey, OrdersAsScoresAndThenPlacesDo) {
   EXPECT_EQ(key(-0.0F, 4), key(0.0F, 4));
   EXPECT_GT(first_key(score_order(-inf)), kNoKey);
   for (const int item : {0, 1, 26743, 2147483647}) {
-    EXPECT_EQ(item_of_key(key(-3, item), kKey), item);
     EXPECT_EQ(order_of_key(key(-3, item)), score_order(-3));
   }
 }
@@ -47,13 +46,11 @@ TEST(TieKey, IsAnOrderOfItsOwnForEachUserAndSeed) {
   EXPECT_GT(keys.size(), 9990u) << "of 10,000";
 }
 
-TEST(TieKey, PlacesAreDistinctAndLeadBackToTheirItems) {
+TEST(TieKey, PlacesAreDistinct) {
   for (const TieKey key : {0U, 1U, 0x80000000U, 0xffffffffU, tie_key(1, 5)}) {
     std::set<std::uint32_t> places;
     for (std::int32_t item = 0; item < 30'000; ++item) {
-      const std::uint32_t place = tie_place(item, key);
-      EXPECT_EQ(item_at_place(place, key), item);
-      places.insert(place);
+      places.insert(tie_place(item, key));
     }
     EXPECT_EQ(places.size(), 30'000u);
   }
@@ -77,31 +74,6 @@ TEST(TieKey, PlacesHaveNothingToDoWithNumbers) {
   const double tenth = 5 * std::sqrt(kUsers * 0.1 * 0.9), half = 5 * std::sqrt(kUsers * 0.25);
   for (int i = 0; i < kItems; ++i) EXPECT_NEAR(among_first[i], kUsers * 0.1, tenth) << i;
   for (int i = 0; i + 1 < kItems; ++i) EXPECT_NEAR(before_next[i], kUsers * 0.5, half) << i;
-}
-
-TEST(RankKey, TheNetworkSorts) {
-  Rng rng(3);
-  for (int n = 2; n <= 1024; n *= 2) {
-    std::vector<RankKey> keys(n);
-    for (auto& key : keys) key = rng.below(n) == 0 ? kNoKey : rng();
-    auto expected = keys;
-    std::sort(expected.rbegin(), expected.rend());
-    for (int size = 2; size <= n; size *= 2) {
-      for (int stride = size / 2; stride > 0; stride /= 2) {
-        std::vector<int> touched(n);
-        for (int t = 0; t < n / 2; ++t) {
-          const SortPair pair = sort_pair(t, size, stride);
-          ++touched.at(pair.low);
-          ++touched.at(pair.low + stride);
-          if ((keys[pair.low] < keys[pair.low + stride]) != pair.rising) {
-            std::swap(keys[pair.low], keys[pair.low + stride]);
-          }
-        }
-        EXPECT_EQ(std::count(touched.begin(), touched.end(), 1), n) << "no two threads share one";
-      }
-    }
-    EXPECT_EQ(keys, expected) << n;
-  }
 }
 
 }  // namespace

@@ -76,15 +76,11 @@ class DeviceRanking {
   std::int64_t ranked_exactly() const;
 
   // By a history a ranked user: the score of item i is the sum over its items j of W_ji, in fp32;
-  // W: n_items x n_items, row after row, in device memory. Waits for the stream.
+  // W: a row of n_items for each item that a history has, in device memory. Waits for the stream.
   //
   // Floor: a row of W a pair, 0.81 M x 164 kB = 133 GB on gowalla, 31 ms at 4.24 TB/s.
   RankedItems rank(const float* weights, std::int32_t n_items, const ItemLists& histories,
-                   DeviceStream stream);
-
-  // For tests: scores in host memory, n_items a user, are selected from as rank's are.
-  RankedItems select(View<const float> scores, std::int32_t n_items, DeviceStream stream,
-                     AlignedVector<std::int32_t>* top);
+                   DeviceStream stream, AlignedVector<std::int32_t>* top = nullptr);
 
  private:
   struct Impl;

@@ -19,13 +19,10 @@ DeviceRanking::~DeviceRanking() = default;
 RankedItems DeviceRanking::rank(const DeviceScores&, DeviceStream, AlignedVector<std::int32_t>*) {
   refuse_device_evaluation();
 }
-RankedItems DeviceRanking::rank(const float*, std::int32_t, const ItemLists&, DeviceStream) {
+RankedItems DeviceRanking::rank(const float*, std::int32_t, const ItemLists&, DeviceStream,
+                                AlignedVector<std::int32_t>*) {
   refuse_device_evaluation();
 }
 std::int64_t DeviceRanking::ranked_exactly() const { return 0; }
-RankedItems DeviceRanking::select(View<const float>, std::int32_t, DeviceStream,
-                                  AlignedVector<std::int32_t>*) {
-  refuse_device_evaluation();
-}
 
 }  // namespace mf

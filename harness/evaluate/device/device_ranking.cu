@@ -256,10 +256,11 @@ RankedItems DeviceRanking::rank(const DeviceScores& scores, DeviceStream stream,
 std::int64_t DeviceRanking::ranked_exactly() const { return impl_->exact; }
 
 RankedItems DeviceRanking::rank(const float* weights, std::int32_t n_items,
-                                const ItemLists& histories, DeviceStream stream) {
+                                const ItemLists& histories, DeviceStream stream,
+                                AlignedVector<std::int32_t>* top) {
   const auto offsets = cuda::upload(View<const std::int64_t>(histories.offsets), stream);
   const auto history = cuda::upload(View<const std::int32_t>(histories.items), stream);
-  const SelectArgs args = impl_->select_args(n_items, false);
+  const SelectArgs args = impl_->select_args(n_items, top != nullptr);
   const std::int64_t at_once = users_of_tile(impl_->count, std::int64_t{4} * args.stride);
   Impl::reserve(impl_->scores, at_once * args.stride);
   impl_->begin(stream);
@@ -272,20 +273,6 @@ RankedItems DeviceRanking::rank(const float* weights, std::int32_t n_items,
     MF_CUDA_LAUNCHED("sum_weights");
     impl_->launch_select(args, first, now, stream);
   }
-  return impl_->finish(stream, nullptr);
-}
-
-RankedItems DeviceRanking::select(View<const float> scores, std::int32_t n_items,
-                                  DeviceStream stream, AlignedVector<std::int32_t>* top) {
-  const SelectArgs args = impl_->select_args(n_items, top != nullptr);
-  Impl::reserve(impl_->scores, impl_->count * args.stride);
-  const std::size_t row_bytes = sizeof(float) * static_cast<std::size_t>(n_items);
-  MF_CUDA(cudaMemcpy2DAsync(impl_->scores.data(),
-                            sizeof(float) * static_cast<std::size_t>(args.stride), scores.data(),
-                            row_bytes, row_bytes, static_cast<std::size_t>(impl_->count),
-                            cudaMemcpyHostToDevice, stream));
-  impl_->begin(stream);
-  impl_->launch_select(args, 0, impl_->count, stream);
   return impl_->finish(stream, top);
 }
 

@@ -6,12 +6,14 @@
 // bound that kRanks scores reach; scores that are not below it are the candidates, about 105 of
 // 40,981. A second pass takes them from the spans of a thread that reach the bound.
 //
+// An item's rank is the number of candidates above it.
+//
 // fp32 (select_top): keys in place of scores, so that equal scores are no more candidates than
-// others. If they do not fit, the kRanks-th greatest of all is the bound. They are sorted.
+// others. If they do not fit, the kRanks-th greatest of all is the bound.
 //
 // fp16 (select_candidates): an item of the first kRanks is not below the bound by more than twice
-// the error. A held-out candidate's rank is the number of candidates above it; where the error
-// leaves open which of two is above, both are scored again in fp32. A user whose candidates do not
+// the error. Ranks are those of held-out candidates; where the error leaves open which of two is
+// above, both are scored again in fp32. A user whose candidates do not
 // fit, or whose scores may overflow, is left to select_top. If all scores are 0, the upper halves
 // of the items' places stand for them.
 #pragma once
@@ -56,48 +58,14 @@ struct SelectArgs {
 };
 
 struct Candidates {
-  union {
-    RankKey keys[kCandidates];
-    float scores[kCandidates];
-  };
   std::int32_t items[kCandidates];
   std::uint32_t orders[kCandidates];  // of scores in fp32; 0: not asked for, 1: not yet known
-  std::uint16_t held_out[kCandidates];
+  float scores[kCandidates];          // in fp16
+  bool held_out[kCandidates];
   int counts[64];  // kth_greatest
-  int count, held_out_count, first_count;
+  int count, first_count;
   std::uint32_t best, words[4];
 };
-
-// ---- sorted keys ----
-
-// Sorts keys[0, n) so that they fall; n is a power of 2. All threads of the block call it; it sees
-// their earlier writes, and they see its results.
-__device__ inline void sort_falling(RankKey* keys, int n) {
-  for (int size = 2; size <= n; size *= 2) {
-    for (int stride = size / 2; stride > 0; stride /= 2) {
-      __syncthreads();
-      for (int t = static_cast<int>(threadIdx.x); t < n / 2; t += kSelectThreads) {
-        const SortPair pair = sort_pair(t, size, stride);
-        const RankKey a = keys[pair.low];
-        const RankKey b = keys[pair.low + stride];
-        if ((a < b) != pair.rising) {
-          keys[pair.low] = b;
-          keys[pair.low + stride] = a;
-        }
-      }
-    }
-  }
-  __syncthreads();
-}
-
-// The same for any count to kCandidates: filled up with kNoKey. The space goes on to the next power
-// of 2.
-__device__ inline void sort_candidates(RankKey* keys, int count) {
-  int n = kSelectThreads / 2;
-  while (n < count) n *= 2;
-  for (int i = count + static_cast<int>(threadIdx.x); i < n; i += kSelectThreads) keys[i] = kNoKey;
-  sort_falling(keys, n);
-}
 
 __device__ inline bool is_held_out(const SelectArgs& args, std::int64_t user, std::int32_t item) {
   std::int64_t low = args.held_out_offsets[user];
@@ -114,57 +82,31 @@ __device__ inline bool is_held_out(const SelectArgs& args, std::int64_t user, st
   return low < end && args.held_out[low] == item;
 }
 
-// Rank t of thread t: is its item held out?
-__device__ inline void write_hits(const SelectArgs& args, std::int64_t user, TieKey tie,
-                                  const RankKey* keys, int count) {
-  const int rank = static_cast<int>(threadIdx.x);
-  constexpr int kWords = (kRanks + 31) / 32;
-  if (rank >= kWords * 32) return;  // whole warps
-  const RankKey key = rank < kRanks && rank < count ? keys[rank] : kNoKey;
-  const std::int32_t item = key == kNoKey ? -1 : item_of_key(key, tie);
-  const bool hit = item >= 0 && is_held_out(args, user, item);
-  const unsigned word = __ballot_sync(0xffffffffU, hit);
-  auto* words = reinterpret_cast<std::uint32_t*>(args.hits + user);
-  if (rank % 32 == 0) words[rank / 32] = word;
-  if (args.top != nullptr && rank < kRanks) args.top[user * kRanks + rank] = item;
-}
-
-// As RankedItems::tied.
-__device__ inline std::uint8_t has_one_score(const RankKey* keys, int count) {
-  const int last = (count < kRanks ? count : kRanks) - 1;
-  return last > 0 && order_of_key(keys[0]) == order_of_key(keys[last]) ? 1 : 0;
-}
-
 // ---- rows ----
 
-// Keys of a vector of scores; 0 for those left out, and beyond the end.
+// A vector of scores as four words of keys, which are 0 for a score that is left out.
 struct FloatRow {
   using Key = RankKey;
+  using Word = RankKey;  // a key
   using Score = std::uint32_t;
-  static constexpr int kBits = 64, kScores = 4;
-  static constexpr Score kMasked = kMaskedBits;
+  static constexpr int kBits = 64, kInWord = 1;
+  static constexpr std::uint32_t kMasked = kMaskedBits;
 
   uint4* vectors;
   int count;  // of vectors
   TieKey tie;
-  bool* bad;  // set if a score is not finite
+  int* not_finite;
 
-  __device__ void keys(const uint4& v, int at, Key* to) const {
-    const std::uint32_t words[] = {v.x, v.y, v.z, v.w};
-#pragma unroll
-    for (int i = 0; i < kScores; ++i) {
-      const bool finite = (words[i] & kInfinityBits) != kInfinityBits;
-      if (!finite && words[i] != kMasked) *bad = true;
-      const std::uint32_t order = finite ? score_order(__uint_as_float(words[i])) : 0;
-      to[i] = order == 0 ? kNoKey : rank_key(order, kScores * at + i, tie);
-    }
+  __device__ Word word(std::uint32_t bits, int item) const {
+    const bool finite = (bits & kInfinityBits) != kInfinityBits;
+    if (!finite && bits != kMasked) *not_finite = 1;
+    return finite ? rank_key(score_order(__uint_as_float(bits)), item, tie) : kNoKey;
   }
+  __device__ static Word greater(Word a, Word b) { return max(a, b); }
+  __device__ static Key key(Word word, int) { return word; }
 };
 
-// Of fp16: its bits so that they rise with the number, -0 below 0.
-__device__ inline std::uint32_t half_order(std::uint32_t bits) {
-  return bits ^ ((bits & 0x8000U) != 0 ? 0xffffU : 0x8000U);
-}
+// Keys of fp16 are its bits so that they rise with the number, -0 below 0.
 __device__ inline float half_of_order(std::uint32_t order) {
   const std::uint32_t bits = order ^ ((order & 0x8000U) != 0 ? 0x8000U : 0xffffU);
   return __half2float(__ushort_as_half(static_cast<unsigned short>(bits)));
@@ -172,9 +114,10 @@ __device__ inline float half_of_order(std::uint32_t order) {
 
 struct HalfRow {
   using Key = std::uint32_t;
+  using Word = std::uint32_t;  // two keys
   using Score = std::uint16_t;
-  static constexpr int kBits = 16, kScores = 8;
-  static constexpr Score kMasked = kMaskedHalf;
+  static constexpr int kBits = 16, kInWord = 2;
+  static constexpr std::uint32_t kMasked = kMaskedHalf * 0x10001U;
   static constexpr Key kLeast = 0x400;  // of a score that is not left out
 
   uint4* vectors;
@@ -182,14 +125,22 @@ struct HalfRow {
   TieKey tie;
   bool zeros;
 
-  __device__ void keys(const uint4& v, int at, Key* to) const {
-    const std::uint32_t words[] = {v.x, v.y, v.z, v.w};
-#pragma unroll
-    for (int i = 0; i < kScores; ++i) {
-      to[i] = half_order(words[i / 2] >> 16 * (i % 2) & 0xffffU);
-      if (zeros && to[i] >= kLeast) to[i] = max(tie_place(kScores * at + i, tie) >> 16, kLeast);
-    }
+  __device__ static Word orders(std::uint32_t bits) {
+    return bits ^ ((bits >> 15 & 0x10001U) * 0xffffU | 0x80008000U);
   }
+  __device__ Word word(std::uint32_t bits, int item) const {
+    Word word = orders(bits);
+    if (zeros) {
+      for (int i = 0; i < 2; ++i) {
+        if (key(word, i) < kLeast) continue;
+        const Key place = max(tie_place(item + i, tie) >> 16, kLeast);
+        word = (word & 0xffff0000U >> 16 * i) | place << 16 * i;
+      }
+    }
+    return word;
+  }
+  __device__ static Word greater(Word a, Word b) { return __vmaxu2(a, b); }
+  __device__ static Key key(Word word, int i) { return word >> 16 * i & 0xffffU; }
 };
 
 // Writes over what is not ranked: scores that are left out, and the end of the row. Sets
@@ -204,32 +155,37 @@ __device__ void mask(const SelectArgs& args, std::int64_t user, const Row& row) 
     if constexpr (Row::kBits == 64) {
       if ((score & kInfinityBits) == kInfinityBits) *args.not_finite = 1;
     }
-    score = Row::kMasked;
+    score = static_cast<typename Row::Score>(Row::kMasked);
   }
-  for (int i = args.n_items + t; i < args.stride; i += kSelectThreads) scores[i] = Row::kMasked;
+  for (int i = args.n_items + t; i < args.stride; i += kSelectThreads) {
+    scores[i] = static_cast<typename Row::Score>(Row::kMasked);
+  }
   __syncthreads();
 }
 
 // ---- passes over a row ----
 
-// see(vector's place, its keys), for the thread's vectors from `first` to `end` of its own.
+// see(item, word i of 4), for the thread's vectors from `first` to `end` of its own.
 template <class Row, class See>
-__device__ void for_vectors(const Row& row, int first, int end, See&& see) {
-  constexpr std::uint32_t kMasked = Row::kBits == 64 ? kMaskedBits : kMaskedHalf * 0x10001U;
+__device__ void for_words(const Row& row, int first, int end, See&& see) {
   for (; first < end; first += kLoads) {
     uint4 loaded[kLoads];
 #pragma unroll
     for (int i = 0; i < kLoads; ++i) {
       const int at = (first + i) * kSelectThreads + static_cast<int>(threadIdx.x);
       const bool there = first + i < end && at < row.count;
-      loaded[i] = there ? row.vectors[at] : uint4{kMasked, kMasked, kMasked, kMasked};
+      loaded[i] =
+          there ? row.vectors[at] : uint4{Row::kMasked, Row::kMasked, Row::kMasked, Row::kMasked};
     }
 #pragma unroll
     for (int i = 0; i < kLoads; ++i) {
       const int at = (first + i) * kSelectThreads + static_cast<int>(threadIdx.x);
-      typename Row::Key keys[Row::kScores];
-      row.keys(loaded[i], at, keys);
-      see(at, keys);
+      const std::uint32_t words[] = {loaded[i].x, loaded[i].y, loaded[i].z, loaded[i].w};
+#pragma unroll
+      for (int w = 0; w < 4; ++w) {
+        const int item = (4 * at + w) * Row::kInWord;
+        see(item, w, row.word(words[w], item));
+      }
     }
   }
 }
@@ -253,40 +209,40 @@ template <class Row>
 class Passes {
  public:
   using Key = typename Row::Key;
+  using Word = typename Row::Word;
 
   // A first pass, by which spans are known. Returns the groups' kRanks-th greatest key.
   __device__ Key bound_of_groups(const Row& row, int* counts) {
-    Key groups[Row::kScores] = {};
+    Word groups[4] = {};
     own_ = (row.count + kSelectThreads - 1) / kSelectThreads;
     span_ = (own_ + kSpans * kLoads - 1) / (kSpans * kLoads) * kLoads;
     for (int s = 0; s * span_ < own_; ++s) {
-      Key most = 0;
-      for_vectors(row, s * span_, min(own_, (s + 1) * span_), [&](int, const Key* keys) {
-#pragma unroll
-        for (int i = 0; i < Row::kScores; ++i) {
-          groups[i] = max(groups[i], keys[i]);
-          most = max(most, keys[i]);
-        }
+      Word most = 0;
+      for_words(row, s * span_, min(own_, (s + 1) * span_), [&](int, int w, Word word) {
+        groups[w] = Row::greater(groups[w], word);
+        most = Row::greater(most, word);
       });
       most_[s] = most;
     }
     return kth_greatest<Key>(Row::kBits, counts, [&](Key least) {
       int found = 0;
 #pragma unroll
-      for (int i = 0; i < Row::kScores; ++i) found += groups[i] >= least ? 1 : 0;
+      for (int i = 0; i < 4 * Row::kInWord; ++i) {
+        found += Row::key(groups[i / Row::kInWord], i % Row::kInWord) >= least ? 1 : 0;
+      }
       return found;
     });
   }
 
-  // take(item, key) for the keys of the thread that are not below `least`.
+  // take(item, key) for the thread's keys that are not below `least`.
   template <class Take>
   __device__ void collect(const Row& row, Key least, Take&& take) const {
     for (int s = 0; s * span_ < own_; ++s) {
-      if (most_[s] < least) continue;
-      for_vectors(row, s * span_, min(own_, (s + 1) * span_), [&](int at, const Key* keys) {
+      if (max(Row::key(most_[s], 0), Row::key(most_[s], Row::kInWord - 1)) < least) continue;
+      for_words(row, s * span_, min(own_, (s + 1) * span_), [&](int item, int, Word word) {
 #pragma unroll
-        for (int i = 0; i < Row::kScores; ++i) {
-          if (keys[i] >= least) take(Row::kScores * at + i, keys[i]);
+        for (int i = 0; i < Row::kInWord; ++i) {
+          if (Row::key(word, i) >= least) take(item + i, Row::key(word, i));
         }
       });
     }
@@ -294,7 +250,7 @@ class Passes {
 
  private:
   int own_, span_;  // vectors of the thread, and of a span
-  Key most_[kSpans];
+  Word most_[kSpans];
 };
 
 // ---- candidates in fp16 ----
@@ -310,42 +266,32 @@ __device__ inline std::uint32_t least_candidate(std::uint32_t bound_order, float
   const __half least = __float2half_rd(reached - error_of(reached, 2 * bound));
   const std::uint32_t bits = __half_as_ushort(least);
   // 0 is not above -0.
-  return max(half_order(bits == 0 ? 0x8000U : bits), HalfRow::kLeast);
+  return max(HalfRow::key(HalfRow::orders(bits == 0 ? 0x8000U : bits), 0), HalfRow::kLeast);
 }
 
-// Which are held out, and how many may have the best score.
-__device__ inline void look_at_candidates(const SelectArgs& args, std::int64_t user, float bound,
-                                          Candidates& found) {
+// Asks for the scores in fp32 of held-out candidates and others that are too near to them; of all
+// if all of the first kRanks may have one score. Returns whether it is all.
+__device__ inline bool ask_for_near(float bound, Candidates& found) {
   const float best = half_of_order(found.best);
   const float least = best - error_of(best, bound);
   int first = 0;
   for (int c = static_cast<int>(threadIdx.x); c < found.count; c += kSelectThreads) {
-    const float score = found.scores[c];
-    first += score + error_of(score, bound) >= least ? 1 : 0;
-    found.orders[c] = 0;
-    if (is_held_out(args, user, found.items[c])) {
-      found.held_out[atomicAdd(&found.held_out_count, 1)] = static_cast<std::uint16_t>(c);
-    }
+    first += found.scores[c] + error_of(found.scores[c], bound) >= least ? 1 : 0;
   }
   if (first > 0) atomicAdd(&found.first_count, first);
-  __syncthreads();
-}
-
-// Asks for the scores in fp32 of held-out candidates and others that are too near to them.
-__device__ inline void ask_for_near(float bound, Candidates& found) {
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  for (int j = static_cast<int>(threadIdx.x) / 32; j < found.held_out_count;
-       j += kSelectThreads / 32) {
-    const int h = found.held_out[j];
+  for (int h = static_cast<int>(threadIdx.x) / 32; h < found.count; h += kSelectThreads / 32) {
+    if (!found.held_out[h]) continue;
     const float score = found.scores[h];
     const float error = error_of(score, bound);
-    for (int c = lane; c < found.count; c += 32) {
+    for (int c = static_cast<int>(threadIdx.x) % 32; c < found.count; c += 32) {
       const float other = found.scores[c];
       if (c == h || fabsf(other - score) > 1.001F * (error + error_of(other, bound))) continue;
       atomicOr(found.orders + c, 1U);
       atomicOr(found.orders + h, 1U);
     }
   }
+  __syncthreads();
+  return found.first_count >= min(kRanks, found.count);
 }
 
 // Those that are asked for, or all; a warp a candidate. Sums in an order that depends only on the
@@ -366,26 +312,6 @@ __device__ inline void score_again(const SelectArgs& args, std::int64_t user, bo
   __syncthreads();
 }
 
-// Hits by the number of candidates above each that is held out.
-__device__ inline void count_ranks(TieKey tie, Candidates& found) {
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  const auto key = [&](int c) { return rank_key(found.orders[c], found.items[c], tie); };
-  for (int j = static_cast<int>(threadIdx.x) / 32; j < found.held_out_count;
-       j += kSelectThreads / 32) {
-    const int h = found.held_out[j];
-    const float score = found.scores[h];
-    const RankKey own = key(h);
-    int above = 0;
-    for (int c = lane; c < found.count; c += 32) {
-      const bool known = found.orders[c] != 0 && found.orders[h] != 0;
-      above += (known ? key(c) > own : found.scores[c] > score) ? 1 : 0;
-    }
-    above = warp_total(above);
-    if (lane == 0 && above < kRanks) atomicOr(found.words + above / 32, 1U << above % 32);
-  }
-  __syncthreads();
-}
-
 // ---- kernels ----
 
 __device__ inline void start(Candidates& found) {
@@ -393,18 +319,48 @@ __device__ inline void start(Candidates& found) {
   if (threadIdx.x < 64) found.counts[threadIdx.x] = 0;
   if (threadIdx.x < 4) found.words[threadIdx.x] = 0;
   if (threadIdx.x == 0) {
-    found.count = found.held_out_count = found.first_count = 0;
+    found.count = found.first_count = 0;
     found.best = 0;
   }
   __syncthreads();
 }
 
-// Of keys: sorts them and writes what is asked for.
-__device__ inline void finish_sorted(const SelectArgs& args, std::int64_t user, TieKey tie,
-                                     Candidates& found) {
-  sort_candidates(found.keys, found.count);
-  write_hits(args, user, tie, found.keys, found.count);
-  if (threadIdx.x == 0) args.tied[user] = has_one_score(found.keys, found.count);
+__device__ inline void find_held_out(const SelectArgs& args, std::int64_t user, Candidates& found) {
+  __syncthreads();
+  for (int c = static_cast<int>(threadIdx.x); c < found.count; c += kSelectThreads) {
+    found.held_out[c] = is_held_out(args, user, found.items[c]);
+  }
+  __syncthreads();
+}
+
+// Ranks are the numbers of candidates above: of those held out or, if all scores in fp32 are known,
+// of all. A warp a candidate.
+__device__ inline void write_ranks(const SelectArgs& args, std::int64_t user, TieKey tie, bool all,
+                                   Candidates& found) {
+  const int t = static_cast<int>(threadIdx.x);
+  const auto key = [&](int c) { return rank_key(found.orders[c], found.items[c], tie); };
+  if (t == 0) args.tied[user] = 0;
+  if (args.top != nullptr && t < kRanks) args.top[user * kRanks + t] = -1;
+  __syncthreads();
+  for (int c = t / 32; c < found.count; c += kSelectThreads / 32) {
+    if (!all && !found.held_out[c]) continue;
+    int above = 0;
+    int better = 0;  // without ties
+    for (int other = t % 32; other < found.count; other += 32) {
+      const bool known = found.orders[c] != 0 && found.orders[other] != 0;
+      above += (known ? key(other) > key(c) : found.scores[other] > found.scores[c]) ? 1 : 0;
+      better += found.orders[other] > found.orders[c] ? 1 : 0;
+    }
+    above = warp_total(above);
+    better = warp_total(better);
+    if (t % 32 != 0 || above >= kRanks) continue;
+    if (found.held_out[c]) atomicOr(found.words + above / 32, 1U << above % 32);
+    if (args.top != nullptr) args.top[user * kRanks + above] = found.items[c];
+    const int last = min(kRanks, found.count) - 1;
+    if (all && above == last && last > 0 && better == 0) args.tied[user] = 1;
+  }
+  __syncthreads();
+  if (t < 4) reinterpret_cast<std::uint32_t*>(args.hits + user)[t] = found.words[t];
 }
 
 __global__ void __launch_bounds__(kSelectThreads)
@@ -414,17 +370,17 @@ __global__ void __launch_bounds__(kSelectThreads)
       args.picked == nullptr ? args.first_user + blockIdx.x : args.picked[blockIdx.x];
   const TieKey tie = args.tie_keys[user];
   auto* scores = static_cast<float*>(args.scores) + std::int64_t{blockIdx.x} * args.stride;
-  bool bad = false;
-  const FloatRow row{reinterpret_cast<uint4*>(scores), args.stride / 4, tie, &bad};
+  const FloatRow row{reinterpret_cast<uint4*>(scores), args.stride / 4, tie, args.not_finite};
   start(found);
   mask(args, user, row);
   Passes<FloatRow> passes;
-  const auto take = [&](int, RankKey key) {
+  const auto take = [&](int item, RankKey key) {
     const int to = atomicAdd(&found.count, 1);
-    if (to < kCandidates) found.keys[to] = key;
+    if (to >= kCandidates) return;
+    found.items[to] = item;
+    found.orders[to] = order_of_key(key);
   };
   RankKey least = max(passes.bound_of_groups(row, found.counts), RankKey{1});
-  if (bad) *args.not_finite = 1;
   passes.collect(row, least, take);
   __syncthreads();
   if (found.count > kCandidates) {
@@ -435,9 +391,9 @@ __global__ void __launch_bounds__(kSelectThreads)
       return count;
     });
     passes.collect(row, least, take);
-    __syncthreads();
   }
-  finish_sorted(args, user, tie, found);
+  find_held_out(args, user, found);
+  write_ranks(args, user, tie, true, found);
 }
 
 __global__ void __launch_bounds__(kSelectThreads)
@@ -462,6 +418,7 @@ __global__ void __launch_bounds__(kSelectThreads)
       best = max(best, order);
       if (to >= kCandidates) return;
       found.items[to] = item;
+      found.orders[to] = 0;
       found.scores[to] = half_of_order(order);
     });
     if (best > 0) atomicMax(&found.best, best);
@@ -471,23 +428,10 @@ __global__ void __launch_bounds__(kSelectThreads)
     if (threadIdx.x == 0) args.left[atomicAdd(args.left_count, 1)] = static_cast<int>(user);
     return;
   }
-  look_at_candidates(args, user, bound, found);
-  const bool all = zeros || args.top != nullptr || found.first_count >= min(kRanks, found.count);
-  if (!all) ask_for_near(bound, found);
-  __syncthreads();
+  find_held_out(args, user, found);
+  const bool all = ask_for_near(bound, found) || zeros || args.top != nullptr;
   score_again(args, user, all, found);
-  if (all) {
-    for (int c = static_cast<int>(threadIdx.x); c < found.count; c += kSelectThreads) {
-      found.keys[c] = rank_key(found.orders[c], found.items[c], tie);
-    }
-    finish_sorted(args, user, tie, found);
-    return;
-  }
-  count_ranks(tie, found);
-  if (threadIdx.x < 4) {
-    reinterpret_cast<std::uint32_t*>(args.hits + user)[threadIdx.x] = found.words[threadIdx.x];
-  }
-  if (threadIdx.x == 0) args.tied[user] = 0;
+  write_ranks(args, user, tie, all, found);
 }
 
 }  // namespace mf
