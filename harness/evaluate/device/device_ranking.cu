@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(kGatherThreads)
   const std::int64_t grid = std::int64_t{gridDim.x} * kGatherThreads;
   for (std::int64_t i = std::int64_t{blockIdx.x} * kGatherThreads + threadIdx.x; i < count * width;
        i += grid) {
-    to[i] = users.number(picked[i / width], static_cast<std::int32_t>(i % width));
+    to[i] = users[picked[i / width]][static_cast<std::int32_t>(i % width)];
   }
 }
 

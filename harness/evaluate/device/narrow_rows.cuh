@@ -30,15 +30,26 @@ struct RowSource {
   const float* folded = nullptr;
   const float* extra = nullptr;
 
+  struct Row {
+    const float* numbers;  // null: zeros
+    std::int32_t factors;
+    float extra;
+
+    // For k < width().
+    __device__ float operator[](std::int32_t k) const {
+      if (k == factors) return extra;
+      return numbers == nullptr ? 0 : numbers[k];
+    }
+  };
+
   MF_HD std::int32_t width() const { return factors + (extra == nullptr ? 0 : 1); }
-  // For k < width().
-  __device__ float number(std::int64_t r, std::int32_t k) const {
-    if (k == factors) return extra[r];
-    if (places == nullptr) return rows[r * stride + k];
-    const std::int32_t place = places[r];
-    if (place >= 0) return rows[place * stride + k];
-    if (place == RankedRow::kNone) return 0;
-    return folded[std::int64_t{RankedRow::slot_of(place)} * factors + k];
+  __device__ Row operator[](std::int64_t r) const {
+    const std::int64_t place = places == nullptr ? r : places[r];
+    const float last = extra == nullptr ? 0 : extra[r];
+    if (place >= 0) return {rows + place * stride, factors, last};
+    if (place == RankedRow::kNone) return {nullptr, factors, last};
+    return {folded + RankedRow::slot_of(static_cast<std::int32_t>(place)) * std::int64_t{factors},
+            factors, last};
   }
 };
 
@@ -59,9 +70,10 @@ __device__ T warp_total(T x) {
 
 // Bits of the greatest size of a number: not below infinity's if one is not finite.
 __device__ inline std::uint32_t most_of_row(const RowSource& from, std::int64_t r, int lane) {
+  const RowSource::Row row = from[r];
   std::uint32_t most = 0;
   for (std::int32_t k = lane; k < from.width(); k += 32) {
-    most = max(most, __float_as_uint(fabsf(from.number(r, k))));
+    most = max(most, __float_as_uint(fabsf(row[k])));
   }
   return warp_all(most, [](std::uint32_t a, std::uint32_t b) { return max(a, b); });
 }
@@ -77,9 +89,10 @@ __device__ inline int scale_exponent(std::uint32_t most, std::int32_t width, int
 // The row, scaled, and zeros up to `stride`. Returns its norm.
 __device__ inline float narrow_row(const RowSource& from, std::int64_t r, int exponent, int lane,
                                    std::int32_t stride, __half* to) {
+  const RowSource::Row row = from[r];
   float squares = 0;
   for (std::int32_t k = lane; k < stride; k += 32) {
-    const float x = k < from.width() ? scalbnf(from.number(r, k), exponent) : 0;
+    const float x = k < from.width() ? scalbnf(row[k], exponent) : 0;
     to[k] = __float2half_rn(x);
     squares = fmaf(x, x, squares);
   }

@@ -12,10 +12,9 @@
 // others. If they do not fit, the kRanks-th greatest of all is the bound.
 //
 // fp16 (select_candidates): an item of the first kRanks is not below the bound by more than twice
-// the error. Ranks are those of held-out candidates; where the error leaves open which of two is
-// above, both are scored again in fp32. A user whose candidates do not
-// fit, or whose scores may overflow, is left to select_top. If all scores are 0, the upper halves
-// of the items' places stand for them.
+// the error. Only held-out candidates are ranked; if the error leaves open which of two is above,
+// both are scored again in fp32. A user whose candidates do not fit, or whose scores may overflow,
+// is left to select_top. If all scores are 0, the upper halves of the items' places stand for them.
 #pragma once
 
 #include <cstdint>
@@ -299,12 +298,13 @@ __device__ inline bool ask_for_near(float bound, Candidates& found) {
 __device__ inline void score_again(const SelectArgs& args, std::int64_t user, bool all,
                                    Candidates& found) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
+  const RowSource::Row p = args.users[user];
   for (int c = static_cast<int>(threadIdx.x) / 32; c < found.count; c += kSelectThreads / 32) {
     if (!all && found.orders[c] == 0) continue;
+    const RowSource::Row q = args.items[found.items[c]];
     float sum = 0;
-    for (std::int32_t k = lane; k < args.users.width(); k += 32) {
-      sum = fmaf(args.users.number(user, k), args.items.number(found.items[c], k), sum);
-    }
+#pragma unroll 4
+    for (std::int32_t k = lane; k < args.users.width(); k += 32) sum = fmaf(p[k], q[k], sum);
     sum = warp_total(sum);
     __syncwarp();
     if (lane == 0) found.orders[c] = score_order(sum);
