@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <vector>
 
 #include "algorithms/core/cuda/launch.hpp"
 #include "algorithms/core/cuda/memory.hpp"
@@ -66,18 +65,6 @@ __global__ void __launch_bounds__(kRowThreads)
   }
 }
 
-// <A, B> of symmetric matrices of which the lower triangles are there, column after column.
-double product_of_triangles(View<const double> a, View<const double> b, std::int64_t f) {
-  double sum = 0;
-  for (std::int64_t column = 0; column < f; ++column) {
-    const std::int64_t diagonal = column * f + column;
-    double below = 0;
-    for (std::int64_t i = diagonal + 1; i < (column + 1) * f; ++i) below += a[i] * b[i];
-    sum += a[diagonal] * b[diagonal] + 2 * below;
-  }
-  return sum;
-}
-
 }  // namespace
 
 struct DeviceObjective::Impl {
@@ -110,6 +97,15 @@ struct DeviceObjective::Impl {
     regularization<<<kRowBlocks, kRowThreads, 0, stream>>>(
         rows, stride, factors, reg.data(), static_cast<std::int64_t>(reg.size()), to);
     MF_CUDA_LAUNCHED("regularization");
+  }
+
+  // <A, B> of symmetric matrices of which the lower triangles are there, among zeros.
+  double product(const double* a, const double* b, std::int32_t f, cudaStream_t stream) {
+    double all = 0;
+    double diagonal = 0;
+    MF_CUBLAS(cublasDdot(cublas.on(stream), f * f, a, 1, b, 1, &all));
+    MF_CUBLAS(cublasDdot(cublas.on(stream), f, a, f + 1, b, f + 1, &diagonal));
+    return 2 * all - diagonal;
   }
 
   // The lower triangle of the Gram: a row of `rows` is a column of cuBLAS's matrix.
@@ -153,7 +149,7 @@ double DeviceObjective::evaluate(const FactorView& model, DeviceStream stream) {
   }
   const std::int64_t f = model.factors;
   if (std::ssize(impl_->gram) != 2 * f * f) {
-    impl_->gram = DeviceBuffer<double>(2 * f * f);
+    impl_->gram = cuda::zeros<double>(2 * f * f, stream);
     impl_->block = DeviceBuffer<double>(kGramBlock * f);
   }
   double* gram = impl_->gram.data();
@@ -166,11 +162,8 @@ double DeviceObjective::evaluate(const FactorView& model, DeviceStream stream) {
   impl_->add_gram(model.p, model.p_stride, model.factors, model.n_users, gram, stream);
   impl_->add_gram(model.q, model.q_stride, model.factors, model.n_items, gram + f * f, stream);
 
-  std::vector<double> grams(2 * f * f);
-  cuda::download(View<double>(grams), gram, stream);
   cuda::download(impl_->partial_host.view(), impl_->partial.data(), stream);
-  const View<const double> both(grams);
-  double total = product_of_triangles(both.part(0, f * f), both.part(f * f, 2 * f * f), f);
+  double total = impl_->product(gram, gram + f * f, model.factors, stream);
   double sum = 0;
   for (const LossSums& one : impl_->partial_host.view()) sum += one.square;
   total += sum;
