@@ -3,15 +3,26 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cmath>
 
 namespace mf {
 namespace {
 
+// see(rank) for the hits among the first k ranks.
+template <class See>
+void for_hits(const Hits& hits, int k, See&& see) {
+  for (int first = 0; first < k; first += 32) {
+    std::uint32_t word = hits.words[first / 32];
+    if (k - first < 32) word &= (std::uint32_t{1} << (k - first)) - 1;
+    for (; word != 0; word &= word - 1) see(first + std::countr_zero(word));
+  }
+}
+
 int count_to(const Hits& hits, int ranks) {
   int count = 0;
-  for (int r = 0; r < ranks; ++r) count += hits.at(r) ? 1 : 0;
+  for_hits(hits, ranks, [&](int) { ++count; });
   return count;
 }
 
@@ -54,16 +65,14 @@ double recall_of_all_at(const Hits& hits, int k, std::int64_t held_out) {
 double ndcg_at(const Hits& hits, int k, std::int64_t held_out) {
   static const Gains gains;
   double gain = 0;
-  for (int r = 0; r < k; ++r) gain += hits.at(r) ? gains.at[r] : 0;
+  for_hits(hits, k, [&](int rank) { gain += gains.at[rank]; });
   return gain / gains.first[std::min<std::int64_t>(k, held_out)];
 }
 
 double average_precision_at(const Hits& hits, int k, std::int64_t held_out) {
   double sum = 0;
   int found = 0;
-  for (int r = 0; r < k; ++r) {
-    if (hits.at(r)) sum += static_cast<double>(++found) / (r + 1);
-  }
+  for_hits(hits, k, [&](int rank) { sum += static_cast<double>(++found) / (rank + 1); });
   return sum / places(k, held_out);
 }
 
