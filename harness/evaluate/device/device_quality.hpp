@@ -51,15 +51,13 @@ struct DeviceScores {
   View<const float> items;   // host: n_items x (factors + 1) if users have an extra column
 };
 
-// rank_items on the device, by scores in fp16 of cuBLAS on tensor cores, of which candidates are
-// chosen, a block a user, and scored again in fp32 as far as their order is open (candidates.cuh).
-// Users left over, and models of more than half a million items, take scores in fp32
-// (top_items.cuh).
+// rank_items on the device: scores in fp16 by cuBLAS on tensor cores (narrow_rows.cuh), of which a
+// block a user takes candidates and scores again in fp32 those whose order is open
+// (top_items.cuh). Users that are left over are ranked by scores in fp32.
 //
 // Floor at 29,858 x 40,981 on an H200: 2.4 GB of scores written once and read once at 4.24 TB/s,
-// 1.15 ms; f = 64, 256, 1,024: 0.16, 0.63, 2.5 TFLOP at 740 TFLOP/s, .2, .8, 3.4 ms beside it; rows
-// of Q for f = 1,024 read twice and written in fp16, .1 ms. So 1.2, 1.2, 3.5 ms if all of that
-// overlaps, 1.4, 2.0, 4.7 ms one after another.
+// 1.15 ms; beside it f = 64, 256, 1,024: 0.16, 0.63, 2.5 TFLOP at 740 TFLOP/s, .2, .8, 3.4 ms. One
+// after another 1.4, 2.0, 4.6 ms.
 class DeviceRanking {
  public:
   // `rows` and `extra`: for each ranked user; `extra` is empty if rows are only the factors.
