@@ -47,8 +47,8 @@ struct FactorView {
   double mean = 0;  // mu; 0 for the plain model
   // For a sampler (AlgorithmInfo::samples): this is the k-th draw after burn-in. 0: no such draw.
   std::int64_t draw = 0;
-  // For a model that scores users by their histories (history_scores.hpp), on the host; it has
-  // neither factors nor biases. Null: it has.
+  // For a model that scores users by their histories (history_scores.hpp); it has neither factors
+  // nor biases. Null: it has.
   const HistoryScores* scores = nullptr;
 };
 
