@@ -345,6 +345,16 @@ TEST(DeviceRanking, IsTheSortedListOfProducts) {
   }
 }
 
+// Great products that cancel: fp16 loses more of a number than most scores differ by.
+TEST(DeviceRanking, LosesNothingByCancellation) {
+  for (const std::int32_t n : {900, 5000}) {
+    Model model = whole_model(6, n, 4, 40);
+    for (float& x : model.q) x += 4000;
+    for (std::size_t k = 0; k < model.p.size(); ++k) model.p[k] = k % 2 == 0 ? 1.0F : -1.0F;
+    expect_ranked(model, kSixRows, {}, six_users(n, 3));
+  }
+}
+
 TEST(DeviceRanking, FewUsersTakeSinglePrecision) {
   const Lists lists = six_users(5000, 7);
   EXPECT_EQ(expect_ranked(whole_model(6, 5000, 40, 50), kSixRows, {}, lists), 0);
