@@ -36,13 +36,13 @@ bool is_own_folder(const fs::path& path) {
   return fs::is_directory(fs::symlink_status(path, none));
 }
 
-struct Source {
+struct MergeSource {
   std::string folder;
   Json spec;
   std::vector<std::string> cases;
 };
 
-Source read_source(const std::string& folder) {
+MergeSource read_source(const std::string& folder) {
   if (const auto packed = packed_in_place_of(folder)) {
     fail(ErrorKind::usage, "{}: found packed results, expected a folder: ./dev pack --unpack {}",
          folder, shell_word(*packed));
@@ -51,7 +51,7 @@ Source read_source(const std::string& folder) {
   if (!is_file(path)) {
     fail(ErrorKind::usage, "{}: is not a folder of results: it has no spec.json", folder);
   }
-  Source source{folder, read_json_file(path, Origin::found), {}};
+  MergeSource source{folder, read_json_file(path, Origin::found), {}};
   if (const auto why = why_unknown_version(source.spec)) {
     fail(ErrorKind::usage, "{}: {}; merge with the program that made it", path, *why);
   }
@@ -111,8 +111,8 @@ class Merge {
   void add_source(const std::string& folder) {
     held_.emplace_back(folder);
     sources_.push_back(read_source(folder));
-    const Source& first = sources_.front();
-    const Source& own = sources_.back();
+    const MergeSource& first = sources_.front();
+    const MergeSource& own = sources_.back();
     if (text_at(first.spec, {"spec_hash"}) != text_at(own.spec, {"spec_hash"}))
       fail(ErrorKind::usage, "{}{}: is of another spec than {}", folder, kSpec, first.folder);
     if (first.cases != own.cases) {
@@ -195,7 +195,7 @@ class Merge {
   const std::string out_;
   std::string to_;  // target of the link
   std::list<HeldFolder> held_;
-  std::vector<Source> sources_;
+  std::vector<MergeSource> sources_;
   std::map<std::string, Choice> choices_;
 };
 
