@@ -27,8 +27,17 @@ MF_HD constexpr TieKey tie_key(std::uint64_t seed, std::int32_t user) {
   return static_cast<TieKey>(mix64(mix64(seed + kOdd) + static_cast<std::uint64_t>(user) * kOdd));
 }
 
+// Such that odd * inverse_of(odd) is 1, modulo 2^32: each step doubles the digits that are right.
+constexpr std::uint32_t inverse_of(std::uint32_t odd) {
+  std::uint32_t x = odd;
+  for (int i = 0; i < 5; ++i) x *= 2 - odd * x;
+  return x;
+}
+
 inline constexpr std::uint32_t kTieA = 0x7feb352dU;
 inline constexpr std::uint32_t kTieB = 0xc2b2ae35U;
+inline constexpr std::uint32_t kInverseOfA = inverse_of(kTieA);
+inline constexpr std::uint32_t kInverseOfB = inverse_of(kTieB);
 
 // The place of an item in that order: a number unique to the item.
 MF_HD constexpr std::uint32_t tie_place(std::int32_t item, TieKey key) {
@@ -36,6 +45,12 @@ MF_HD constexpr std::uint32_t tie_place(std::int32_t item, TieKey key) {
   x = (x ^ (x >> 16)) * kTieA;
   x = (x ^ (x >> 16)) * kTieB;
   return x ^ (x >> 16);
+}
+
+constexpr std::int32_t item_at_place(std::uint32_t place, TieKey key) {
+  std::uint32_t x = (place ^ (place >> 16)) * kInverseOfB;
+  x = (x ^ (x >> 16)) * kInverseOfA;
+  return static_cast<std::int32_t>((x ^ (x >> 16)) ^ key);
 }
 
 // ---- keys ----
@@ -65,6 +80,9 @@ MF_HD constexpr std::uint32_t order_of_key(RankKey key) {
 // Higher scores first, then later places.
 MF_HD constexpr RankKey rank_key(std::uint32_t order, std::int32_t item, TieKey key) {
   return first_key(order) | tie_place(item, key);
+}
+constexpr std::int32_t item_of_key(RankKey rank, TieKey key) {
+  return item_at_place(static_cast<std::uint32_t>(rank), key);
 }
 
 }  // namespace mf
