@@ -4,7 +4,7 @@ mf.data("board", {...})."""
 from __future__ import annotations
 
 import json
-import math
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -39,19 +39,25 @@ def libraries(out: Path, found: Libraries) -> None:
 
 def data(path: Path, name: str, value: Any) -> None:
     """`name` is one of ours. Text becomes printable, numbers that are not finite become null."""
-    text = json.dumps(clean(value), separators=(",", ":"), allow_nan=False)
-    path.write_bytes(f"mf.data({json.dumps(name)},{text});\n".encode("ascii"))
+    path.write_bytes(f"mf.data({json.dumps(name)},{encoded(value)});\n".encode("ascii"))
 
 
-def clean(value: Any) -> Any:
-    """By the rule for a terminal: no control character, none that turns text. `raw` stays unchanged, since it is never
-    shown."""
-    if isinstance(value, float):  # most values are such
-        return value if math.isfinite(value) else None
-    if isinstance(value, str):
-        return value if value.isprintable() else one_line(value)  # most text is such
+_JSON = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
+_TEXT = json.JSONEncoder(separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+_ESCAPE = re.compile(r'\\[^"\\]')  # of control characters
+
+
+def encoded(value: Any) -> str:
+    """JSON, by the rule for a terminal: no control character, none that turns text. `raw` stays unchanged, since it is
+    never shown."""
+    try:
+        if (text := _TEXT.encode(value)).isprintable() and not _ESCAPE.search(text):  # as most are
+            return text if text.isascii() else _JSON.encode(value)
+    except ValueError:
+        pass
     if isinstance(value, dict):
-        return {clean(str(k)): v if k == "raw" else clean(v) for k, v in value.items()}
+        parts = (f"{encoded(str(k))}:{_JSON.encode(v) if k == 'raw' else encoded(v)}" for k, v in value.items())
+        return "{%s}" % ",".join(parts)
     if isinstance(value, (list, tuple)):
-        return [clean(item) for item in value]
-    return value
+        return "[%s]" % ",".join(map(encoded, value))
+    return "null" if isinstance(value, float) else _JSON.encode(value if value.isprintable() else one_line(value))
