@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -96,7 +97,7 @@ def _numbers(compared: Json | None) -> Json | None:
 
 def pair_data(runs: Sequence[Run], asked: Sequence[Sequence[Path]]) -> list[Json]:
     """The requested pairs, then pairs that share cases."""
-    pairs = {(a.name, b.name): (a, b, n) for a, b, n in [*named_pairs(runs, asked),
-                                                         *shared_pairs(runs)]}
-    return [{"first": a.name, "second": b.name, "shared": n, **compare(a, b)}
-            for a, b, n in pairs.values()]
+    pairs = {(a.name, b.name): (a, b, n) for a, b, n in [*named_pairs(runs, asked), *shared_pairs(runs)]}
+    with ThreadPoolExecutor() as threads:
+        return list(threads.map(lambda pair: {"first": pair[0].name, "second": pair[1].name, "shared": pair[2],
+                                              **compare(*pair[:2])}, pairs.values()))
