@@ -99,8 +99,7 @@ def far_apart(numbers: Sequence[float], scale: str) -> bool:
     return scale == "log" or (len(positive) == len(numbers) and max(positive) > LOG_FROM * min(positive))
 
 
-def whole_window(curves: Sequence[Curve], target: float | None,
-                 published: Sequence[float] = ()) -> tuple[float, float]:
+def whole_window(curves: Sequence[Curve], target: float | None, published: Sequence[float] = ()) -> tuple[float, float]:
     """The whole range: curves that rise from the initial model are read from there."""
     goals = [*([] if target is None else [target]), *published]
     low = min([*(float(c.points["low"].min()) for c in curves), *goals])
@@ -109,8 +108,7 @@ def whole_window(curves: Sequence[Curve], target: float | None,
     return low - pad, high + pad
 
 
-def rmse_window(curves: Sequence[Curve], target: float | None,
-                published: Sequence[float] = ()) -> tuple[float, float]:
+def rmse_window(curves: Sequence[Curve], target: float | None, published: Sequence[float] = ()) -> tuple[float, float]:
     """The RMSE range in which the series differ: every best and last value, the target and published values, and the
     part of the descent common to most series. The initial model, often far above, may fall outside."""
     steady = [curve for curve in curves if not curve.diverged] or list(curves)

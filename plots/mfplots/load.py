@@ -12,18 +12,24 @@ columns.
 from __future__ import annotations
 
 import math
+import sys
+import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from mfplots import program
 from mfplots.errors import PlotError
+from mfplots.traces import Numbers
 
 UNFINISHED, MISSING, PENDING = program.UNFINISHED, program.MISSING, program.PENDING
 NOT_RUN = (*PENDING, "skipped")  # without a run that could have times or errors
+
+LARGE = ("phases", "host_load", "device_load", "metrics", "load_parts", "placement", "ranks", "shared")
 
 Json = dict[str, Any]
 
@@ -68,44 +74,42 @@ def load(paths: Iterable[str | Path], damaged: list[str] | None = None) -> Resul
     return _frames(cases)
 
 
-def load_folders(paths: Iterable[str | Path],
-                 lines: bool = False) -> tuple[dict[str, Results], list[LeftOut]]:
+def load_folders(paths: Iterable[str | Path], lines: bool = False) -> tuple[dict[str, Results], list[LeftOut]]:
     """The same for each folder separately, and the files left out. With `lines`, the cases have the text of their files
-    in a column of that name."""
+    in a column of that name, packed by zlib, and LARGE columns are empty."""
     cases, left_out = _summaries(paths, *(["--lines"] if lines else []))
     folders: dict[str, list[Json]] = {}
     for case in cases:
         folders.setdefault(str(Path(case["file"]).parent), []).append(case)
-    return {folder: _frames(own) for folder, own in folders.items()}, left_out
+    cases.clear()
+    return {folder: _frames(folders.pop(folder)) for folder in list(folders)}, left_out
 
 
 def _summaries(paths: Iterable[str | Path], *options: str) -> tuple[list[Json], list[LeftOut]]:
+    """Packed, since there are thousands of cases: the names of columns are shared."""
     cases, left_out = [], []
     for line in program.lines("summarize", "--json", *options, *paths):
-        if line.pop("type") == "case":
-            cases.append(line)
-        else:
+        if line.pop("type") != "case":
             left_out.append(LeftOut(**line))
+            continue
+        if line.get("lines"):
+            line |= dict.fromkeys(LARGE) | {"lines": zlib.compress(line["lines"].encode("utf-8", "surrogatepass"), 1)}
+        line["trace"] = {sys.intern(name): _packed(column) for name, column in line["trace"].items()}
+        cases.append({sys.intern(name): value for name, value in line.items()})
     return cases, left_out
+
+
+def _packed(column: list[Any]) -> Numbers:
+    """None as NaN, so that a column without any value has a type as the others."""
+    kind = object if any(isinstance(value, str) for value in column) else None
+    return np.array([math.nan if value is None else value for value in column], kind)
 
 
 def _frames(rows: list[Json]) -> Results:
     traces = [row.pop("trace") for row in rows]
     cases = pd.DataFrame(rows)
     cases.index.name = "case"
-    columns = list(dict.fromkeys(name for trace in traces for name in trace))
-    values: dict[str, list[Any]] = {"case": []}
-    for index, trace in enumerate(traces):
-        values["case"] += [index] * len(trace["epoch"])
-    for name in columns:
-        values[name] = [value for trace in traces
-                        for value in trace.get(name, [None] * len(trace["epoch"]))]
-    frame = pd.DataFrame({name: _numeric(column) for name, column in values.items()})
-    return Results(cases, frame)
-
-
-def _numeric(column: list[Any]) -> list[Any]:
-    """None as NaN, so that a column without any value has a type as the others."""
-    if any(isinstance(value, str) for value in column):
-        return column
-    return [math.nan if value is None else value for value in column]
+    lengths = [len(trace["epoch"]) for trace in traces]
+    values = {name: np.concatenate([trace.get(name, np.full(n, math.nan)) for trace, n in zip(traces, lengths) if n] or [[]])
+              for name in dict.fromkeys(name for trace in traces for name in trace)}
+    return Results(cases, pd.DataFrame({"case": np.repeat(np.arange(len(rows)), lengths), **values}))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -126,19 +127,16 @@ def _number(value: float | None) -> float:
 
 
 def best_of(values: Sequence[float], metric: str) -> float:
-    known = np.asarray(values, float)
-    known = known[np.isfinite(known)]
-    if known.size == 0:
-        return math.nan
-    return float(known.min() if row(metric).less else known.max())
+    return (min if row(metric).less else max)(_finite(values), default=math.nan)
 
 
 def spread(values: Sequence[float]) -> Spread:
-    known = np.asarray(values, float)
-    known = known[np.isfinite(known)]
-    if known.size == 0:
-        return Spread(math.nan, math.nan, math.nan, 0)
-    return Spread(float(np.median(known)), float(known.min()), float(known.max()), known.size)
+    known = _finite(values) or [math.nan]
+    return Spread(statistics.median(known), min(known), max(known), len(_finite(known)))
+
+
+def _finite(values: Sequence[float]) -> list[float]:
+    return [float(value) for value in values if value is not None and math.isfinite(value)]
 
 
 def censored_median(values: Sequence[float]) -> float:
@@ -147,8 +145,7 @@ def censored_median(values: Sequence[float]) -> float:
     Leaving such seeds out would reward an algorithm for failing often. NaN if the median itself is infinite: half of
     the seeds or more never reached it.
     """
-    times = np.asarray(values, float)
-    median = float(np.median(np.where(np.isnan(times), np.inf, times))) if len(times) else math.inf
+    median = statistics.median([math.inf if math.isnan(time) else float(time) for time in values] or [math.inf])
     return median if math.isfinite(median) else math.nan
 
 

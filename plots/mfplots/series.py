@@ -18,13 +18,14 @@ from mfplots.errors import NotDrawable, PlotError, hint
 from mfplots.files import read_json
 from mfplots.load import NOT_RUN, Results
 from mfplots.metrics import Target, first_at
-from mfplots.traces import Trace, empty, split
+from mfplots.traces import Numbers, Trace, empty, split
 
 LOOK_ALIKE_MARK = "look-alike, synthetic"
 EXPANDED_MARK = "enlarged, ratings drawn anew"
 CONTENDED_MARK = " †"
 RESTART_MARK = " ‡"
 SECTIONS = ("schedule", "init", "stop", "evaluate")
+OF_FACETS = ("params", *SECTIONS, "hardware", "gpu", "cpu", "cores")  # columns
 # Shown wherever it differs between any two series: models of different size are not one contest.
 SIZE_FACET = "factors"
 PEERS = Path(__file__).resolve().parents[2] / "peers"
@@ -33,10 +34,9 @@ CASE_FILTERS = ("algorithm", "family", "hardware", "dataset", "seed", "status", 
 Facets = dict[str, Any]
 
 
-def is_true(cases: pd.DataFrame, column: str) -> pd.Series:
+def is_true(cases: pd.DataFrame, column: str) -> Numbers:
     """False also if it is unknown."""
-    return cases[column].map(lambda said: isinstance(said, (bool, np.bool_)) and bool(said)
-                             ).astype(bool)
+    return np.array([isinstance(said, (bool, np.bool_)) and bool(said) for said in cases[column]], dtype=bool)
 
 
 def clocks_moved(cases: pd.DataFrame) -> tuple[float, float, int] | None:
@@ -45,25 +45,19 @@ def clocks_moved(cases: pd.DataFrame) -> tuple[float, float, int] | None:
     return (min(seen["min"] for seen in moved), max(seen["max"] for seen in moved), len(moved)) if moved else None
 
 
-def contended(cases: pd.DataFrame, clocks: str = "contended") -> pd.Series:
-    """Cases that other programs may have slowed, by their footers; `clocks`: "host_contended" for the host's clocks
-    beside a device."""
-    return is_true(cases, clocks)
+def contended(cases: pd.DataFrame) -> Numbers:
+    """Cases that other programs may have slowed, by their footers; also those with the host's clocks beside a device."""
+    return is_true(cases, "contended") | is_true(cases, "host_contended")
 
 
-def contended_mark(cases: pd.DataFrame) -> str:
-    shared = contended(cases) | contended(cases, "host_contended")
-    return CONTENDED_MARK if shared.any() else ""
-
-
-def restarted(cases: pd.DataFrame) -> pd.Series:
+def restarted(cases: pd.DataFrame) -> Numbers:
     """Cases that run from the start for each evaluated point, whose time is its own run's."""
-    return cases["facts"].map(lambda facts: isinstance(facts, Mapping) and facts.get("restarts") is True).astype(bool)
+    return np.array([isinstance(facts, Mapping) and facts.get("restarts") is True for facts in cases["facts"]], dtype=bool)
 
 
 def marks(cases: pd.DataFrame) -> str:
     """Behind a label: its times are read with these in mind."""
-    return contended_mark(cases) + (RESTART_MARK if restarted(cases).any() else "")
+    return (CONTENDED_MARK if contended(cases).any() else "") + (RESTART_MARK if restarted(cases).any() else "")
 
 
 @dataclass
@@ -93,7 +87,8 @@ class Series:
     @cached_property
     def finished(self) -> pd.DataFrame:
         """The cases that have run, to any end."""
-        return self.cases[~self.cases["status"].isin(NOT_RUN)]
+        run = [status not in NOT_RUN for status in self.cases["status"]]
+        return self.cases if all(run) else self.cases[run]
 
     @cached_property
     def finished_traces(self) -> list[Trace]:
@@ -195,10 +190,9 @@ def make_view(results: Results, wanted: Mapping[str, Any] | None = None) -> View
     cases = _filter(begun, wanted or {})
     if cases.empty:
         raise NotDrawable(f"the filter {dict(wanted or {})} leaves no case")
-    facets = {index: _facets(row) for index, row in cases.iterrows()}
+    facets = dict(zip(cases.index, map(_facets, cases[list(OF_FACETS)].to_dict("records"))))
     _tell_folders_apart(cases, facets)
-    labels = make_labels([(cases.at[i, "algorithm"], facets[i]) for i in cases.index],
-                         _panel_keys(cases))
+    labels = make_labels([(cases.at[i, "algorithm"], facets[i]) for i in cases.index], _panel_keys(cases))
     label_of = dict(zip(cases.index, labels))
     traces = dict.fromkeys(cases.index, empty(results.trace)) | split(results.trace)
     panels = [
@@ -214,7 +208,8 @@ _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 
 def canonical(value: Any) -> str:
-    return repr(value) if type(value) is int else _ENCODER.encode(value)  # most values are such
+    is_number = type(value) is int or (type(value) is float and math.isfinite(value))  # as most are
+    return repr(value) if is_number else _ENCODER.encode(value)
 
 
 def flatten(value: Mapping[str, Any] | None, prefix: str = "") -> Facets:
@@ -234,8 +229,7 @@ def _gpu_libraries() -> frozenset[str]:
     """Libraries that run only on the GPU, by their peer.json."""
     folders = [PEERS, *filter(None, os.environ.get("MFBENCH_PEERS_PATH", "").split(":"))]
     forms = [path for folder in folders for path in Path(folder).glob("*/peer.json")]
-    return frozenset(path.parent.name for path in forms
-                     if read_json(path).get("hardware") == "cuda")
+    return frozenset(path.parent.name for path in forms if read_json(path).get("hardware") == "cuda")
 
 
 def hardware(row: Mapping[str, Any]) -> str:
@@ -269,7 +263,8 @@ def one_machine(*sides: Series | View) -> bool:
 def _ran_on(cases: pd.DataFrame) -> tuple[frozenset[str], frozenset[str]]:
     """The hosts and the GPUs that were used."""
     hosts, used = set(), set()
-    for _, row in cases[cases["status"] != "skipped"].iterrows():
+    asked = cases.loc[cases["status"] != "skipped", ["algorithm", "params", "hardware", "gpu", "cpu", "cores"]]
+    for row in asked.to_dict("records"):
         hosts.add(canonical([row["cpu"], cores_text(row["cores"])]))
         if hardware(row) == "cuda" and isinstance(row["gpu"], str):
             used.add(row["gpu"])
@@ -288,7 +283,7 @@ def cores_text(cores: Any) -> str:
     return str(int(cores)) if isinstance(cores, float) and cores.is_integer() else str(cores)
 
 
-def _facets(row: pd.Series) -> Facets:
+def _facets(row: Mapping[str, Any]) -> Facets:
     facets = flatten(row["params"])
     for section in SECTIONS:
         if isinstance(row[section], Mapping):
@@ -319,8 +314,7 @@ def distinct_names(folders: Iterable[Path]) -> dict[Path, str]:
     return names
 
 
-def make_labels(configurations: Sequence[tuple[str, Facets]],
-                panels: Sequence[Any] | None = None) -> list[str]:
+def make_labels(configurations: Sequence[tuple[str, Facets]], panels: Sequence[Any] | None = None) -> list[str]:
     """Algorithm name plus those facets that differ among the configurations of its name.
 
     `panels`: the panel of each configuration. A facet that differs only between panels (a stop rule by data set, say)
@@ -346,8 +340,7 @@ def make_labels(configurations: Sequence[tuple[str, Facets]],
 def _differing(group: Sequence[Facets]) -> set[str]:
     keys = {key for facets in group for key in facets}
     absent = object()
-    return {key for key in keys
-            if len({canonical(f[key]) if key in f else absent for f in group}) > 1}
+    return {key for key in keys if len({canonical(f[key]) if key in f else absent for f in group}) > 1}
 
 
 def short_key(key: str, shown: Sequence[str]) -> str:
@@ -378,8 +371,8 @@ def _panel_groups(cases: pd.DataFrame) -> list[tuple[pd.Series, str, pd.DataFram
 
 def _panel_keys(cases: pd.DataFrame) -> list[PanelKey]:
     """A case whose data did not load knows neither split nor hash: it joins the first that does."""
-    keys = [(row["dataset"], split_text(row["split"]), _plain(row["content_hash"]))
-            for _, row in cases.iterrows()]
+    keys = [(dataset, split_text(split), _plain(content))
+            for dataset, split, content in zip(cases["dataset"], cases["split"], cases["content_hash"])]
 
     def complete(key: PanelKey) -> PanelKey:
         return next((k for k in keys if all(b in ("", a) for a, b in zip(k, key)) and all(k)), key)
@@ -399,8 +392,7 @@ def _panel_detail(key: PanelKey, twins: Sequence[PanelKey]) -> str:
 def repeats(cases: pd.DataFrame) -> list[int | str]:
     """The key that pairs the cases of two series: the seed, and the fold of a split in folds."""
     folds = [split.get("fold") if isinstance(split, Mapping) else None for split in cases["split"]]
-    return [int(seed) if fold is None else f"{int(seed)} fold {fold}"
-            for seed, fold in zip(cases["seed"], folds)]
+    return [int(seed) if fold is None else f"{int(seed)} fold {fold}" for seed, fold in zip(cases["seed"], folds)]
 
 
 def split_text(split: Any) -> str:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from mfplots.names import explained
 from mfplots.printable import counted
-from mfplots.series import CONTENDED_MARK, RESTART_MARK, View, clocks_moved, contended, cores_text, is_true, restarted
+from mfplots.series import CONTENDED_MARK, RESTART_MARK, View, clocks_moved, cores_text, is_true, restarted
 
 MAX_IDS = 24
 # Keys of the environment shown in words.
@@ -61,7 +61,7 @@ def shared_machines(cases: pd.DataFrame) -> list[str]:
     """Explains CONTENDED_MARK, a line each for the times and the host's clocks; else none."""
     lines = []
     for clocks, words in (("contended", "contended"), ("host_contended", "host clocks contended")):
-        if len(shared := cases[contended(cases, clocks)]):
+        if len(shared := cases[is_true(cases, clocks)]):
             why = next((f" ({said[0]})" for said in shared[f"{clocks}_by"] if isinstance(said, list) and said), "")
             lines.append(f"{CONTENDED_MARK.strip()} {words} in {len(shared)} of {len(cases)} "
                          f"cases, whose times may be those of other programs: {_names(shared)}{why}")
@@ -81,8 +81,7 @@ def sample(view: View) -> str:
 
 def _ids(cases: pd.DataFrame) -> str:
     hashes = [str(value)[:10] for value in cases["case_hash"]]
-    specs = _distinct(f"{name} {str(digest)[:10]}" for name, digest
-                      in zip(cases["spec_name"], cases["spec_hash"]))
+    specs = _distinct(f"{name} {str(digest)[:10]}" for name, digest in zip(cases["spec_name"], cases["spec_hash"]))
     head = f"{counted(len(hashes), 'case')} of {', '.join(specs)}"
     return f"{head}: {' '.join(hashes)}" if len(hashes) <= MAX_IDS else head
 

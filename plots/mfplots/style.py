@@ -93,8 +93,7 @@ def variant_look(algorithm: str, variant: int, order: int = 0) -> Look:
     return Look(colour, LINES[place], marker, order, fill, variant)
 
 
-def looks(labels: Sequence[str], baseline: str | None,
-          panels: Sequence[Sequence[str]] = ()) -> Mapping[str, Look]:
+def looks(labels: Sequence[str], baseline: str | None, panels: Sequence[Sequence[str]] = ()) -> Mapping[str, Look]:
     """By label, whose first word is the algorithm. The baseline comes first, so that it is the solid one of its colour;
     the others in their order. `panels`: the labels of each; labels that never meet may look alike."""
     first = [label for label in labels if label == baseline]

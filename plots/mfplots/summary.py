@@ -228,8 +228,7 @@ def _is_named(series: Series, name: str) -> bool:
 
 def _agreeing(candidates: list[Series], series: Series, ignored: tuple[str, ...] = ()) -> list[Series]:
     keys = {key for s in candidates for key in s.facets if not key.startswith(ignored)}
-    varying = [key for key in keys & series.facets.keys()
-               if len({canonical(s.facets.get(key)) for s in candidates}) > 1]
+    varying = [key for key in keys & series.facets.keys() if len({canonical(s.facets.get(key)) for s in candidates}) > 1]
     return [s for s in candidates if all(s.facets.get(key) == series.facets[key] for key in varying)]
 
 
@@ -334,7 +333,7 @@ def _row(panel: Panel, series: Series, question: Question) -> Row:
         median_energy=_median_energy(series, target),
         writes_made=writes_made(series),
         clocks_moved=clocks_moved(series.cases),
-        contended=int((contended(series.cases) | contended(series.cases, "host_contended")).sum()),
+        contended=int(contended(series.cases).sum()),
         throughput=metrics.spread(throughputs(series, clock)),
         bytes_rate=metrics.spread(declared_rates(series, "work_bytes", clock)),
         flops_rate=metrics.spread(declared_rates(series, "work_flops", clock)),
@@ -386,8 +385,7 @@ def writes_words(share: Spread) -> str:
 
 def writes_note(view: View) -> str:
     """For the small print of rates."""
-    found = {series.label: writes_words(writes_made(series))
-             for panel in view.panels for series in panel.series}
+    found = {series.label: writes_words(writes_made(series)) for panel in view.panels for series in panel.series}
     return "; ".join(f"{label}: {words}" for label, words in found.items() if words)
 
 
@@ -409,14 +407,12 @@ def _range(seconds: Sequence[float]) -> str:
     return " to ".join(ends)
 
 
-def _equal_quality(series: Series, base: Series | str, target: Target | None,
-                   clock: str) -> Interval:
+def _equal_quality(series: Series, base: Series | str, target: Target | None, clock: str) -> Interval:
     if target is None or isinstance(base, str):
         return NO_INTERVAL
     if base is series:
         return _of_itself(times_to_target(base, target, clock))
-    return metrics.ratio_of_medians(times_to_target(base, target, clock),
-                                    times_to_target(series, target, clock))
+    return metrics.ratio_of_medians(times_to_target(base, target, clock), times_to_target(series, target, clock))
 
 
 def _per_update(series: Series, base: Series | str, clock: str) -> Interval:
@@ -440,8 +436,7 @@ def _of_itself(values: list[float]) -> Interval:
     return Interval(1.0, math.nan, math.nan) if known else NO_INTERVAL
 
 
-def _problem(series: Series, base: Series | str, target: Target | None, clock: str,
-             times: list[float]) -> str:
+def _problem(series: Series, base: Series | str, target: Target | None, clock: str, times: list[float]) -> str:
     if not any(map(len, series.finished_traces)):
         return status_text(series.cases)
     if target is None:

@@ -46,8 +46,7 @@ def tables(rows: Sequence[Row]) -> list[Lines]:
     for method in dict.fromkeys(row.series.method for row in rows):
         own = [row for row in rows if row.series.method == method and row.throughput.n]
         if own:
-            found.append(_telling([tuple(h.format(method=method) for h in RATE_HEADINGS),
-                                   *map(rate_cells, own)]))
+            found.append(_telling([tuple(h.format(method=method) for h in RATE_HEADINGS), *map(rate_cells, own)]))
     return found
 
 
@@ -113,8 +112,7 @@ def frozen_cells(row: Row, rows: Sequence[Row]) -> tuple[str, ...]:
 
 
 def rate_cells(row: Row) -> tuple[str, ...]:
-    remarks = ", ".join(filter(None, [writes_words(row.writes_made), clock_words(row),
-                                    contended_words(row)]))
+    remarks = ", ".join(filter(None, [writes_words(row.writes_made), clock_words(row), contended_words(row)]))
     return (panel_title(row.panel), row.series.marked, duration(row.first_epoch.median),
             duration(row.steady_epoch.median), si(row.throughput.median, "/s"),
             "baseline" if row.is_baseline else row.per_update_problem or ratio_text(row.per_update),
@@ -195,5 +193,4 @@ def _answer(row: Row) -> str:
 def _aligned(lines: Sequence[Sequence[str]]) -> str:
     lines = [tuple(map(one_line, line)) for line in lines]
     widths = [max(map(len, column)) for column in zip(*lines)]
-    return "\n".join("  ".join(c.ljust(w) for c, w in zip(line, widths)).rstrip()
-                     for line in lines)
+    return "\n".join("  ".join(c.ljust(w) for c, w in zip(line, widths)).rstrip() for line in lines)

@@ -31,7 +31,10 @@ class Trace:
 
     def knows(self, name: str) -> bool:
         """Whether any point has a value of it."""
-        return name in self and bool(pd.notna(self[name]).any())
+        if name not in self:
+            return False
+        values = self[name]
+        return bool((values == values if values.dtype.kind == "f" else pd.notna(values)).any())
 
     def frame(self) -> pd.DataFrame:
         return pd.DataFrame(dict(self.columns))

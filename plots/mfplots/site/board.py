@@ -6,8 +6,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import pandas as pd
-
 from mfplots import metrics
 from mfplots.series import contended, hardware
 from mfplots.site.ceilings import Ceilings, rows_key
@@ -22,6 +20,8 @@ STORED = {"fp16": 2, "fp32": 4}  # bytes of a factor
 ITEMS_ALONE = ("sgd_tiled",)
 # Algorithms whose products are on tensor cores (algorithms/als, ials, bpmf): fp16 products there are their ceiling.
 TENSOR = ("als_fused", "bpmf", "ials_fused")
+OF_ROWS = ("case_id", "algorithm", "dataset", "params", "hardware", "status", "seed", "epochs", "headline", "clock_train_s",
+           "clock_wall_s", "stop_reason", "contended", "contended_by", "host_contended", "host_contended_by", "warnings")
 MILD = ("missing", "unfinished", "interrupted", "skipped", "contended")  # shown beside failures
 
 
@@ -47,7 +47,7 @@ def _row(index: int, group: Group, member: Member) -> Json:
     levels = frozen(series) or [(None, None)] * len(LEVELS)
     return {**member.about, "group": index, "dataset": group.title,
             "device": member.device, "gpus": member.gpus, "seeds": len(series.cases),
-            "status": status_text(series.cases), "contended": int((contended(series.cases) | contended(series.cases, "host_contended")).sum()),
+            "status": status_text(series.cases), "contended": int(contended(series.cases).sum()),
             "metric": metrics.row(metric).title, "metric_key": metric, "less": metrics.row(metric).less, "quality": plain(quality.median),
             "low": plain(quality.low), "high": plain(quality.high),
             "best": plain(metrics.spread(bests(series, metric)).median), "on_test": on_test(series.cases),
@@ -112,7 +112,7 @@ def case_rows(runs: Sequence[Run]) -> list[Json]:
     """A row a case, begun or not."""
     found = []
     for run in runs:
-        for _, case in run.results.cases.iterrows():
+        for case in run.results.cases[list(OF_ROWS)].to_dict("records"):
             found.append({"key": case_key(run.name, case["case_id"]), "case": case["case_id"],
                           "run": run.name, "algorithm": text_of(case["algorithm"]),
                           "dataset": text_of(case["dataset"]),
@@ -127,7 +127,7 @@ def case_rows(runs: Sequence[Run]) -> list[Json]:
     return found
 
 
-def _why(case: pd.Series) -> str:
+def _why(case: Json) -> str:
     """Why a case ended, and why its numbers are doubtful."""
     reason = case["stop_reason"] if isinstance(case["stop_reason"], str) else ""
     if not reason and case["status"] == "missing":
@@ -137,7 +137,7 @@ def _why(case: pd.Series) -> str:
     return "; ".join(map(str, filter(None, [reason, *shared])))
 
 
-def _said(case: pd.Series, key: str) -> bool:
+def _said(case: Json, key: str) -> bool:
     return any(bool(case[k]) for k in (key, f"host_{key}") if isinstance(case[k], bool))
 
 

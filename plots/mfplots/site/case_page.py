@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 from mfplots import metrics
 from mfplots.palette import of_algorithm, on_dark
 from mfplots.series import canonical
-from mfplots.site.groups import plain
+from mfplots.site.groups import plain, plains
 from mfplots.traces import Trace
 
 Json = dict[str, Any]
@@ -30,8 +31,9 @@ OF_A_CASE = ("case_id", "file", "lines", "status", "stop_reason")  # columns rea
 
 
 def case_data(case: Mapping[str, Any], trace: Trace, key: str, run: str) -> Json:
-    """`case`: with the lines of its file."""
-    lines = case["lines"].splitlines()
+    """`case`: with the packed lines of its file."""
+    raw = zlib.decompress(case["lines"]).decode("utf-8", "surrogatepass")
+    lines = raw.splitlines()
     header, last = json.loads(lines[0]), json.loads(lines[-1])
     footer = last if last["type"] == "footer" else {}
     algorithm = header["algorithm"]
@@ -49,7 +51,7 @@ def case_data(case: Mapping[str, Any], trace: Trace, key: str, run: str) -> Json
             "wall": plain(clocks.get("wall_s")), "phases": _phases(footer.get("phases")),
             "sections": _sections(header, footer),
             "repeat": repeat_lines(header["environment"]),
-            "raw": case["lines"]}
+            "raw": raw}
 
 
 def stack(clocks: Mapping[str, Any]) -> list[list[Any]]:
@@ -59,7 +61,7 @@ def stack(clocks: Mapping[str, Any]) -> list[list[Any]]:
 
 def _trace(trace: Trace) -> Json:
     """By column, without empty ones."""
-    known = {name: [plain(value) for value in trace[name].tolist()] for name in trace if name != "case" and trace.knows(name)}
+    known = {name: plains(trace[name]) for name in trace if name != "case" and trace.knows(name)}
     return {name: values for name, values in known.items() if any(v is not None for v in values)}
 
 
@@ -109,8 +111,7 @@ def flat(value: Any, prefix: str = "") -> list[list[str]]:
     if value is None:
         return []
     if isinstance(value, Mapping):
-        return [row for key, inner in value.items()
-                for row in flat(inner, f"{prefix}.{key}" if prefix else str(key))]
+        return [row for key, inner in value.items() for row in flat(inner, f"{prefix}.{key}" if prefix else str(key))]
     return [[prefix, value if isinstance(value, str) else canonical(value)]]
 
 

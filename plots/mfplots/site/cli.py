@@ -79,8 +79,7 @@ def make_site(options: argparse.Namespace) -> None:
         "panels": shown, "losses": panels.losses(shown), "machines": panels.machines(shown), "claims": counts_of(claims)})
     write.data(out / "data/board.js", "board", rows)
     write.data(out / "data/speed.js", "speed",
-               {"rows": with_ceilings(rows, ceilings),
-                "ceilings": list(map(vars, ceilings))})
+               {"rows": with_ceilings(rows, ceilings), "ceilings": list(map(vars, ceilings))})
     write.data(out / "data/cases.js", "cases", cases)
     write.data(out / "data/pairs.js", "pairs", pairs)
     searched, unread = studies(runs)

@@ -36,8 +36,7 @@ def gather(paths: Sequence[Path]) -> tuple[list[Run], list[Damaged]]:
     folders, left_out = load_folders(paths, lines=True)
     told_apart = distinct_names(map(Path, dict.fromkeys([*folders, *(item.folder for item in left_out)])))
     names = {str(folder): name for folder, name in told_apart.items()}
-    damaged = [Damaged(names[item.folder], item.why.replace(item.folder, names[item.folder]))
-               for item in left_out]
+    damaged = [Damaged(names[item.folder], item.why.replace(item.folder, names[item.folder])) for item in left_out]
     runs: list[Run] = []
     for folder, results in folders.items():
         try:

@@ -17,11 +17,11 @@ from mfplots.errors import PlotError
 from mfplots.metrics import Target
 from mfplots.names import display_name, kind_of
 from mfplots.palette import of_algorithm, on_dark
-from mfplots.series import (SIZE_FACET, Facets, Panel, Series, canonical, cores_text, facet_text, find_places, gpus,
+from mfplots.series import (OF_FACETS, SIZE_FACET, Facets, Panel, Series, canonical, cores_text, facet_text, find_places, gpus,
                             hardware, machine, marks, panel_title, short_key, split_text)
 from mfplots.site.gather import Run, case_key
 from mfplots.summary import ANSWER, Question, headlines, metric_of, target_of, times_to_target
-from mfplots.traces import Trace
+from mfplots.traces import Numbers, Trace
 
 CLOCKS = ("train_s", ANSWER, "wall_s")
 PRECISIONS = ("precision", "storage", "a_storage")
@@ -30,6 +30,8 @@ PROPOSED = 0.01
 # How it was run and where it stands tell configurations of one folder apart, not of several.
 OF_THE_FOLDER = ("stop.", "evaluate.", "machine", "folder")
 OF_SGD = "schedule."
+
+OF_A_ROW = (*OF_FACETS, "algorithm", "family", "paper", "host", "n_users", "n_items", "nnz_train", "nnz_test")
 
 Json = dict[str, Any]
 
@@ -78,8 +80,8 @@ class Member:
         return kind_of(self.series.algorithm, self.row["paper"])
 
     @cached_property
-    def row(self) -> pd.Series:
-        return self.series.cases.iloc[0]
+    def row(self) -> Json:
+        return self.series.cases[list(OF_A_ROW)].iloc[0].to_dict()
 
     @property
     def device(self) -> str:
@@ -108,8 +110,9 @@ class Member:
         """Of seeds on several hosts, the host of most: the others are beside them in the same row."""
         row = self.row
         cores = cores_text(row["cores"]) if pd.notna(row["cores"]) else ""
-        hosts = self.series.cases["host"].dropna().mode()
-        host = _text(row["host"]) if hosts.empty or row["host"] in set(hosts) else _text(hosts.iloc[0])
+        hosts = Counter(self.series.cases["host"].dropna())
+        usual = sorted(host for host, count in hosts.items() if count == max(hosts.values()))
+        host = _text(row["host"]) if not usual or row["host"] in usual else _text(usual[0])
         return Bench(self.gpus, _text(row["gpu"]), _text(row["cpu"]), cores, host)
 
     @property
@@ -172,7 +175,7 @@ def make_groups(runs: Iterable[Run]) -> list[Group]:
         for panel in run.view.panels:
             target = _target(panel)
             for series in panel.series:
-                group = found.setdefault(_key(series), Group(_key(series)))
+                group = found.setdefault(key := _key(series), Group(key))
                 group.members.append(Member(run, panel, series, target))
     found = {key: group for key, group in found.items() if not group.skipped} or found
     for key, group in found.items():
@@ -239,10 +242,9 @@ def _shortened(words: Iterable[str]) -> list[str]:
 
 
 def _key(series: Series) -> tuple[str, str, str]:
-    loaded = series.cases[series.cases["content_hash"].notna()]
-    row = (loaded if len(loaded) else series.cases).iloc[0]
-    content = row["content_hash"]
-    return str(row["dataset"]), split_text(row["split"]), content if isinstance(content, str) else ""
+    own = list(zip(*(series.cases[name] for name in ("dataset", "split", "content_hash"))))
+    dataset, split, content = next((row for row in own if isinstance(row[2], str)), own[0])
+    return str(dataset), split_text(split), content if isinstance(content, str) else ""
 
 
 def _target(panel: Panel) -> Target | None:
@@ -313,8 +315,7 @@ def _rank(series: Series, target: Target | None) -> tuple[float, float]:
     metric = metric_of(series)
     best = headline(series, metric)
     sign = 1 if metrics.row(metric).less else -1
-    return (median if math.isfinite(median) else math.inf,
-            sign * best if math.isfinite(best) else math.inf)
+    return (median if math.isfinite(median) else math.inf, sign * best if math.isfinite(best) else math.inf)
 
 
 def headline(series: Series, metric: str) -> float:
@@ -325,16 +326,17 @@ def _series_data(member: Member, known: Sequence[str], variant: int) -> Json:
     series, done = member.series, member.series.finished
     shown = [i for i in done.index if len(series.traces[i])]
     return {**member.about, "label": member.label + marks(series.cases), "variant": variant,
-            "seeds": [_seed_data(member, i, known) for i in done.index],
+            "seeds": [_seed_data(member, case, known)
+                      for case in zip(done.index, *(done[name].tolist() for name in ("case_id", "seed", "status")))],
             "best": {name: plain(headline(series, name)) for name in known},
             "curves": {name: _curve([series.traces[i] for i in shown], name) for name in known}}
 
 
-def _seed_data(member: Member, index: int, known: Sequence[str]) -> Json:
-    trace, case = member.series.traces[index], member.series.cases.loc[index]
-    return {"case": case_key(member.run.name, case["case_id"]), "seed": plain(case["seed"]), "status": case["status"],
-            **{name: list(map(plain, trace[name].tolist())) if name in trace else [None] * len(trace)
-               for name in ("epoch", *CLOCKS, *known)}}
+def _seed_data(member: Member, case: tuple[int, str, Any, str], known: Sequence[str]) -> Json:
+    index, case_id, seed, status = case
+    trace = member.series.traces[index]
+    return {"case": case_key(member.run.name, case_id), "seed": plain(seed), "status": status,
+            **{name: plains(trace[name]) if name in trace else [None] * len(trace) for name in ("epoch", *CLOCKS, *known)}}
 
 
 def _curve(traces: Sequence[Trace], metric: str) -> Json:
@@ -351,6 +353,13 @@ def _curve(traces: Sequence[Trace], metric: str) -> Json:
 def round_to(values: Iterable[float], digits: int = 7) -> list[float | None]:
     """Only for drawing: seven digits are a hundredth of a pixel."""
     return [float(f"{v:.{digits}g}") if math.isfinite(v) else None for v in values]
+
+
+def plains(values: Numbers) -> list[Any]:
+    """plain() of each."""
+    if values.dtype.kind != "f":
+        return list(map(plain, values.tolist()))
+    return [None if v - v != 0 else int(v) if v.is_integer() and abs(v) < 2 ** 53 else v for v in values.tolist()]
 
 
 def _text(value: Any) -> str:

@@ -171,8 +171,7 @@ def papers(claims: Sequence[Claim], runs: dict[str, list[str]], pictures: Mappin
 
 
 def _options(values: Sequence[str]) -> str:
-    return '<option value="">all</option>' + "".join(
-        f'<option value="{escape(v)}">{escape(v)}</option>' for v in values)
+    return '<option value="">all</option>' + "".join(f'<option value="{escape(v)}">{escape(v)}</option>' for v in values)
 
 
 def _article(claim: Claim, runs: dict[str, list[str]], pictures: Mapping[str, Picture]) -> str:

@@ -199,7 +199,7 @@ def _source(member: Member) -> Json:
     cases = member.series.cases
     return {"seeds": len(member.series.finished), "run": member.run.name, "configuration": member.configuration,
             "summed": "file_to_model_summed" in cases and bool((cases["file_to_model_summed"] == True).any()),  # noqa: E712
-            "contended": bool((contended(cases) | contended(cases, "host_contended")).any())}
+            "contended": bool(contended(cases).any())}
 
 
 def _first(rows: Sequence[Json]) -> Json:
