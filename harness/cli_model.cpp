@@ -139,8 +139,7 @@ std::string list_of(const SavedModel& model, const RecommendOptions& o,
   std::string text;
   for (const auto& [item, score] : model.recommend(user, o.k, o.include_seen)) {
     if (!o.json) {
-      text +=
-          fmt::format("{}{}{}{:.4f}\n", before, printable(model.items.name(item)), between, score);
+      text += fmt::format("{}{}{}{}\n", before, printable(model.items.name(item)), between, score);
       continue;
     }
     // The fewest digits that give the float back.
