@@ -152,6 +152,7 @@ class Cli {
     add_spec_commands();
     add_plot_commands(app_);
     add_model_commands(app_);
+    add_evaluate_command(app_);
     add_data_commands(app_);
   }
 

@@ -48,6 +48,7 @@ int tell_exception();
 void add_data_commands(CLI::App& app);
 Json formats_json();  // of files of ratings
 void add_model_commands(CLI::App& app);
+void add_evaluate_command(CLI::App& app);  // cli_evaluate.cpp
 void add_plot_commands(CLI::App& app);
 // cli_race.cpp: `race`. `program` is how this one was called, for its advice on the next command.
 void add_race_command(CLI::App& app, const std::string& program, RunOptions& options, int& code);

@@ -234,8 +234,13 @@ std::optional<std::int64_t> ModelIds::row(std::string_view id) const {
   std::int32_t value = 0;
   const auto [end, error] = std::from_chars(id.data(), id.data() + id.size(), value);
   if (error != std::errc() || end != id.data() + id.size()) return std::nullopt;
-  const auto at = std::ranges::lower_bound(ids, value);
-  if (at == ids.end() || *at != value) return std::nullopt;
+  return row(value);
+}
+
+std::optional<std::int64_t> ModelIds::row(std::int32_t id) const {
+  if (!names.empty()) return row(std::to_string(id));
+  const auto at = std::ranges::lower_bound(ids, id);
+  if (at == ids.end() || *at != id) return std::nullopt;
   return at - ids.begin();
 }
 

@@ -39,6 +39,7 @@ struct ModelIds {
 
   // Nothing for an id that the model does not know.
   std::optional<std::int64_t> row(std::string_view id) const;
+  std::optional<std::int64_t> row(std::int32_t id) const;
   std::string name(std::int64_t row) const;  // "7", "B000123"
 };
 
