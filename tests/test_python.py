@@ -402,6 +402,20 @@ def test_ones_own_ids_come_back(place, frame, change, kind):
     assert found.value.code == 3
 
 
+@pytest.mark.parametrize("change", [lambda f: f, of_text, lambda f: f.assign(userId=f.userId + 10**15)])
+def test_the_lists_of_a_model_have_the_metrics_of_its_run(place, frame, change):
+    own, split = change(frame), {"leave_out": 2}
+    found = run({"name": f"judged-{own.userId.max()}", "split": split, "algorithms": [{"name": "ials_cpu", "factors": 4}]},
+                own, save_model=True)
+    lists = found.model(0).recommend(k=45)
+    judged = mfbench.evaluate(lists, own, split=split)
+    assert judged.loc["ndcg_100", "value"] == found.all.trace["ndcg_100"].iloc[-1]
+    assert judged.loc["ndcg_100", "low"] < judged.loc["ndcg_100", "value"] < judged.loc["ndcg_100", "high"]
+    assert judged.attrs["users"] == 60 and judged.attrs["order"] == "by scores"
+    ranked = mfbench.evaluate(lists[["user", "item"]], own, split=split, metrics="mrr_5", per_user="users.csv")
+    assert ranked.loc["mrr_5", "value"] == pytest.approx(pd.read_csv("users.csv")["mrr_5"].mean(), rel=1e-12)
+
+
 def test_no_saved_model_is_an_error_that_says_how(place, frame):
     with pytest.raises(mfbench.Error, match="save_model=True"):
         run({"name": "unsaved"}, frame).model(0)

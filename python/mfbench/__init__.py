@@ -5,7 +5,7 @@
 
 It starts the program `mfbench`, which does the work in a separate process, and reads its files:
 
-    runs       run() and load()
+    runs       run(), evaluate() and load()
     tables     a data frame, table or matrix becomes files that the program reads
     own        your own classes become algorithms
     call       starts the program
@@ -24,8 +24,8 @@ from mfplots.errors import PlotError as Error  # noqa: E402
 from mfbench.call import ProgramError  # noqa: E402
 from mfbench.model import Model  # noqa: E402
 from mfbench.results import Results  # noqa: E402
-from mfbench.runs import load, run  # noqa: E402
+from mfbench.runs import evaluate, load, run  # noqa: E402
 
 CMAKE = str(places.HERE / "lib" / "cmake" / "mfbench")  # of an installed package: for plugins (mfbench_DIR)
 
-__all__ = ["CMAKE", "Error", "Model", "ProgramError", "Results", "load", "run"]
+__all__ = ["CMAKE", "Error", "Model", "ProgramError", "Results", "evaluate", "load", "run"]

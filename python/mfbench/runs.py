@@ -1,9 +1,11 @@
-"""run() and load(): the spec is completed, its tables become files, the program runs, its folder is read."""
+"""run(), evaluate() and load(): the spec is completed, its tables become files, the program runs, its folder is read."""
 
 import json
 import re
 import tempfile
 from pathlib import Path
+
+import pandas as pd
 
 from mfbench import call, tables
 from mfbench.model import IDS
@@ -38,6 +40,28 @@ def run(spec, data=None, *, algorithms=(), out=None, save_model=None, progress=T
     results = Path(heard[-1]["folder"])
     keep_kinds(results, kinds)
     return Results([results])
+
+
+def evaluate(lists, data, *, split=None, **options):
+    """Judges lists of items that any program made, by the test part of the data (docs/python.md).
+
+    `lists`: a table or a path with a user and an item a row, best first, or with scores. `data`: a table, a matrix, a
+    path, the name of a data set, an entry of a spec, or the path of a spec. `split` as in a spec. Every other keyword is
+    an option of `mfbench evaluate`: metrics="ndcg_10", per_user="users.csv". Returns a frame with the value of each
+    metric and its interval over users; its `attrs` have what else the program counted.
+    """
+    with tempfile.TemporaryDirectory(prefix="mfbench-") as folder:
+        entry = dict(data) if isinstance(data, dict) else {"path": data}
+        if isinstance(data, dict) or tables.to_be_handed_over(data):
+            hand_over_all({"datasets": [entry], "split": split})
+            data = json.dumps(entry)
+        if tables.to_be_handed_over(lists):
+            lists, _ = tables.hand_over(lists, place=folder)
+        words = option_words({"split": split and json.dumps(split), **options})
+        (said,) = call.lines("evaluate", lists, "--data", data, "--json", *words, hide=f"{folder}/")
+    found = pd.DataFrame.from_dict(said.pop("metrics"), orient="index", dtype=float)
+    found.attrs = said
+    return found
 
 
 def with_classes(algorithms, spec, folder):

@@ -32,9 +32,9 @@ def to_be_handed_over(data):
     return not is_path(data) or Path(data).suffix in READ_HERE
 
 
-def hand_over(data, columns=None, pairs=False, timed=False):
-    """Writes the table, unless its folder is there already; returns the folder, and the original ids of each side.
-    `timed`: with the times of the ratings, if the table has any."""
+def hand_over(data, columns=None, pairs=False, timed=False, place=PLACE):
+    """Writes the table below `place`, unless its folder is there already; returns the folder, and the original ids of each
+    side. `timed`: with the times of the ratings, if the table has any."""
     users, items, ratings, times = read(data, columns or {}, pairs)
     sides = {"user": ids_of(users, "user"), "item": ids_of(items, "item")}
     arrays = {"users": sides["user"].numbers, "items": sides["item"].numbers, "ratings": ratings_of(ratings, len(users))}
@@ -42,7 +42,7 @@ def hand_over(data, columns=None, pairs=False, timed=False):
         arrays["times"] = times_of(times)
     texts = {f"{side}_names": "".join(f"{name}\n" for name in ids.names).encode()
              for side, ids in sides.items() if ids.names is not None}
-    folder = PLACE / digest(arrays, texts)
+    folder = Path(place) / digest(arrays, texts)
     write(folder, arrays, texts)
     return folder, {side: ids.kind for side, ids in sides.items()}
 
