@@ -85,10 +85,8 @@ def select(benchmarks: Benchmarks, wanted: Mapping[str, Any]) -> list[Benchmark]
     for key in wanted:
         if key not in known:
             raise PlotError(f'filter: no benchmark has the key "{key}"{hint(key, known)}')
-    allowed = {key: [str(v) for v in (value if isinstance(value, list) else [value])]
-               for key, value in wanted.items()}
-    return [item for item in benchmarks.items
-            if all(item.keys.get(key) in values for key, values in allowed.items())]
+    allowed = {key: [str(v) for v in (value if isinstance(value, list) else [value])] for key, value in wanted.items()}
+    return [item for item in benchmarks.items if all(item.keys.get(key) in values for key, values in allowed.items())]
 
 
 def _read(path: Path) -> Json:

@@ -108,8 +108,7 @@ def source_of(paths: Sequence[str], recipe: Recipe) -> figures.Source:
 
 
 def _has_cases(path: Path) -> bool:
-    return any(line["type"] == "left_out" or line["algorithm"]
-               for line in program.lines("summarize", "--json", path))
+    return any(line["type"] == "left_out" or line["algorithm"] for line in program.lines("summarize", "--json", path))
 
 
 def _draw_all(options: argparse.Namespace, sources: Sources,

@@ -11,6 +11,7 @@ columns.
 
 from __future__ import annotations
 
+import json
 import math
 import sys
 import zlib
@@ -30,6 +31,7 @@ UNFINISHED, MISSING, PENDING = program.UNFINISHED, program.MISSING, program.PEND
 NOT_RUN = (*PENDING, "skipped")  # without a run that could have times or errors
 
 LARGE = ("phases", "host_load", "device_load", "metrics", "load_parts", "placement", "ranks", "shared")
+SHARED = ("params", "schedule", "split", "init", "stop", "evaluate", "scale", "facts", "ranking")
 
 Json = dict[str, Any]
 
@@ -86,8 +88,8 @@ def load_folders(paths: Iterable[str | Path], lines: bool = False) -> tuple[dict
 
 
 def _summaries(paths: Iterable[str | Path], *options: str) -> tuple[list[Json], list[LeftOut]]:
-    """Packed, since there are thousands of cases: the names of columns are shared."""
-    cases, left_out = [], []
+    """Packed, since there are thousands of cases: they share names of columns, texts and the values of SHARED."""
+    cases, left_out, known = [], [], {}
     for line in program.lines("summarize", "--json", *options, *paths):
         if line.pop("type") != "case":
             left_out.append(LeftOut(**line))
@@ -95,7 +97,8 @@ def _summaries(paths: Iterable[str | Path], *options: str) -> tuple[list[Json], 
         if line.get("lines"):
             line |= dict.fromkeys(LARGE) | {"lines": zlib.compress(line["lines"].encode("utf-8", "surrogatepass"), 1)}
         line["trace"] = {sys.intern(name): _packed(column) for name, column in line["trace"].items()}
-        cases.append({sys.intern(name): value for name, value in line.items()})
+        line |= {name: known.setdefault(json.dumps(line[name]), line[name]) for name in SHARED if name in line}
+        cases.append({sys.intern(name): sys.intern(value) if type(value) is str else value for name, value in line.items()})
     return cases, left_out
 
 

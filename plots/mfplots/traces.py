@@ -42,10 +42,10 @@ class Trace:
 
 def split(frame: pd.DataFrame) -> dict[int, Trace]:
     """By case, from the frame of `mfplots.load`."""
-    order = frame["case"].to_numpy().argsort(kind="stable")
-    columns = {name: frame[name].to_numpy()[order] for name in frame}
+    ordered = frame if frame["case"].is_monotonic_increasing else frame.sort_values("case", kind="stable")
+    columns = {name: ordered[name].to_numpy() for name in ordered}
     cases, starts = np.unique(columns["case"], return_index=True)
-    ends = [*starts[1:], len(order)]
+    ends = [*starts[1:], len(ordered)]
     return {int(case): Trace({name: values[start:end] for name, values in columns.items()})
             for case, start, end in zip(cases, starts, ends)}
 
