@@ -152,8 +152,10 @@ std::vector<Hits> rank_lists(Lists& lists, const std::string& path, const Ranked
       return std::tie(a.score, a.place) > std::tie(b.score, b.place);
     });
     const auto held_out = users.held_out[r];
-    for (int rank = 0; rank < std::min<int>(std::ssize(list), kRanks); ++rank) {
-      if (std::binary_search(held_out.begin(), held_out.end(), list[rank].item)) hits[r].set(rank);
+    const std::size_t listed = std::min<std::size_t>(list.size(), kRanks);
+    for (std::size_t i = 0; i < listed; ++i) {
+      const bool is_hit = std::binary_search(held_out.begin(), held_out.end(), list[i].item);
+      if (is_hit) hits[r].set(static_cast<int>(i));
     }
   };
   team.for_chunks(users.count(), 256, [&](std::int64_t begin, std::int64_t end) {
