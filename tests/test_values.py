@@ -111,6 +111,7 @@ def test_ratings_beyond_fp32_are_named_beside_reg(mfbench, tmp_path):
     for end in (als, sgd):
         assert "ratings of about 3.3e+30, beside which fp32" in end["stop_reason"]
         assert "counts" not in end["stop_reason"]
+    assert "; the learning rate was 0.005;" in sgd["stop_reason"]
 
 
 def test_the_same_ratings_within_fp32_train(mfbench, tmp_path):

@@ -21,9 +21,9 @@ constexpr double kWorthHalves = .95;
 constexpr double kRoundWait =
     100e-6;  // for the slowest rank, as measured: once more each round, seconds
 constexpr double kMostForLaps = .02;
-// Steps of an item's writers together that converged on four devices (Netflix look-alike at rate
-// .04), and how many times the writers of one device a ring may have below that.
-constexpr double kShortSteps = .31;
+// A bound on the steps of an item's writers together, with a margin below those that diverge
+// (NOTES.md), and how many times the writers of one device a ring may have within it.
+constexpr double kShortSteps = .2;
 constexpr double kMostWriters = 2;
 
 double pass_s(double updates, double row_bytes, double workers) {

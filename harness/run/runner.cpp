@@ -21,6 +21,13 @@
 namespace mf {
 namespace {
 
+std::string rate_and_ranks(const Case& item, double rate) {
+  if (!find_algorithm(item.algorithm).uses_learning_rate) return "";
+  const int ranks = ranks_of(item);
+  return fmt::format("; the learning rate was {:g}{}", rate,
+                     ranks > 1 ? fmt::format(", on {} devices", ranks) : "");
+}
+
 class CaseRun {
  public:
   CaseRun(const CaseTask& task, const RunOptions& options, DataStore& store, Progress& progress)
@@ -181,6 +188,8 @@ class CaseRun {
       stamp(point);
       report_.epochs_done(point);
     }
+    if (decision && decision->status == Status::diverged)
+      decision->reason += rate_and_ranks(item_, rate);
     if (decision && options_.profile && decision->status == Status::completed)
       decision->reason = options_.profile->done();
     if (!decision && interrupt_level() > 0) decision = stopped_after(point.epoch);

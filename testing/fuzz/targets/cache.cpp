@@ -102,7 +102,7 @@ template <class T>
 bool same(View<const T> a, View<const T> b) {
   return a.size() == b.size() &&
          (a.empty() ||
-          std::memcmp(a.data(), b.data(), 4 * static_cast<std::size_t>(a.size())) == 0);
+          std::memcmp(a.data(), b.data(), sizeof(T) * static_cast<std::size_t>(a.size())) == 0);
 }
 
 // A cache that was taken is written and read again.
