@@ -251,7 +251,7 @@ def test_bash_completes_commands_options_and_files(mfbench, tmp_path):
     (tmp_path / "a.json").write_text("{}")
     assert {"run", "data", "describe", "a.json"} <= completed(mfbench, "mfbench ", tmp_path)
     assert completed(mfbench, "mfbench vali", tmp_path) == {"validate"}
-    assert completed(mfbench, "mfbench data f", tmp_path) == {"fetch"}
+    assert completed(mfbench, "mfbench data fe", tmp_path) == {"fetch"}
     assert completed(mfbench, "mfbench run a", tmp_path) == {"a.json"}
     assert {"--out", "--retry", "--profile-warmup"} <= completed(mfbench, "mfbench run a.json --", tmp_path)
     assert completed(mfbench, "mfbench data import --tr", tmp_path) == {"--train"}

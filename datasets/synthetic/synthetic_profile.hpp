@@ -70,8 +70,9 @@ struct Profile {
 const std::vector<Profile>& profiles();
 // Reads profiles.json; throws Error(usage) with the JSON path.
 std::vector<Profile> parse_profiles(const std::string& text, const std::string& name);
-// By its name, or the profile in a file of one's own (fit.py), whose path ends in .json and which is
-// read once. Throws Error: for an unknown name with the nearest, for a bad file with the JSON path.
+// By its name, or the profile in a file of one's own (fit.py), whose path ends in .json and which
+// is read once. Throws Error: for an unknown name with the nearest, for a bad file with the JSON
+// path.
 const Profile& find_profile(const std::string& like);
 bool is_profile_file(const std::string& like);
 
