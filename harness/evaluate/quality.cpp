@@ -81,22 +81,27 @@ void QualityEvaluator::choose_rows() {
 
 MetricValues QualityEvaluator::evaluate(const FactorView& model, ThreadTeam& team) {
   MetricValues values;
-  if (objective_ && model.location == Location::host) {
-    values.set(kObjective, objective_->evaluate(model, team));
-  } else if (objective_) {
+  const bool beside = objective_ && model.location == Location::device;
+  if (objective_ && !beside) values.set(kObjective, objective_->evaluate(model, team));
+  if (beside) {
     if (!device_objective_) {
       device_objective_ = std::make_unique<DeviceObjective>(*objective_, stream_);
     }
-    values.set(kObjective, device_objective_->evaluate(model, stream_));
+    device_objective_->begin(model, stream_);
   }
-  if (!ranking_) return values;
+  if (ranking_) evaluate_ranking(model, team, values);
+  if (beside) values.set(kObjective, device_objective_->finish());
+  return values;
+}
+
+void QualityEvaluator::evaluate_ranking(const FactorView& model, ThreadTeam& team,
+                                        MetricValues& values) {
   const RankedItems ranked = rank(model, team);
   const auto means = mean_ranking(ranked.hits, ranked_, false, ranking_->metrics, team);
   for (std::size_t i = 0; i < means.size(); ++i) {
     values.set(ranking_->metrics[i], ranked.finite ? means[i] : kNaN);
   }
   note(ranked, team);
-  return values;
 }
 
 void QualityEvaluator::note(const RankedItems& ranked, ThreadTeam& team) {

@@ -77,6 +77,7 @@ class QualityEvaluator {
   AlignedVector<float> item_rows(const FactorView& model) const;
   bool needs_host_items() const { return !folded_.empty() || !loss_.implicit; }
   void choose_rows();
+  void evaluate_ranking(const FactorView& model, ThreadTeam& team, MetricValues& values);
   void note(const RankedItems& ranked, ThreadTeam& team);
 
   const Split* split_;

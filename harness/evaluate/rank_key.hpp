@@ -67,8 +67,13 @@ MF_HD std::uint32_t score_order(float score) {
 }
 
 // The score that has it; 0 for -0.
-inline float score_of_order(std::uint32_t order) {
-  return std::bit_cast<float>(order ^ ((order >> 31) != 0 ? 0x80000000U : 0xffffffffU));
+MF_HD float score_of_order(std::uint32_t order) {
+  const std::uint32_t bits = order ^ ((order >> 31) != 0 ? 0x80000000U : 0xffffffffU);
+#ifdef __CUDA_ARCH__
+  return __uint_as_float(bits);
+#else
+  return std::bit_cast<float>(bits);
+#endif
 }
 
 // The first key of a score: of all its items, none is below.

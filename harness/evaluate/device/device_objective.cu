@@ -2,6 +2,7 @@
 
 #include "algorithms/core/cuda/launch.hpp"
 #include "algorithms/core/cuda/memory.hpp"
+#include "algorithms/core/cuda/stream.hpp"
 #include "harness/evaluate/device/cublas.hpp"
 #include "harness/evaluate/device/device_quality.hpp"
 #include "harness/evaluate/device/loss_kernels.cuh"
@@ -69,6 +70,8 @@ __global__ void __launch_bounds__(kRowThreads)
 
 struct DeviceObjective::Impl {
   CublasHandle cublas;
+  cuda::Stream beside;
+  cuda::Event ready;  // the model
   double alpha = 0;
   std::int32_t n_users = 0;
   std::int32_t n_items = 0;
@@ -80,6 +83,7 @@ struct DeviceObjective::Impl {
   DeviceBuffer<LossSums> partial;  // of the pairs, of P, of Q
   PinnedBuffer<LossSums> partial_host;
   DeviceBuffer<double> block, gram;
+  std::int32_t factors = 0;
 
   void add_pairs(const FactorView& model, cudaStream_t stream) {
     if (nnz == 0) return;
@@ -142,11 +146,15 @@ DeviceObjective::DeviceObjective(const ImplicitObjective& objective, DeviceStrea
 }
 DeviceObjective::~DeviceObjective() = default;
 
-double DeviceObjective::evaluate(const FactorView& model, DeviceStream stream) {
+void DeviceObjective::begin(const FactorView& model, DeviceStream after) {
   if (model.n_users != impl_->n_users || model.n_items != impl_->n_items) {
     fail(ErrorKind::data, "a model of {} users and {} items, expected the {} and {} of training",
          model.n_users, model.n_items, impl_->n_users, impl_->n_items);
   }
+  const cudaStream_t stream = impl_->beside.get();
+  impl_->ready.record(after);
+  MF_CUDA(cudaStreamWaitEvent(stream, impl_->ready.get(), 0));
+  impl_->factors = model.factors;
   const std::int64_t f = model.factors;
   if (std::ssize(impl_->gram) != 2 * f * f) {
     impl_->gram = cuda::zeros<double>(2 * f * f, stream);
@@ -161,9 +169,14 @@ double DeviceObjective::evaluate(const FactorView& model, DeviceStream stream) {
                             of_rows + kRowBlocks, stream);
   impl_->add_gram(model.p, model.p_stride, model.factors, model.n_users, gram, stream);
   impl_->add_gram(model.q, model.q_stride, model.factors, model.n_items, gram + f * f, stream);
+}
 
+double DeviceObjective::finish() {
+  const cudaStream_t stream = impl_->beside.get();
+  const std::int64_t f = impl_->factors;
+  const double* gram = impl_->gram.data();
   cuda::download(impl_->partial_host.view(), impl_->partial.data(), stream);
-  double total = impl_->product(gram, gram + f * f, model.factors, stream);
+  double total = impl_->product(gram, gram + f * f, impl_->factors, stream);
   double sum = 0;
   for (const LossSums& one : impl_->partial_host.view()) sum += one.square;
   total += sum;

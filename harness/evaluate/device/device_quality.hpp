@@ -29,7 +29,10 @@ class DeviceObjective {
   DeviceObjective(const DeviceObjective&) = delete;
   DeviceObjective& operator=(const DeviceObjective&) = delete;
 
-  double evaluate(const FactorView& model, DeviceStream stream);  // waits for the stream
+  // Queues the work beside the stream, after its work so far; the model stays until finish() has
+  // waited for the sum.
+  void begin(const FactorView& model, DeviceStream stream);
+  double finish();
 
  private:
   struct Impl;

@@ -8,7 +8,8 @@ DeviceObjective::DeviceObjective(const ImplicitObjective&, DeviceStream) {
   refuse_device_evaluation();
 }
 DeviceObjective::~DeviceObjective() = default;
-double DeviceObjective::evaluate(const FactorView&, DeviceStream) { refuse_device_evaluation(); }
+void DeviceObjective::begin(const FactorView&, DeviceStream) { refuse_device_evaluation(); }
+double DeviceObjective::finish() { refuse_device_evaluation(); }
 
 struct DeviceRanking::Impl {};
 DeviceRanking::DeviceRanking(const RankedUsers&, View<const std::int32_t>, View<const float>,

@@ -77,7 +77,8 @@ struct DeviceRanking::Impl {
   DeviceBuffer<std::int32_t> left;  // users, the last element their number
   std::int64_t exact = 0;
   DeviceBuffer<ItemFacts> facts;
-  DeviceBuffer<float> tile, folded, items, scores, bounds;
+  DeviceBuffer<float> tile, folded, items, scores, norms;
+  DeviceBuffer<ScoreError> errors;
   DeviceBuffer<__half> half_items, half_users;
 
   SelectArgs select_args(std::int32_t n_items, bool with_top) {
@@ -160,23 +161,26 @@ struct DeviceRanking::Impl {
     reserve(scores, (at_once * n + 1) / 2);
     reserve(half_items, std::int64_t{n} * width);
     reserve(half_users, at_once * width);
-    reserve(bounds, at_once);
+    reserve(norms, n);
+    reserve(errors, at_once);
     MF_CUDA(cudaMemsetAsync(facts.data(), 0, sizeof(ItemFacts), stream));
     MF_CUDA(cudaMemsetAsync(left.data() + count, 0, sizeof(std::int32_t), stream));
     constexpr int kWarps = kNarrowThreads / 32;
     for (__half* to : {static_cast<__half*>(nullptr), half_items.data()}) {
       narrow_items<<<cuda::blocks_for(n, kWarps, 1024), kNarrowThreads, 0, stream>>>(
-          args.items, args.n_items, n, width, to, facts.data());
+          args.items, args.n_items, n, width, to, norms.data(), facts.data());
       MF_CUDA_LAUNCHED("narrow_items");
     }
     args.scores = scores.data();
-    args.bounds = bounds.data();
+    args.errors = errors.data();
+    args.norms = norms.data();
+    args.facts = facts.data();
     args.left = left.data();
     args.left_count = left.data() + count;
     for (std::int64_t first = 0; first < count; first += at_once) {
       const std::int64_t now = std::min(at_once, count - first);
       narrow_users<<<cuda::blocks_for(now, kWarps), kNarrowThreads, 0, stream>>>(
-          args.users, first, now, width, facts.data(), half_users.data(), bounds.data(),
+          args.users, first, now, width, facts.data(), half_users.data(), errors.data(),
           not_finite.data());
       MF_CUDA_LAUNCHED("narrow_users");
       multiply(half_items.data(), width, half_users.data(), CUDA_R_16F, n, width, now, n, stream);

@@ -11,10 +11,12 @@
 // fp32 (select_top): keys in place of scores, so that equal scores are no more candidates than
 // others. If they do not fit, the kRanks-th greatest of all is the bound.
 //
-// fp16 (select_candidates): an item of the first kRanks is not below the bound by more than twice
-// the error. Only held-out candidates are ranked; if the error leaves open which of two is above,
-// both are scored again in fp32. A user whose candidates do not fit, or whose scores may overflow,
-// is left to select_top. If all scores are 0, the upper halves of the items' places stand for them.
+// fp16 (select_candidates): among the items that reach the groups' bound, the kRanks-th greatest of
+// the scores less their errors is one that kRanks scores in fp32 reach. Items whose score and error
+// together are not below it are the candidates, about 103. Only held-out candidates are ranked; if
+// the errors leave open which of two is above, both are scored again in fp32. A user whose
+// candidates do not fit, or whose scores may overflow, is left to select_top. If all scores are 0,
+// the upper halves of the items' places stand for them.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +52,9 @@ struct SelectArgs {
   std::int32_t* top = nullptr;  // kRanks for each, or null
   int* not_finite = nullptr;    // set to 1 if a score is not finite
   // Of fp16:
-  const float* bounds = nullptr;  // of each row: narrow_users
+  const ScoreError* errors = nullptr;  // of each row: narrow_users
+  const float* norms = nullptr;        // of items
+  const ItemFacts* facts = nullptr;
   RowSource users, items;
   std::int32_t* left = nullptr;  // the users that are left to select_top
   int* left_count = nullptr;
@@ -60,10 +64,11 @@ struct Candidates {
   std::int32_t items[kCandidates];
   std::uint32_t orders[kCandidates];  // of scores in fp32; 0: not asked for, 1: not yet known
   float scores[kCandidates];          // in fp16
+  float errors[kCandidates];          // how far the scores in fp32 may be from them
   bool held_out[kCandidates];
   int counts[64];  // kth_greatest
   int count, first_count;
-  std::uint32_t best, words[4];
+  std::uint32_t best, words[4];  // best: score_order() of one that the best score reaches
 };
 
 __device__ inline bool is_held_out(const SelectArgs& args, std::int64_t user, std::int32_t item) {
@@ -83,10 +88,12 @@ __device__ inline bool is_held_out(const SelectArgs& args, std::int64_t user, st
 
 // ---- rows ----
 
-// A vector of scores as four words of keys, which are 0 for a score that is left out.
+// A vector of scores is four words, each of one number or two. Numbers are searched by their order,
+// a whole number that rises with them.
+
 struct FloatRow {
-  using Key = RankKey;
-  using Word = RankKey;  // a key
+  using Order = RankKey;
+  using Word = RankKey;  // a key; 0 for a score that is left out
   using Score = std::uint32_t;
   static constexpr int kBits = 64, kInWord = 1;
   static constexpr std::uint32_t kMasked = kMaskedBits;
@@ -101,45 +108,56 @@ struct FloatRow {
     if (!finite && bits != kMasked) *not_finite = 1;
     return finite ? rank_key(score_order(__uint_as_float(bits)), item, tie) : kNoKey;
   }
+  __device__ static Word none() { return kNoKey; }
   __device__ static Word greater(Word a, Word b) { return max(a, b); }
-  __device__ static Key key(Word word, int) { return word; }
+  // All bits of each number that is not below `least`.
+  __device__ static std::uint32_t reach(Word word, Order least) {
+    return word >= least ? 0xffffffffU : 0;
+  }
+  __device__ static RankKey number(Word word, int) { return word; }
+  __device__ static Order least(Order order) { return order; }
 };
 
-// Keys of fp16 are its bits so that they rise with the number, -0 below 0.
 __device__ inline float half_of_order(std::uint32_t order) {
   const std::uint32_t bits = order ^ ((order & 0x8000U) != 0 ? 0x8000U : 0xffffU);
   return __half2float(__ushort_as_half(static_cast<unsigned short>(bits)));
 }
 
 struct HalfRow {
-  using Key = std::uint32_t;
-  using Word = std::uint32_t;  // two keys
+  using Order = std::uint32_t;
+  using Word = __half2;
   using Score = std::uint16_t;
   static constexpr int kBits = 16, kInWord = 2;
   static constexpr std::uint32_t kMasked = kMaskedHalf * 0x10001U;
-  static constexpr Key kLeast = 0x400;  // of a score that is not left out
+  static constexpr Order kLeast = 0x400;  // of a score that is not left out
 
   uint4* vectors;
   int count;
   TieKey tie;
   bool zeros;
 
-  __device__ static Word orders(std::uint32_t bits) {
-    return bits ^ ((bits >> 15 & 0x10001U) * 0xffffU | 0x80008000U);
+  __device__ static Word as_word(std::uint32_t bits) {
+    return __halves2half2(__ushort_as_half(static_cast<unsigned short>(bits)),
+                          __ushort_as_half(static_cast<unsigned short>(bits >> 16)));
   }
   __device__ Word word(std::uint32_t bits, int item) const {
-    Word word = orders(bits);
     if (zeros) {
       for (int i = 0; i < 2; ++i) {
-        if (key(word, i) < kLeast) continue;
-        const Key place = max(tie_place(item + i, tie) >> 16, kLeast);
-        word = (word & 0xffff0000U >> 16 * i) | place << 16 * i;
+        if ((bits >> 16 * i & 0xffffU) == kMaskedHalf) continue;
+        // Below infinity.
+        const std::uint32_t place = min(tie_place(item + i, tie) >> 17, 0x7bffU);
+        bits = (bits & 0xffff0000U >> 16 * i) | place << 16 * i;
       }
     }
-    return word;
+    return as_word(bits);
   }
-  __device__ static Word greater(Word a, Word b) { return __vmaxu2(a, b); }
-  __device__ static Key key(Word word, int i) { return word >> 16 * i & 0xffffU; }
+  __device__ static Word none() { return as_word(kMasked); }
+  __device__ static Word greater(Word a, Word b) { return __hmax2(a, b); }
+  __device__ static std::uint32_t reach(Word word, Word least) { return __hge2_mask(word, least); }
+  __device__ static float number(Word word, int i) {
+    return __half2float(i == 0 ? __low2half(word) : __high2half(word));
+  }
+  __device__ static Word least(Order order) { return __float2half2_rn(half_of_order(order)); }
 };
 
 // Writes over what is not ranked: scores that are left out, and the end of the row. Sets
@@ -189,13 +207,13 @@ __device__ void for_words(const Row& row, int first, int end, See&& see) {
   }
 }
 
-// The kRanks-th greatest of the block's numbers, of which count(x) are not below x; 0 if there are
-// fewer. `counts` are zeros, one a bit.
-template <class Key, class Count>
-__device__ Key kth_greatest(int bits, int* counts, Count&& count) {
-  Key found = 0;
+// The order of the kRanks-th greatest of the block's numbers, of which count(x) are not below x; 0
+// if there are fewer. `counts` are zeros, one a bit.
+template <class Order, class Count>
+__device__ Order kth_greatest(int bits, int* counts, Count&& count) {
+  Order found = 0;
   for (int bit = bits - 1; bit >= 0; --bit) {
-    const Key tried = found | Key{1} << bit;
+    const Order tried = found | Order{1} << bit;
     const int mine = warp_total(count(tried));
     if (threadIdx.x % 32 == 0 && mine > 0) atomicAdd(counts + bit, mine);
     __syncthreads();
@@ -207,41 +225,43 @@ __device__ Key kth_greatest(int bits, int* counts, Count&& count) {
 template <class Row>
 class Passes {
  public:
-  using Key = typename Row::Key;
+  using Order = typename Row::Order;
   using Word = typename Row::Word;
 
-  // A first pass, by which spans are known. Returns the groups' kRanks-th greatest key.
-  __device__ Key bound_of_groups(const Row& row, int* counts) {
-    Word groups[4] = {};
+  // A first pass, by which spans are known. Returns the order of the groups' kRanks-th greatest.
+  __device__ Order bound_of_groups(const Row& row, int* counts) {
+    Word groups[4] = {Row::none(), Row::none(), Row::none(), Row::none()};
     own_ = (row.count + kSelectThreads - 1) / kSelectThreads;
     span_ = (own_ + kSpans * kLoads - 1) / (kSpans * kLoads) * kLoads;
     for (int s = 0; s * span_ < own_; ++s) {
-      Word most = 0;
+      Word most = Row::none();
       for_words(row, s * span_, min(own_, (s + 1) * span_), [&](int, int w, Word word) {
         groups[w] = Row::greater(groups[w], word);
         most = Row::greater(most, word);
       });
       most_[s] = most;
     }
-    return kth_greatest<Key>(Row::kBits, counts, [&](Key least) {
+    return kth_greatest<Order>(Row::kBits, counts, [&](Order order) {
+      const auto least = Row::least(order);
       int found = 0;
 #pragma unroll
-      for (int i = 0; i < 4 * Row::kInWord; ++i) {
-        found += Row::key(groups[i / Row::kInWord], i % Row::kInWord) >= least ? 1 : 0;
-      }
-      return found;
+      for (int w = 0; w < 4; ++w) found += __popc(Row::reach(groups[w], least));
+      return found * Row::kInWord / 32;
     });
   }
 
-  // take(item, key) for the thread's keys that are not below `least`.
+  // take(item, number) for the thread's numbers that are not below `order`.
   template <class Take>
-  __device__ void collect(const Row& row, Key least, Take&& take) const {
+  __device__ void collect(const Row& row, Order order, Take&& take) const {
+    const auto least = Row::least(order);
     for (int s = 0; s * span_ < own_; ++s) {
-      if (max(Row::key(most_[s], 0), Row::key(most_[s], Row::kInWord - 1)) < least) continue;
+      if (Row::reach(most_[s], least) == 0) continue;
       for_words(row, s * span_, min(own_, (s + 1) * span_), [&](int item, int, Word word) {
+        const std::uint32_t reach = Row::reach(word, least);
+        if (reach == 0) return;
 #pragma unroll
         for (int i = 0; i < Row::kInWord; ++i) {
-          if (Row::key(word, i) >= least) take(item + i, Row::key(word, i));
+          if ((reach >> 16 * i & 1) != 0) take(item + i, Row::number(word, i));
         }
       });
     }
@@ -254,37 +274,53 @@ class Passes {
 
 // ---- candidates in fp16 ----
 
-// How far a score in fp32 may be from its fp16 number.
-__device__ inline float error_of(float score, float bound) {
-  return bound + 0.00049F * fabsf(score) + 0x1p-24F;  // above half of the last digit
+// How far a score in fp32 may be from its fp16 number: half of the last digit and a bit more.
+__device__ inline float error_of(float score, float norm, const ScoreError& error) {
+  return error.slope * norm + error.base + 0.00049F * fabsf(score) + 0x1p-24F;
 }
 
-__device__ inline std::uint32_t least_candidate(std::uint32_t bound_order, float bound) {
-  if (bound_order < HalfRow::kLeast) return HalfRow::kLeast;
-  const float reached = half_of_order(bound_order);
-  const __half least = __float2half_rd(reached - error_of(reached, 2 * bound));
-  const std::uint32_t bits = __half_as_ushort(least);
-  // 0 is not above -0.
-  return max(HalfRow::key(HalfRow::orders(bits == 0 ? 0x8000U : bits), 0), HalfRow::kLeast);
+// The order of the greatest fp16 number that is not above x.
+__device__ inline std::uint32_t order_below(float x) {
+  const std::uint32_t bits = __half_as_ushort(__float2half_rd(x));
+  return max(bits ^ ((bits & 0x8000U) != 0 ? 0xffffU : 0x8000U), HalfRow::kLeast);
+}
+
+__device__ inline void take_candidate(Candidates& found, int item, float score, float error) {
+  const int to = atomicAdd(&found.count, 1);
+  if (to >= kCandidates) return;
+  found.items[to] = item;
+  found.orders[to] = 0;
+  found.scores[to] = score;
+  found.errors[to] = error;
+}
+
+// A score that kRanks of those found reach in fp32.
+__device__ inline std::uint32_t reached_in_fp32(Candidates& found) {
+  return kth_greatest<std::uint32_t>(16, found.counts + 16, [&](std::uint32_t least) {
+    int count = 0;
+    for (int c = static_cast<int>(threadIdx.x); c < found.count; c += kSelectThreads) {
+      count += order_below(found.scores[c] - found.errors[c]) >= least ? 1 : 0;
+    }
+    return count;
+  });
 }
 
 // Asks for the scores in fp32 of held-out candidates and others that are too near to them; of all
 // if all of the first kRanks may have one score. Returns whether it is all.
-__device__ inline bool ask_for_near(float bound, Candidates& found) {
-  const float best = half_of_order(found.best);
-  const float least = best - error_of(best, bound);
+__device__ inline bool ask_for_near(Candidates& found) {
+  const float least = score_of_order(found.best);
   int first = 0;
   for (int c = static_cast<int>(threadIdx.x); c < found.count; c += kSelectThreads) {
-    first += found.scores[c] + error_of(found.scores[c], bound) >= least ? 1 : 0;
+    first += found.scores[c] + found.errors[c] >= least ? 1 : 0;
   }
   if (first > 0) atomicAdd(&found.first_count, first);
   for (int h = static_cast<int>(threadIdx.x) / 32; h < found.count; h += kSelectThreads / 32) {
     if (!found.held_out[h]) continue;
     const float score = found.scores[h];
-    const float error = error_of(score, bound);
+    const float error = found.errors[h];
     for (int c = static_cast<int>(threadIdx.x) % 32; c < found.count; c += 32) {
-      const float other = found.scores[c];
-      if (c == h || fabsf(other - score) > 1.001F * (error + error_of(other, bound))) continue;
+      const float apart = fabsf(found.scores[c] - score);
+      if (c == h || apart > 1.001F * (error + found.errors[c])) continue;
       atomicOr(found.orders + c, 1U);
       atomicOr(found.orders + h, 1U);
     }
@@ -396,40 +432,56 @@ __global__ void __launch_bounds__(kSelectThreads)
   write_ranks(args, user, tie, true, found);
 }
 
+// In place of the items found: all that may be among the first kRanks.
+__device__ inline void collect_near(const SelectArgs& args, const HalfRow& row,
+                                    const Passes<HalfRow>& passes, const ScoreError& error,
+                                    Candidates& found) {
+  const std::uint32_t order = reached_in_fp32(found);
+  const bool enough = order >= HalfRow::kLeast;
+  const float reached = enough ? half_of_order(order) : -INFINITY;
+  start(found);
+  // Below it, no item reaches that, however long its row.
+  const float longest = __uint_as_float(args.facts->norm);
+  const float lowest = reached - error_of(0, longest, error);
+  const std::uint32_t least =
+      enough ? order_below(lowest - 0.0005F * fabsf(lowest)) : HalfRow::kLeast;
+  std::uint32_t best = 0;
+  passes.collect(row, least, [&](int item, float score) {
+    const float own = error_of(score, args.norms[item], error);
+    if (score + own < reached) return;
+    best = max(best, score_order(score - own));
+    take_candidate(found, item, score, own);
+  });
+  if (best > 0) atomicMax(&found.best, best);
+  __syncthreads();
+}
+
 __global__ void __launch_bounds__(kSelectThreads)
     select_candidates(const __grid_constant__ SelectArgs args) {
   __shared__ Candidates found;
   const std::int64_t user = args.first_user + blockIdx.x;
   const TieKey tie = args.tie_keys[user];
-  const bool zeros = args.bounds[blockIdx.x] == kAllZero;
-  const float bound = zeros ? 0 : args.bounds[blockIdx.x];
+  const ScoreError error = args.errors[blockIdx.x];
+  const bool zeros = error.base == kAllZero;
   auto* scores = static_cast<std::uint16_t*>(args.scores) + std::int64_t{blockIdx.x} * args.stride;
   const HalfRow row{reinterpret_cast<uint4*>(scores), args.stride / 8, tie, zeros};
   start(found);
-  if (bound < INFINITY) {
+  if (error.base < INFINITY) {
     mask(args, user, row);
     Passes<HalfRow> passes;
-    const std::uint32_t reached = passes.bound_of_groups(row, found.counts);
-    const std::uint32_t least =
-        zeros ? max(reached, HalfRow::kLeast) : least_candidate(reached, bound);
-    std::uint32_t best = 0;
-    passes.collect(row, least, [&](int item, std::uint32_t order) {
-      const int to = atomicAdd(&found.count, 1);
-      best = max(best, order);
-      if (to >= kCandidates) return;
-      found.items[to] = item;
-      found.orders[to] = 0;
-      found.scores[to] = half_of_order(order);
+    const std::uint32_t least = max(passes.bound_of_groups(row, found.counts), HalfRow::kLeast);
+    passes.collect(row, least, [&](int item, float score) {
+      take_candidate(found, item, score, zeros ? 0 : error_of(score, args.norms[item], error));
     });
-    if (best > 0) atomicMax(&found.best, best);
     __syncthreads();
+    if (!zeros && found.count <= kCandidates) collect_near(args, row, passes, error, found);
   }
-  if (bound == INFINITY || found.count > kCandidates) {
+  if (error.base == INFINITY || found.count > kCandidates) {
     if (threadIdx.x == 0) args.left[atomicAdd(args.left_count, 1)] = static_cast<int>(user);
     return;
   }
   find_held_out(args, user, found);
-  const bool all = ask_for_near(bound, found) || zeros || args.top != nullptr;
+  const bool all = ask_for_near(found) || zeros || args.top != nullptr;
   score_again(args, user, all, found);
   write_ranks(args, user, tie, all, found);
 }

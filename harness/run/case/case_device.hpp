@@ -31,6 +31,7 @@ class CaseDevice {
   // device itself, the memory for an upload and the first calls of the case. Errors are those of
   // why_not_opened() and warm_up().
   void open_beside(const Case& item, std::function<void()> first);
+  bool is_starting() const { return beside_.joinable(); }
   // Until that thread has ended, on the clock of the start.
   void await();
 

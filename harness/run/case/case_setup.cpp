@@ -32,6 +32,10 @@ void CaseSetup::load() {
 
 std::optional<Refusal> CaseSetup::open_or_refuse(CaseMeasures& measures) {
   if (const auto why = evaluation_.why_not()) fail(ErrorKind::data, "{}", *why);
+  if (device_.is_starting()) {
+    const PhaseScope range(&ranges_, kPrepareRange);
+    pack();
+  }
   const PhaseScope range(&ranges_, kStartRange);
   if (!is_built(item_.algorithm)) return Refusal{Status::skipped, *why_no_implementation(item_)};
   std::optional<Refusal> refusal;
@@ -86,6 +90,11 @@ double CaseSetup::make_room(const CaseSizes& sizes, CaseMeasures& measures) {
   return free;
 }
 
+void CaseSetup::pack() {
+  if (uploads_ratings(item_))
+    store_.pack(data_, hardware_threads() / ranks_.on_these_cpus(), &ranges_);
+}
+
 void CaseSetup::prepare(const std::function<bool()>& stop_requested, HostWatch& watch,
                         CaseMeasures& measures) {
   PreparedCase::Lent lent{device_.get(), &ranges_, stop_requested};
@@ -102,8 +111,7 @@ void CaseSetup::prepare(const std::function<bool()>& stop_requested, HostWatch& 
   {
     const PhaseScope range(&ranges_, kPrepareRange);
     ranks_.prepare([&] {
-      if (uploads_ratings(item_))
-        store_.pack(data_, hardware_threads() / lent.ranks_on_these_cpus, &ranges_);
+      pack();
       prepared_ =
           std::make_unique<PreparedCase>(item_, data_.split->train, *data_.facts, std::move(lent));
     });

@@ -56,6 +56,7 @@ class CaseSetup {
   std::optional<Refusal> open(CaseMeasures& measures);
   CaseSizes case_sizes() const;
   double make_room(const CaseSizes& sizes, CaseMeasures& measures);
+  void pack();  // for a device, if the case uploads ratings
   ForeignLoan foreign_loan(CaseMeasures& measures);
 
   const CaseTask& task_;
