@@ -3,6 +3,7 @@
 
 #include "algorithms/core/cuda/launch.hpp"
 #include "algorithms/core/cuda/memory.hpp"
+#include "algorithms/core/cuda/stream.hpp"
 #include "harness/evaluate/device/cublas.hpp"
 #include "harness/evaluate/device/device_quality.hpp"
 #include "harness/evaluate/device/top_items.cuh"
@@ -61,6 +62,17 @@ T round_up(T x, T to) {
 
 }  // namespace
 
+// Tiles of scores in fp16 are worked on in turn by several streams, so that a product runs beside
+// the selection from another, and all of them stay in the second-level cache.
+constexpr int kLanes = 2;
+constexpr std::int64_t kLaneBytes = std::int64_t{24} << 20;
+struct Lane {
+  cuda::Stream stream;
+  cuda::Event done;
+  DeviceBuffer<__half> scores, users;
+  DeviceBuffer<ScoreError> errors;
+};
+
 struct DeviceRanking::Impl {
   CublasHandle cublas;
   std::int64_t count = 0;
@@ -78,8 +90,9 @@ struct DeviceRanking::Impl {
   std::int64_t exact = 0;
   DeviceBuffer<ItemFacts> facts;
   DeviceBuffer<float> tile, folded, items, scores, norms;
-  DeviceBuffer<ScoreError> errors;
-  DeviceBuffer<__half> half_items, half_users;
+  DeviceBuffer<__half> half_items;
+  cuda::Event items_ready;
+  Lane lanes[kLanes];
 
   SelectArgs select_args(std::int32_t n_items, bool with_top) {
     SelectArgs args;
@@ -140,16 +153,16 @@ struct DeviceRanking::Impl {
     cuda::copy_to_device(buffer, from, stream);
   }
 
-  // A product of `now` users and n items of `width` numbers, rows `stride` apart, is `scores`, rows
-  // n numbers apart. Column i of cuBLAS's matrices is row i of ours.
+  // A product of `now` users and n items of `width` numbers, rows `stride` apart; rows of `to` are
+  // `to_stride` numbers apart. Column i of cuBLAS's matrices is row i of ours.
   void multiply(const void* item_rows, std::int64_t stride, const void* user_rows,
-                cudaDataType_t type, std::int32_t n, std::int32_t width, std::int64_t now,
+                cudaDataType_t type, std::int32_t n, std::int32_t width, std::int64_t now, void* to,
                 std::int32_t to_stride, cudaStream_t stream) {
     const float one = 1;
     const float zero = 0;
     MF_CUBLAS(cublasGemmEx(cublas.on(stream), CUBLAS_OP_T, CUBLAS_OP_N, n, static_cast<int>(now),
                            width, &one, item_rows, type, static_cast<int>(stride), user_rows, type,
-                           width, &zero, scores.data(), type, to_stride, CUBLAS_COMPUTE_32F,
+                           width, &zero, to, type, to_stride, CUBLAS_COMPUTE_32F,
                            CUBLAS_GEMM_DEFAULT));
   }
 
@@ -157,12 +170,10 @@ struct DeviceRanking::Impl {
   std::int64_t rank_narrow(SelectArgs args, cudaStream_t stream) {
     const std::int32_t n = args.stride;
     const std::int32_t width = round_up(args.users.width(), 8);
-    const std::int64_t at_once = users_of_tile(count, std::int64_t{4} * n);  // half of kScoreBytes
-    reserve(scores, (at_once * n + 1) / 2);
+    const std::int64_t at_once =
+        std::min(count, round_up<std::int64_t>(kLaneBytes / (2 * n) + 1, 128));
     reserve(half_items, std::int64_t{n} * width);
-    reserve(half_users, at_once * width);
     reserve(norms, n);
-    reserve(errors, at_once);
     MF_CUDA(cudaMemsetAsync(facts.data(), 0, sizeof(ItemFacts), stream));
     MF_CUDA(cudaMemsetAsync(left.data() + count, 0, sizeof(std::int32_t), stream));
     constexpr int kWarps = kNarrowThreads / 32;
@@ -171,22 +182,35 @@ struct DeviceRanking::Impl {
           args.items, args.n_items, n, width, to, norms.data(), facts.data());
       MF_CUDA_LAUNCHED("narrow_items");
     }
-    args.scores = scores.data();
-    args.errors = errors.data();
+    items_ready.record(stream);
     args.norms = norms.data();
     args.facts = facts.data();
     args.left = left.data();
     args.left_count = left.data() + count;
+    for (Lane& lane : lanes) {
+      reserve(lane.scores, at_once * n);
+      reserve(lane.users, at_once * width);
+      reserve(lane.errors, at_once);
+      MF_CUDA(cudaStreamWaitEvent(lane.stream.get(), items_ready.get(), 0));
+    }
     for (std::int64_t first = 0; first < count; first += at_once) {
+      Lane& lane = lanes[first / at_once % kLanes];
       const std::int64_t now = std::min(at_once, count - first);
-      narrow_users<<<cuda::blocks_for(now, kWarps), kNarrowThreads, 0, stream>>>(
-          args.users, first, now, width, facts.data(), half_users.data(), errors.data(),
+      narrow_users<<<cuda::blocks_for(now, kWarps), kNarrowThreads, 0, lane.stream.get()>>>(
+          args.users, first, now, width, facts.data(), lane.users.data(), lane.errors.data(),
           not_finite.data());
       MF_CUDA_LAUNCHED("narrow_users");
-      multiply(half_items.data(), width, half_users.data(), CUDA_R_16F, n, width, now, n, stream);
+      multiply(half_items.data(), width, lane.users.data(), CUDA_R_16F, n, width, now,
+               lane.scores.data(), n, lane.stream.get());
+      args.scores = lane.scores.data();
+      args.errors = lane.errors.data();
       args.first_user = first;
-      select_candidates<<<static_cast<unsigned>(now), kSelectThreads, 0, stream>>>(args);
+      select_candidates<<<static_cast<unsigned>(now), kSelectThreads, 0, lane.stream.get()>>>(args);
       MF_CUDA_LAUNCHED("select_candidates");
+    }
+    for (Lane& lane : lanes) {
+      lane.done.record(lane.stream.get());
+      MF_CUDA(cudaStreamWaitEvent(stream, lane.done.get(), 0));
     }
     std::int32_t found = 0;
     cuda::download(View<std::int32_t>(&found, 1), left.data() + count, stream);
@@ -206,7 +230,7 @@ struct DeviceRanking::Impl {
                     stream>>>(args.users, picked, now, tile.data());
       MF_CUDA_LAUNCHED("gather_rows");
       multiply(args.items.rows, args.items.stride, tile.data(), CUDA_R_32F, args.n_items, width,
-               now, args.stride, stream);
+               now, scores.data(), args.stride, stream);
       launch_select(args, 0, now, stream, picked);
     }
   }
