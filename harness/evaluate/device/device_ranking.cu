@@ -63,9 +63,9 @@ T round_up(T x, T to) {
 }  // namespace
 
 // Tiles of scores in fp16 are worked on in turn by several streams, so that a product runs beside
-// the selection from another, and all of them stay in the second-level cache.
-constexpr int kLanes = 2;
-constexpr std::int64_t kLaneBytes = std::int64_t{24} << 20;
+// the selection from another.
+constexpr int kLanes = 3;
+constexpr std::int64_t kLaneBytes = std::int64_t{32} << 20;
 struct Lane {
   cuda::Stream stream;
   cuda::Event done;

@@ -11,12 +11,14 @@
 // fp32 (select_top): keys in place of scores, so that equal scores are no more candidates than
 // others. If they do not fit, the kRanks-th greatest of all is the bound.
 //
-// fp16 (select_candidates): among the items that reach the groups' bound, the kRanks-th greatest of
-// the scores less their errors is one that kRanks scores in fp32 reach. Items whose score and error
-// together are not below it are the candidates, about 103. Only held-out candidates are ranked; if
-// the errors leave open which of two is above, both are scored again in fp32. A user whose
-// candidates do not fit, or whose scores may overflow, is left to select_top. If all scores are 0,
-// the upper halves of the items' places stand for them.
+// fp16 (select_candidates): an item of the first kRanks is not below the bound by more than its
+// error and the bound's. Only held-out candidates are ranked; if the errors leave open which of two
+// is above, both are scored again in fp32. If the candidates do not fit, the errors of long rows
+// are not taken for those of others: among the items that reach the bound, the kRanks-th greatest
+// of the scores less their errors is one that kRanks scores in fp32 reach, and items whose score
+// and error together are not below it are the candidates. A user whose candidates still do not fit,
+// or whose scores may overflow, is left to select_top. If all scores are 0, the upper halves of the
+// items' places stand for them.
 #pragma once
 
 #include <cstdint>
@@ -432,28 +434,47 @@ __global__ void __launch_bounds__(kSelectThreads)
   write_ranks(args, user, tie, true, found);
 }
 
-// In place of the items found: all that may be among the first kRanks.
+// Finds the items whose score is not below that of `order` and, with the item's error, not
+// `lowest`.
 __device__ inline void collect_near(const SelectArgs& args, const HalfRow& row,
                                     const Passes<HalfRow>& passes, const ScoreError& error,
-                                    Candidates& found) {
-  const std::uint32_t order = reached_in_fp32(found);
-  const bool enough = order >= HalfRow::kLeast;
-  const float reached = enough ? half_of_order(order) : -INFINITY;
-  start(found);
-  // Below it, no item reaches that, however long its row.
-  const float longest = __uint_as_float(args.facts->norm);
-  const float lowest = reached - error_of(0, longest, error);
-  const std::uint32_t least =
-      enough ? order_below(lowest - 0.0005F * fabsf(lowest)) : HalfRow::kLeast;
+                                    std::uint32_t order, float lowest, Candidates& found) {
   std::uint32_t best = 0;
-  passes.collect(row, least, [&](int item, float score) {
-    const float own = error_of(score, args.norms[item], error);
-    if (score + own < reached) return;
+  passes.collect(row, order, [&](int item, float score) {
+    const float own = row.zeros ? 0 : error_of(score, args.norms[item], error);
+    if (score + own < lowest) return;
     best = max(best, score_order(score - own));
     take_candidate(found, item, score, own);
   });
   if (best > 0) atomicMax(&found.best, best);
   __syncthreads();
+}
+
+// All that may be among the first kRanks; `reached` is the order of a score that kRanks items
+// reach.
+__device__ inline void find_candidates(const SelectArgs& args, const HalfRow& row,
+                                       const Passes<HalfRow>& passes, const ScoreError& error,
+                                       std::uint32_t reached, Candidates& found) {
+  if (row.zeros || reached < HalfRow::kLeast) {
+    collect_near(args, row, passes, error, max(reached, HalfRow::kLeast), -INFINITY, found);
+    return;
+  }
+  const float longest = __uint_as_float(args.facts->norm);
+  // Of a score that is `error` below x, or less: 0.0005 of it is its own rounding.
+  const auto order_of = [&](float x) {
+    const float low = x - error_of(0, longest, error);
+    return order_below(low - 0.0005F * fabsf(low));
+  };
+  float lowest = half_of_order(reached);
+  lowest -= error_of(lowest, longest, error);
+  collect_near(args, row, passes, error, order_of(lowest), lowest, found);
+  if (found.count <= kCandidates) return;
+  start(found);
+  collect_near(args, row, passes, error, reached, -INFINITY, found);
+  if (found.count > kCandidates) return;
+  lowest = half_of_order(reached_in_fp32(found));
+  start(found);
+  collect_near(args, row, passes, error, order_of(lowest), lowest, found);
 }
 
 __global__ void __launch_bounds__(kSelectThreads)
@@ -469,12 +490,8 @@ __global__ void __launch_bounds__(kSelectThreads)
   if (error.base < INFINITY) {
     mask(args, user, row);
     Passes<HalfRow> passes;
-    const std::uint32_t least = max(passes.bound_of_groups(row, found.counts), HalfRow::kLeast);
-    passes.collect(row, least, [&](int item, float score) {
-      take_candidate(found, item, score, zeros ? 0 : error_of(score, args.norms[item], error));
-    });
-    __syncthreads();
-    if (!zeros && found.count <= kCandidates) collect_near(args, row, passes, error, found);
+    const std::uint32_t reached = passes.bound_of_groups(row, found.counts);
+    find_candidates(args, row, passes, error, reached, found);
   }
   if (error.base == INFINITY || found.count > kCandidates) {
     if (threadIdx.x == 0) args.left[atomicAdd(args.left_count, 1)] = static_cast<int>(user);
