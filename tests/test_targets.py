@@ -147,8 +147,9 @@ def judged():
             for row, folders in zip(FROZEN["sets"], found):
                 if trace and "trial" not in head and is_of(row, head):
                     floors = folders.setdefault(folder, {})
-                    if (name := head["algorithm"]["name"]) in FLOORS[row["metric"]]:
-                        floors.setdefault(name, []).append(headline(trace)[row["metric"]])
+                    name, value = head["algorithm"]["name"], headline(trace)[row["metric"]]
+                    if name in FLOORS[row["metric"]] and value is not None:
+                        floors.setdefault(name, []).append(value)
     return {id(row): folders for row, folders in zip(FROZEN["sets"], found)}
 
 
