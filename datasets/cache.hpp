@@ -51,7 +51,7 @@ Dataset read_cache(const std::string& path, int threads, bool times = false);
 // A cache file over ranks: each reads the rows of its users and checks them. Other ratings
 // are undefined.
 struct CacheSlice {
-  Dataset data;       // parts and times, where there are, are of all ratings
+  Dataset data;       // parts and times, if there are any, are of all ratings
   PartOffsets users;  // rank r has the rows [users[r], users[r + 1])
 };
 

@@ -160,8 +160,8 @@ void note_least(std::atomic<std::int64_t>& least, std::int64_t at) {
   }
 }
 
-// The own entries of a column beside the ratings. `is_wrong` says of one that it cannot be, and
-// `describe` of the first of these what it is.
+// The own entries of a column beside the ratings. `is_wrong` finds an impossible entry, and
+// `describe` completes the message for the first one.
 template <class T, class IsWrong, class Describe>
 void read_column(std::size_t number, const std::string& path, const FixedHeader& header,
                  const Sections& sections, FileCopy& file, const PartOffsets& own,

@@ -469,8 +469,8 @@ std::optional<std::string> fresh_cache(const DatasetRequest& request) {
 
 namespace {
 
-// Builds a damaged cache again, if possible, with the warning of load_dataset. Empty for a process
-// alone, which keeps what it builds.
+// Builds a damaged cache again, if possible, with the warning of load_dataset. Empty for a
+// single process, which keeps the set that it builds.
 std::optional<CacheSlice> read_or_rebuild(const DatasetRequest& request, const std::string& path,
                                           Communicator& ranks, int threads, ReadColumns columns) {
   try {

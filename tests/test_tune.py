@@ -250,7 +250,7 @@ def test_implicit_feedback_is_tuned_by_ranking(mfbench, tmp_path, split):
     (header, *_, footer), = cases_of(tmp_path / "out")
     assert header["tuned"]["score"] == study["score"]
     assert footer["metrics"]["ndcg_100"]["final"] not in scores.values(), "that is the test part"
-    # A trial that begins a run looks for the users to rank itself, and not by what another has found.
+    # A trial that begins a run looks for the users to rank itself, and not through another trial.
     last = min((tmp_path / "out").glob("tune/*/e3-*.jsonl"))
     shared = lines_of(last)[-2]["ndcg_100"]
     last.unlink()

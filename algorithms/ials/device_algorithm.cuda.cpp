@@ -14,7 +14,7 @@
 namespace mf::ials {
 namespace {
 
-// What the two differ in.
+// The differences between the two.
 struct Scheme {
   std::function<std::unique_ptr<HalfSteps>(DevicePairs&, const Model&, Context&)> make_steps;
   std::function<Work(std::int64_t pairs, std::int64_t filled)> work;

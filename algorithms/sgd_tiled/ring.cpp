@@ -21,7 +21,7 @@ constexpr double kWorthHalves = .95;
 constexpr double kRoundWait =
     100e-6;  // for the slowest rank, as measured: once more each round, seconds
 constexpr double kMostForLaps = .02;
-// A bound on the steps of an item's writers together, with a margin below those that diverge
+// A bound on the steps of an item's writers together, with a margin below sums that diverge
 // (NOTES.md), and how many times the writers of one device a ring may have within it.
 constexpr double kShortSteps = .2;
 constexpr double kMostWriters = 2;

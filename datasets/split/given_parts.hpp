@@ -23,7 +23,7 @@ struct JoinedParts {
 
 // One matrix over the users and items of all parts, of which there are at most 256. The policy
 // holds within a part. Throws Error(data) naming the pair, in original ids, that two parts have in
-// common. `name` is for messages. Its peak is that of make_ratings() and a byte a rating.
+// common. `name` is for messages. It takes one byte a rating more than make_ratings().
 JoinedParts join_parts(std::vector<GivenPart> parts, DuplicatePolicy policy, int threads,
                        const std::string& name, DuplicateReport* report = nullptr);
 

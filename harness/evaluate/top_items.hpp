@@ -36,7 +36,7 @@ class TopItems {
   void push(RankKey one);
   void drop_worst();
 
-  View<const std::int32_t> seen_;  // those still to come
+  View<const std::int32_t> seen_;  // the positions to come
   TieKey key_ = 0;
   int count_ = 0;
   // A candidate has no lower score than this, and with this score no lower place.

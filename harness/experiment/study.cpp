@@ -26,8 +26,8 @@ bool watches(const Case& item) {
   return item.stop.plateau_patience > 0 || item.schedule.kind == ScheduleSpec::Kind::plateau;
 }
 
-// Of a trial the search and the rules see no other metric, and a rule acts after `patience` worse
-// evaluations at the earliest. The rest would choose nothing, so the hash is that of all.
+// The search and the rules of a trial see no other metric, and a rule acts after `patience` worse
+// evaluations at the earliest. Other evaluations would choose nothing, so the hash stays as it is.
 void evaluate_only(Case& item, Metric searched) {
   constexpr std::size_t kPrefix = sizeof("validation_") - 1;
   EvaluateSpec& evaluate = item.evaluate;

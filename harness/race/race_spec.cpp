@@ -131,7 +131,7 @@ Json race_spec(const RatingsLook& look, const RaceFrame& frame) {
                {"seeds", {1, 2, 3}},
                {"baseline", racing.front().name}};
   if (look.feedback != Feedback::stars) {
-    // That of the target to come: a study stays the same with it.
+    // The metric of the target to come, with which a study stays the same.
     spec["evaluate"]["metrics"] = Json::array({on_validation(kNdcg100).key()});
     if (look.users > kRankedUsers) spec["evaluate"]["ranking"] = {{"users", kRankedUsers}};
   }

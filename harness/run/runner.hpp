@@ -4,7 +4,7 @@
 //
 // Every second of the wall is on one of seven clocks (start, load, prepare, transfer, train,
 // evaluate, save; harness/results/meaning/ranges.hpp), or in the rest. Clocks overlap only if a
-// process starts its device while it loads.
+// process starts its device while it loads and packs.
 // run_epochs is the only call on the training clock: one epoch at a time on the CPU, on a device
 // groups of short ones.
 #pragma once

@@ -388,7 +388,7 @@ TEST(DeviceRanking, OfGreatAndSmallNumbers) {
   std::fill(model.p.begin(), model.p.end(), 3.0F);
   for (float& x : model.q) x *= 0x1p119F;
   EXPECT_EQ(expect_ranked(model, kSixRows, {}, lists), 5) << "all but zeros";
-  // One item far longer than all others leaves the order of those open.
+  // One item is far longer than all others.
   model = whole_model(6, 3000, 5, 4000);
   for (int k = 0; k < 5; ++k) model.q[k] = 0x1p30F;
   for (int k = 0; k < 30; ++k) model.p[k] = static_cast<float>(k % 3);

@@ -1,8 +1,8 @@
-// Which sums of steps the ring of several devices bears, on one device: its ranks work in turn.
-// They update other users and items at a time, so each row is updated as on several devices.
-// Time: of an epoch of all ranks. Counters: the largest sum of the steps that write an item at once
-// (ring_thin_above), seeds, those whose factors are finite after five epochs, and the mean RMSE of
-// these on every sixteenth training rating.
+// The ring of several devices on one device, to find the sums of steps that it bears. Its ranks
+// work in turn. They update other users and items at a time, so each row is updated as on several
+// devices. The time is an epoch of all ranks. Counters: the largest sum of the steps that write an
+// item at once (ring_thin_above), the seeds, the seeds with finite factors after five epochs
+// (finite), and their mean RMSE on every sixteenth training rating.
 #include <benchmark/benchmark.h>
 #include <fmt/core.h>
 
@@ -39,7 +39,7 @@ struct RingCase {
   int seeds;
 };
 
-// Ratings on host and device; those of the last set are kept.
+// Ratings on host and device. The last set is kept.
 struct Set {
   Ratings all;
   RatingLevel level{0};

@@ -281,7 +281,7 @@ TEST(Ring, TwiceAsManyGroupsWriteAnItemWhereStepsAreShort) {
   // In between so many that their steps together are as long.
   EXPECT_NEAR(above(.03 * 3.8), as_one * 1.32, .01 * as_one);
   EXPECT_NEAR(above(.035 * 3.8) / above(.03 * 3.8), .03 / .035, 1e-3);
-  EXPECT_EQ(above(.04 * 3.8), as_one) << "a rate at which .31 diverged on two devices";
+  EXPECT_EQ(above(.04 * 3.8), as_one) << "the steps of one device are as long";
   EXPECT_EQ(ring_thin_above(20000, {8448, 2000, 4}, kNetflix.nnz, 1e-6), 20000) << "the spec's";
 }
 

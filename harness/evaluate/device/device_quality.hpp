@@ -54,9 +54,9 @@ struct DeviceScores {
   View<const float> items;   // host: n_items x (factors + 1) if users have an extra column
 };
 
-// rank_items on the device: scores in fp16 by cuBLAS on tensor cores (narrow_rows.cuh), of which a
-// block a user takes candidates and scores again in fp32 those whose order is open
-// (top_items.cuh). Users that are left over are ranked by scores in fp32.
+// rank_items on the device. cuBLAS computes scores in fp16 on tensor cores (narrow_rows.cuh). A
+// block for each user selects candidates, and scores them again in fp32 if their order is open
+// (top_items.cuh). Users with too many candidates are ranked by scores in fp32.
 //
 // Floor at 29,858 x 40,981 on an H200: 2.4 GB of scores written once and read once at 4.24 TB/s,
 // 1.15 ms; beside it f = 64, 256, 1,024: 0.16, 0.63, 2.5 TFLOP at 740 TFLOP/s, .2, .8, 3.4 ms. One

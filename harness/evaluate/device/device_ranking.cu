@@ -18,7 +18,7 @@ constexpr int kGatherThreads = 256;
 
 static_assert(sizeof(Hits) == (kRanks + 31) / 32 * sizeof(std::uint32_t));
 
-// Packed rows of those picked.
+// Packed rows of the picked users.
 __global__ void __launch_bounds__(kGatherThreads)
     gather_rows(const __grid_constant__ RowSource users, const std::int32_t* picked,
                 std::int64_t count, float* __restrict__ to) {

@@ -13,12 +13,12 @@
 //
 // fp16 (select_candidates): an item of the first kRanks is not below the bound by more than its
 // error and the bound's. Only held-out candidates are ranked; if the errors leave open which of two
-// is above, both are scored again in fp32. If the candidates do not fit, the errors of long rows
-// are not taken for those of others: among the items that reach the bound, the kRanks-th greatest
-// of the scores less their errors is one that kRanks scores in fp32 reach, and items whose score
-// and error together are not below it are the candidates. A user whose candidates still do not fit,
-// or whose scores may overflow, is left to select_top. If all scores are 0, the upper halves of the
-// items' places stand for them.
+// is above, both are scored again in fp32. The errors are at first the longest row's. If the
+// candidates do not fit, each item has its own: the kRanks-th greatest of the scores less their
+// errors, among the items that reach the bound, is a new bound, which kRanks scores in fp32 reach.
+// Items whose score and error together are not below it are the candidates. A user whose candidates
+// still do not fit, or whose scores may overflow, is left to select_top. If all scores are 0, the
+// upper halves of the items' places stand for them.
 #pragma once
 
 #include <cstdint>
@@ -162,8 +162,8 @@ struct HalfRow {
   __device__ static Word least(Order order) { return __float2half2_rn(half_of_order(order)); }
 };
 
-// Writes over what is not ranked: scores that are left out, and the end of the row. Sets
-// not_finite for those of fp32 among them.
+// Masks the scores that are left out and the end of the row. Sets not_finite for a score of fp32
+// that is masked and not finite.
 template <class Row>
 __device__ void mask(const SelectArgs& args, std::int64_t user, const Row& row) {
   auto* scores = reinterpret_cast<typename Row::Score*>(row.vectors);
@@ -296,7 +296,7 @@ __device__ inline void take_candidate(Candidates& found, int item, float score, 
   found.errors[to] = error;
 }
 
-// A score that kRanks of those found reach in fp32.
+// The order of a score that kRanks of the found items reach in fp32.
 __device__ inline std::uint32_t reached_in_fp32(Candidates& found) {
   return kth_greatest<std::uint32_t>(16, found.counts + 16, [&](std::uint32_t least) {
     int count = 0;
@@ -331,8 +331,8 @@ __device__ inline bool ask_for_near(Candidates& found) {
   return found.first_count >= min(kRanks, found.count);
 }
 
-// Those that are asked for, or all; a warp a candidate. Sums in an order that depends only on the
-// width.
+// Scores the candidates that are asked for, or all, a warp each. The order of a sum depends only on
+// the width.
 __device__ inline void score_again(const SelectArgs& args, std::int64_t user, bool all,
                                    Candidates& found) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -371,8 +371,8 @@ __device__ inline void find_held_out(const SelectArgs& args, std::int64_t user, 
   __syncthreads();
 }
 
-// Ranks are the numbers of candidates above: of those held out or, if all scores in fp32 are known,
-// of all. A warp a candidate.
+// A rank is the number of candidates above: for held-out candidates or, if all scores in fp32 are
+// known, for all. A warp a candidate.
 __device__ inline void write_ranks(const SelectArgs& args, std::int64_t user, TieKey tie, bool all,
                                    Candidates& found) {
   const int t = static_cast<int>(threadIdx.x);
@@ -434,8 +434,8 @@ __global__ void __launch_bounds__(kSelectThreads)
   write_ranks(args, user, tie, true, found);
 }
 
-// Finds the items whose score is not below that of `order` and, with the item's error, not
-// `lowest`.
+// Finds the items whose score is not below the score of `order` and, with the item's error added,
+// not below `lowest`.
 __device__ inline void collect_near(const SelectArgs& args, const HalfRow& row,
                                     const Passes<HalfRow>& passes, const ScoreError& error,
                                     std::uint32_t order, float lowest, Candidates& found) {
@@ -460,7 +460,7 @@ __device__ inline void find_candidates(const SelectArgs& args, const HalfRow& ro
     return;
   }
   const float longest = __uint_as_float(args.facts->norm);
-  // Of a score that is `error` below x, or less: 0.0005 of it is its own rounding.
+  // Scores of a lower order do not reach x, however long their rows; .0005 is for their rounding.
   const auto order_of = [&](float x) {
     const float low = x - error_of(0, longest, error);
     return order_below(low - 0.0005F * fabsf(low));

@@ -28,7 +28,7 @@ class CaseDevice {
   ~CaseDevice() { await(); }
 
   // Starts the device by a thread of its own, beside the work of the caller: `first`, then the
-  // device itself, the memory for an upload and the first calls of the case. Errors are those of
+  // device itself, the memory for an upload and the first calls of the case. Errors come from
   // why_not_opened() and warm_up().
   void open_beside(const Case& item, std::function<void()> first);
   bool is_starting() const { return beside_.joinable(); }

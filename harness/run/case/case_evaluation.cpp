@@ -161,7 +161,7 @@ void CaseEvaluation::evaluate_all(const FactorView& model, TracePoint& point) {
       evaluate_part(model, data_.split->train, MetricPart::train, point);
     }
   }
-  // No rule of a trial looks at what its initial model ranks.
+  // No rule of a trial looks at the ranking of its initial model.
   if (is_trial(item_) && point.epoch == 0) return;
   if (quality_) point.metrics.add(quality_->evaluate(model, *team_));
   if (validation_quality_) point.metrics.add(validation_quality_->evaluate(model, *team_));

@@ -33,8 +33,8 @@ class CaseEvaluation {
   // judged by or watches must have ratings.
   std::optional<std::string> why_not() const;
 
-  // Looks through the histories of all users, or has `of_study` rank for a trial by what an earlier
-  // one found. All outlive this.
+  // Looks through the histories of all users; for a trial, `of_study` keeps them from an earlier
+  // trial. All outlive this.
   void prepare(ThreadTeam& team, DeviceStream stream,
                std::shared_ptr<QualityEvaluator>* of_study = nullptr);
 

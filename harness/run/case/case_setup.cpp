@@ -32,7 +32,8 @@ void CaseSetup::load() {
 
 std::optional<Refusal> CaseSetup::open_or_refuse(CaseMeasures& measures) {
   if (const auto why = evaluation_.why_not()) fail(ErrorKind::data, "{}", *why);
-  if (device_.is_starting()) {
+  const bool fits = !refuse(item_, case_sizes(), nullptr, 0, store_.training_files_bytes());
+  if (device_.is_starting() && fits) {
     const PhaseScope range(&ranges_, kPrepareRange);
     pack();
   }

@@ -69,7 +69,7 @@ std::map<std::string, std::string> read_small_files(const Spec& spec) {
 // since large factors fall out of the caches.
 struct Probe {
   std::optional<double> rate;              // ratings a second
-  std::optional<std::string> why_skipped;  // what its case would end with
+  std::optional<std::string> why_skipped;  // the status that its case would end with
 };
 
 constexpr double kProbeSeconds = 0.1;
@@ -106,7 +106,7 @@ double rate_of(const Case& item) {
 }
 
 // A library may find out only when it starts that it cannot run here. One that is too slow for its
-// timeout, or diverges on the data of the probe, may do neither on those of its case.
+// timeout, or diverges on the data of the probe, may do neither on the data of its case.
 Probe probe(const Case& item) {
   try {
     return {rate_of(item), {}};

@@ -62,10 +62,10 @@ def clocks(view: View, recipe: Recipe) -> Page:
         axes.set_xlim(0, 100)
     drawn = [part for part in ALL if any(stack.n and stack.parts[part] > 0 for stack in stacks)]
     return page.done(_numbers(stacks), small_print(
-        view, names, "Median over seeds of each part, stacked; all: their sum. Start: the device and what is made once a run, "
-        "less what is made during the load. Runs for earlier points: a library may run from the start for each evaluated "
-        "point; these are all runs but the last, which is its training. Rest: what is on no clock. Answer: prepare + "
-        "transfer + train to the end, with what an earlier case had done of them."), [Patch(facecolor=COLOUR_OF[part], label=part) for part in drawn])
+        view, names, "Median over seeds of each part, stacked; all: their sum. Start: the device and all that is made once a run, "
+        "less the part made during the load. Runs for earlier points: a library may run from the start for each evaluated "
+        "point; these are all runs but the last, which is its training. Rest: the time on no clock. Answer: prepare + "
+        "transfer + train to the end, with the parts of them that an earlier case did."), [Patch(facecolor=COLOUR_OF[part], label=part) for part in drawn])
 
 
 def stack_of(panel: Panel, series: Series) -> Stack:
