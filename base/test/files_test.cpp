@@ -75,21 +75,6 @@ TEST(AtomicFile, SaysWhyItCannotBeWritten) {
   EXPECT_FALSE(fs::exists(folder / "a.tmp"));
 }
 
-TEST(Cause, EveryErrnoHasItsOwnAdvice) {
-  EXPECT_HAS(cause_of(ENOSPC), "No space left on device; the disk is full: free some space");
-  EXPECT_HAS(cause_of(EDQUOT), "your share of the disk");
-  EXPECT_HAS(cause_of(EFBIG), "ulimit -f");
-  EXPECT_HAS(cause_of(EROFS), "Read-only file system; choose a folder");
-  EXPECT_HAS(cause_of(EACCES), "Permission denied; look at the owner");
-  EXPECT_HAS(cause_of(EMFILE), "Too many open files; this process may open ");
-  EXPECT_HAS(cause_of(ENFILE), "fs.file-max");
-  EXPECT_HAS(cause_of(ENOTDIR), "one of its folders is a file or a link");
-  EXPECT_EQ(cause_of(ESRCH), "No such process");
-  for (const int error : {EMFILE, ENFILE, EACCES, EROFS, EFBIG, EIO}) {
-    EXPECT_EQ(cause_of(error).find("full"), std::string::npos) << cause_of(error);
-  }
-}
-
 template <class Action>
 std::exception_ptr thrown_by(Action&& action) {
   try {
@@ -335,14 +320,6 @@ TEST(OpenFile, AFolderIsMadeNowhereElseWhileOneIsExchangedForALink) {
   over = true;
   exchanger.join();
   EXPECT_TRUE(fs::is_empty(folder / "outside")) << made << " of " << kRounds << " were made";
-}
-
-TEST(MappedFile, NamesWhatIsThereInstead) {
-  const TempFolder folder;
-  write_file(folder / "a", "text");
-  EXPECT_EQ(map_file(folder / "a").view, "text");
-  EXPECT_HAS(error_of([&] { map_file(folder / "b"); }).what(), "b: found no such file");
-  EXPECT_HAS(error_of([&] { map_file(folder.path()); }).what(), "found a directory");
 }
 
 TEST(MapFile, ADeviceIsRefused) {

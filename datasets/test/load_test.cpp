@@ -203,12 +203,6 @@ TEST_F(Load, APairTwiceInOnePart) {
              (data_ / "b.csv") + ": found 2 ratings of user 1 and item 4 (2 such pairs in all)");
 }
 
-TEST_F(Load, AMissingFileIsNamed) {
-  const auto request = parse(file_entry(data_ / "none.csv"));
-  EXPECT_HAS(why_unavailable(request), data_ / "none.csv");
-  EXPECT_EQ(error_of([&] { load_dataset(request, 1); }).kind(), ErrorKind::data);
-}
-
 // ---- the catalog ----
 
 TEST_F(Load, WhatIsMissingAndWhereItIs) {

@@ -55,22 +55,6 @@ TEST(CaseNames, SayWhatDiffersAmongTheCasesOfAnAlgorithm) {
       "sgd_serial-f100-order_sequential-reg_p_-1" + end);
 }
 
-TEST(CaseNames, SayTheScheduleTheStopRuleAndTheSplit) {
-  const auto names =
-      names_of(spec_of(R"({"name": "ruler", "learning_rate": [0.01, 0.02], "schedule": {"kind":
-                 ["constant", "exponential"]}},
-                 {"name": "ruler", "stop": {"epochs": 3, "plateau": {"patience": 4}}})",
-                       R"({"like": "ml-100k", "scale": 0.05, "split": {"holdout": [0.1, 0.25]}})"));
-  ASSERT_EQ(names.size(), 10u);
-  EXPECT_EQ(names[0],
-            "ruler-f1-schedule_constant-lr0.01-epochs2-holdout0.1"
-            "-ml-100k-look-alike-x0.05-s1");
-  EXPECT_TRUE(contains(names[3], "-schedule_exponential-lr0.02-epochs2-holdout0.1-")) << names[3];
-  EXPECT_TRUE(contains(names[9], "-epochs3-patience4-")) << names[9];
-  EXPECT_TRUE(contains(names[9], "-holdout0.25-")) << names[9];
-  EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), 10u);
-}
-
 TEST(CaseNames, AreShortAndOfPlainCharactersWhateverTheSpecSays) {
   const std::string label = R"({"like": "ml-100k", "scale": 0.05, "label": ")" +
                             std::string(100, 'x') + R"(", "split": {"holdout": [0.1, 0.125]}})";

@@ -327,22 +327,6 @@ TEST_F(Compare, WhatIsIgnoredMayDiffer) {
   EXPECT_HAS(alike, "are the same case with seed 1");
 }
 
-TEST_F(Compare, LabelsHaveEveryParameterThatDiffers) {
-  for (const double reg : {0.05, 0.1}) {
-    for (const int threads : {1, 4}) {
-      const Json params = {{"factors", 50}, {"reg", reg}, {"model", "plain"}, {"threads", threads}};
-      write_runs(f.a, {1, 1, 1}, {.params = params});
-      write_runs(f.b, {1, 1, 1}, {.params = params});
-    }
-  }
-  std::vector<std::string> labels;
-  for (const auto& row : f.compare().rows) labels.push_back(row.label);
-  EXPECT_EQ(labels, (std::vector<std::string>{"fpsgd factors=50 reg=0.05 threads=1 on ml",
-                                              "fpsgd factors=50 reg=0.05 threads=4 on ml",
-                                              "fpsgd factors=50 reg=0.1 threads=1 on ml",
-                                              "fpsgd factors=50 reg=0.1 threads=4 on ml"}));
-}
-
 // ---- inside one run -----------------------------------------------------------------------------
 
 // Two algorithms in one folder, as a spec of both leaves them.
@@ -406,16 +390,6 @@ TEST(Between, ASettingNamesOneOfSeveralConfigurations) {
   EXPECT_HAS(message("als_cpu rg=1", "fpsgd"), "no setting \"rg\"");
   EXPECT_HAS(message("asl_cpu", "fpsgd"), "did you mean \"als_cpu\"?");
   EXPECT_TRUE(contains(message("als_cpu cg", "fpsgd"), "found 'cg'")) << "no setting";
-}
-
-TEST(Between, OtherRatingsAreNoContest) {
-  const Folders f;
-  write_runs(f.a, {1, 1, 1});
-  write_runs(f.b, {1, 1, 1}, {.algorithm = "hogwild", .content = "bbbb"});
-  const auto report = compare_results(f.a, f.b, between("fpsgd", "hogwild"));
-  EXPECT_TRUE(report.rows.empty());
-  ASSERT_EQ(report.only_first.size(), 1u);
-  EXPECT_HAS(report.only_first[0].differs, "dataset.content_hash aaaa against bbbb");
 }
 
 TEST(Between, EpochsOfAnotherMethodAreOtherWork) {
@@ -545,15 +519,6 @@ TEST_F(Compare, FasterAtWorseQualityIsSaidSo) {
       << "0.5 % is within the margin";
   const auto back = compare_results(f.b, f.a, {});
   EXPECT_EQ(headline(back.rows.at(0)), "slower at better rmse");
-}
-
-TEST_F(Compare, DifferentTargetsAreNoTarget) {
-  write_runs(f.a, {1, 1, 1}, {.target_rmse = 0.9});
-  write_runs(f.b, {1, 1, 1}, {.target_rmse = 0.8});
-  const auto row = f.compare().rows.at(0);
-  EXPECT_TRUE(row.targets_differ);
-  EXPECT_FALSE(row.target);
-  EXPECT_EQ(f.compare({.target = TargetSpec{kTestRmse, 0.9}}).rows.at(0).target->value, 0.9);
 }
 
 TEST_F(Compare, AnEditedTargetCountsForWhatTheSpecLists) {

@@ -224,16 +224,6 @@ TEST(ImplicitCase, ExplicitRatingsAreRankedOnRequest) {
   EXPECT_EQ(with.footer["best_epoch"], without.footer["best_epoch"]);
 }
 
-TEST(ImplicitCase, StopsAtATargetOfAnyMetric) {
-  const ResultFile file = run_one(
-      spec_of("\"folder\"",
-              R"("stop": {"epochs": 9, "target": {"metric": "recall_20", "value": 0.01}}, )"));
-  EXPECT_HAS(file.footer["stop_reason"].get<std::string>(), "reached the target recall_20 0.01");
-  EXPECT_GE(file.trace.back()["recall_20"], 0.01);
-  for (std::size_t i = 0; i + 1 < file.trace.size(); ++i)
-    EXPECT_LT(file.trace[i]["recall_20"], 0.01);
-}
-
 // At any k, beside the usual ones; the target of a spec asks for it.
 TEST(ImplicitCase, IsMeasuredByWhatIsNamed) {
   const ResultFile file = run_one(spec_of(
@@ -250,14 +240,6 @@ TEST(ImplicitCase, IsMeasuredByWhatIsNamed) {
   EXPECT_GE(last["mrr_10"], last["recall_1"].get<double>());
   EXPECT_LE(last["precision_10"], last["recall_10"].get<double>());
   EXPECT_GT(last["precision_10"], 0);
-}
-
-TEST(ImplicitCase, APlateauMayWatchAMetric) {
-  const ResultFile file = run_one(spec_of(
-      "\"folder\"",
-      R"("stop": {"epochs": 50, "plateau": {"patience": 2, "min_delta": 0.5, "monitor": "map_10"}}, )"));
-  EXPECT_EQ(file.footer["stop_reason"], "no better MAP@10 in 2 evaluations");
-  EXPECT_EQ(file.footer["epochs"], 3) << "epoch 0 is no best";
 }
 
 TEST(ImplicitCase, DivergesByItsObjective) {
