@@ -1,4 +1,4 @@
-"""A run beside busy loops on its one CPU is marked wherever its times are shown."""
+"""A run beside busy loops on its one CPU is marked in its results and its output."""
 
 import json
 import os
@@ -63,21 +63,3 @@ def test_the_run_warns(shared):
     told = [line for line in lines if " waited " in line]
     assert len(told) == 1 and len(told[0]) < 140, told
     assert told[0].startswith("contended, 3 of 3 cases; of the first: ")
-
-
-def test_compare_gives_no_verdict_on_its_times_unless_told_to(shared, mfbench):
-    def times(*options):
-        done = mfbench("compare", "out", "out", "--json", *options, cwd=shared[0])
-        row = json.loads(done.stdout)["rows"][0]
-        return [row[name]["verdict"] for name in ("epoch_time", "answer_time")]
-    assert times() == ["contended", "contended"]
-    assert times("--allow-contended") == ["same", "same"]
-
-
-def test_export_has_the_columns(shared, mfbench):
-    mfbench("summarize", "out", "--out", "cases.csv", "trace.csv", cwd=shared[0], code=0)
-    head, first = (shared[0] / "cases.csv").read_text().splitlines()[:2]
-    columns = head.split(",")
-    assert {"contended", "contended_by", "host_load.train.wait_s", "host_load.usable_cpus",
-            "placement.memory"} <= set(columns)
-    assert first.split(",")[columns.index("contended")] == "true"

@@ -110,20 +110,6 @@ def test_ratings_in_the_place_of_a_spec(mfbench, folder):
         assert "mfbench race plays.csv" in refused.stderr
 
 
-def test_validate_reads_the_first_lines(mfbench, folder):
-    (folder / "comma.csv").write_text("user;item;rating\n1;2;3,5\n", encoding="utf-8")
-    (folder / "r.parquet").write_bytes(b"PAR1" + bytes(range(7, 200)) + b"PAR1")
-    (folder / "twice.txt").write_text("1 2\n1 2\n", encoding="utf-8")
-    spec = {"datasets": [{"path": name} for name in ("comma.csv", "r.parquet", "events.csv", "twice.txt")],
-            "algorithms": [{"name": "sgd_serial"}]}
-    refused = mfbench("validate", "v.json", "--data", cwd=folder, code=3, spec=spec)
-    comma, parquet, events, twice = refused.stderr.splitlines()
-    assert "comma.csv:2:5: found '3,5'" in comma and "write decimals with a point" in comma
-    assert "r.parquet: found a Parquet file" in parquet and "pandas.read_parquet" in parquet
-    assert "found the header 'at,who,what,much', expected a header with a column for the user" in events
-    assert "twice.txt: found 2 ratings of user 1 and item 2 (1 such pair in all)" in twice
-
-
 def test_algorithms_of_ratings_say_so_where_they_diverge_on_counts(mfbench, folder):
     spec = {"datasets": [{"path": "plays.csv"}], "stop": {"epochs": 30},
             "schedule": {"kind": "constant", "learning_rate": 0.5},

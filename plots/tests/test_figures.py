@@ -61,12 +61,6 @@ def test_figures_say_what_they_show(tmp_path, name):
 
 
 @unlaid
-def test_real_data_carry_no_look_alike_mark(tmp_path):
-    draw_svg(tmp_path / "run", [Made(look_alike=False)], tmp_path, "--figure", "rmse-time")
-    assert "look-alike" not in svg_text(tmp_path / "rmse-time.svg")
-
-
-@unlaid
 def test_many_cases_are_named_by_count_and_spec(rich, tmp_path):
     assert main([str(rich), "--out", str(tmp_path), "--figure", "speedup", "--format", "svg"]) == 0
     assert "30 cases of made-up 5bec5bec5b" in svg_text(tmp_path / "speedup.svg")

@@ -54,14 +54,6 @@ def test_the_table_names_metric_and_target(tmp_path):
     assert "target: toy: NDCG@100 0.3" in text
 
 
-def test_explicit_tables_stay(tmp_path):
-    text = table_text(view_of(tmp_path, [Made()]), Question())
-    assert "0.9000 " in text and "0.9000 [" not in text and "NDCG" not in text
-    text = table_text(view_of(tmp_path, [Made(seed=s) for s in (1, 2, 3)]), Question())
-    assert "0.9000 [0.9000, 0.9000]" in text
-    assert "target test RMSE: toy: 0.95" in text
-
-
 def test_a_target_is_asked_for_by_recipe(tmp_path):
     recipe = parse_recipe({"figure": "speedup", "target": {"metric": "map_10", "value": 0.25}}, "r")
     row, = summarise(view_of(tmp_path, [implicit()]), recipe.question)

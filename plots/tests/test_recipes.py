@@ -27,11 +27,6 @@ def test_unknown_choice_names_the_nearest():
         parse_recipe({"figure": "speedup", "band": "min-max"}, "here")
 
 
-def test_unknown_figure_names_the_nearest():
-    with pytest.raises(PlotError, match=r'no figure "speed-up"; did you mean "speedup"'):
-        figures.draw(None, parse_recipe({"figure": "speed-up"}, "here"))
-
-
 @pytest.mark.parametrize("data, message", [
     ({}, 'no "figure"'),
     ([], "expected an object"),
