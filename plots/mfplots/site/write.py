@@ -50,13 +50,16 @@ _ESCAPE = re.compile(r'\\[^"\\]')  # of control characters
 def encoded(value: Any) -> str:
     """JSON, by the rule for a terminal: no control character, none that turns text. `raw` stays unchanged, since it is
     never shown."""
+    if isinstance(value, dict) and "raw" in value:
+        shown = encoded({key: inner for key, inner in value.items() if key != "raw"})
+        return f'{shown[:-1]},"raw":{_JSON.encode(value["raw"])}}}'
     try:
         if (text := _TEXT.encode(value)).isprintable() and not _ESCAPE.search(text):  # as most are
             return text if text.isascii() else _JSON.encode(value)
     except ValueError:
         pass
     if isinstance(value, dict):
-        parts = (f"{encoded(str(k))}:{_JSON.encode(v) if k == 'raw' else encoded(v)}" for k, v in value.items())
+        parts = (f"{encoded(str(k))}:{encoded(v)}" for k, v in value.items())
         return "{%s}" % ",".join(parts)
     if isinstance(value, (list, tuple)):
         return "[%s]" % ",".join(map(encoded, value))
