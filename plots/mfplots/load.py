@@ -13,12 +13,14 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
-import zlib
-from collections.abc import Iterable
+import tempfile
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pandas as pd
@@ -49,6 +51,18 @@ class Results:
 
 
 @dataclass(frozen=True)
+class Lines:
+    """The text of a case's file, kept in one file for all of them: they would fill the memory."""
+
+    file: BinaryIO
+    start: int
+    size: int
+
+    def text(self) -> str:
+        return os.pread(self.file.fileno(), self.size, self.start).decode("utf-8", "surrogatepass")
+
+
+@dataclass(frozen=True)
 class LeftOut:
     """A file or folder that is not a result, and why."""
 
@@ -65,8 +79,8 @@ def load(paths: Iterable[str | Path], damaged: list[str] | None = None) -> Resul
     if two files of a folder are one case, and if no case has begun; with a list for `damaged`, faults of a file go into
     it, and the file is left out.
     """
-    paths = list(paths)
-    cases, left_out = _summaries(paths)
+    paths, left_out = list(paths), []
+    cases = list(_summaries(paths, left_out))
     if left_out and damaged is None:
         raise PlotError(left_out[0].why)
     if damaged is not None:
@@ -77,29 +91,30 @@ def load(paths: Iterable[str | Path], damaged: list[str] | None = None) -> Resul
 
 
 def load_folders(paths: Iterable[str | Path], lines: bool = False) -> tuple[dict[str, Results], list[LeftOut]]:
-    """The same for each folder separately, and the files left out. With `lines`, the cases have the text of their files
-    in a column of that name, packed by zlib, and LARGE columns are empty."""
-    cases, left_out = _summaries(paths, *(["--lines"] if lines else []))
-    folders: dict[str, list[Json]] = {}
-    for case in cases:
-        folders.setdefault(str(Path(case["file"]).parent), []).append(case)
-    cases.clear()
-    return {folder: _frames(folders.pop(folder)) for folder in list(folders)}, left_out
+    """The same for each folder separately, and the files left out. With `lines`, the cases have the Lines of their files
+    in a column of that name, and LARGE columns are empty."""
+    left_out: list[LeftOut] = []
+    alike = sorted(paths, key=lambda path: str(Path(path).parent) if Path(path).is_file() else "")  # files of a folder in a row
+    cases = _summaries(alike, left_out, *(["--lines"] if lines else []))
+    return {folder: _frames(list(own)) for folder, own in groupby(cases, lambda case: str(Path(case["file"]).parent))}, left_out
 
 
-def _summaries(paths: Iterable[str | Path], *options: str) -> tuple[list[Json], list[LeftOut]]:
-    """Packed, since there are thousands of cases: they share names of columns, texts and the values of SHARED."""
-    cases, left_out, known = [], [], {}
+def _summaries(paths: Iterable[str | Path], left_out: list[LeftOut], *options: str) -> Iterator[Json]:
+    """Packed, since there are thousands of cases: they share names of columns, texts and the values of SHARED. The
+    other lines go into `left_out`."""
+    known, kept = {}, tempfile.TemporaryFile()
     for line in program.lines("summarize", "--json", *options, *paths):
         if line.pop("type") != "case":
             left_out.append(LeftOut(**line))
             continue
         if line.get("lines"):
-            line |= dict.fromkeys(LARGE) | {"lines": zlib.compress(line["lines"].encode("utf-8", "surrogatepass"), 1)}
+            text = line["lines"].encode("utf-8", "surrogatepass")
+            line |= dict.fromkeys(LARGE) | {"lines": Lines(kept, kept.tell(), len(text))}
+            kept.write(text)
         line["trace"] = {sys.intern(name): _packed(column) for name, column in line["trace"].items()}
         line |= {name: known.setdefault(json.dumps(line[name]), line[name]) for name in SHARED if name in line}
-        cases.append({sys.intern(name): sys.intern(value) if type(value) is str else value for name, value in line.items()})
-    return cases, left_out
+        yield {sys.intern(name): sys.intern(value) if type(value) is str else value for name, value in line.items()}
+    kept.flush()
 
 
 def _packed(column: list[Any]) -> Numbers:

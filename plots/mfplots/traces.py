@@ -14,17 +14,21 @@ Numbers = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class Trace:
+    """The points from `start` to `end` of the columns, which many traces share."""
+
     columns: Mapping[str, Numbers]
+    start: int
+    end: int
 
     def __len__(self) -> int:
         """Points, as of a frame."""
-        return len(next(iter(self.columns.values()), ()))
+        return self.end - self.start
 
     def __contains__(self, name: object) -> bool:
         return name in self.columns
 
     def __getitem__(self, name: str) -> Numbers:
-        return self.columns[name]
+        return self.columns[name][self.start:self.end]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.columns)
@@ -37,7 +41,7 @@ class Trace:
         return bool((values == values if values.dtype.kind == "f" else pd.notna(values)).any())
 
     def frame(self) -> pd.DataFrame:
-        return pd.DataFrame(dict(self.columns))
+        return pd.DataFrame({name: self[name] for name in self})
 
 
 def split(frame: pd.DataFrame) -> dict[int, Trace]:
@@ -45,10 +49,9 @@ def split(frame: pd.DataFrame) -> dict[int, Trace]:
     ordered = frame if frame["case"].is_monotonic_increasing else frame.sort_values("case", kind="stable")
     columns = {name: ordered[name].to_numpy() for name in ordered}
     cases, starts = np.unique(columns["case"], return_index=True)
-    ends = [*starts[1:], len(ordered)]
-    return {int(case): Trace({name: values[start:end] for name, values in columns.items()})
-            for case, start, end in zip(cases, starts, ends)}
+    ends = [*starts[1:].tolist(), len(ordered)]
+    return {case: Trace(columns, start, end) for case, start, end in zip(cases.tolist(), starts.tolist(), ends)}
 
 
 def empty(frame: pd.DataFrame) -> Trace:
-    return Trace({name: frame[name].to_numpy()[:0] for name in frame})
+    return Trace({name: frame[name].to_numpy() for name in frame}, 0, 0)

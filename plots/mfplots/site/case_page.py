@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -31,10 +30,9 @@ OF_A_CASE = ("case_id", "file", "lines", "status", "stop_reason")  # columns rea
 
 
 def case_data(case: Mapping[str, Any], trace: Trace, key: str, run: str) -> Json:
-    """`case`: with the packed lines of its file."""
-    raw = zlib.decompress(case["lines"]).decode("utf-8", "surrogatepass")
-    lines = raw.splitlines()
-    header, last = json.loads(lines[0]), json.loads(lines[-1])
+    """`case`: with the lines of its file."""
+    raw = case["lines"].text()
+    header, last = json.loads(raw.partition("\n")[0]), json.loads(raw.rstrip("\n").rpartition("\n")[2])
     footer = last if last["type"] == "footer" else {}
     algorithm = header["algorithm"]
     clocks = footer.get("clocks") or {}
@@ -108,11 +106,9 @@ def _rows(header: Json, name: str) -> list[list[str]]:
 
 def flat(value: Any, prefix: str = "") -> list[list[str]]:
     """[["stop.epochs", "20"], ...]; nulls are left out."""
-    if value is None:
-        return []
-    if isinstance(value, Mapping):
-        return [row for key, inner in value.items() for row in flat(inner, f"{prefix}.{key}" if prefix else str(key))]
-    return [[prefix, value if isinstance(value, str) else canonical(value)]]
+    if isinstance(value, dict):
+        return [row for key, inner in value.items() for row in flat(inner, f"{prefix}.{key}" if prefix else key)]
+    return [] if value is None else [[prefix, value if isinstance(value, str) else canonical(value)]]
 
 
 def repeat_lines(environment: Json) -> list[str]:
