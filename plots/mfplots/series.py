@@ -34,7 +34,40 @@ CASE_FILTERS = ("algorithm", "family", "hardware", "dataset", "seed", "status", 
 Facets = dict[str, Any]
 
 
-def is_true(cases: pd.DataFrame, column: str) -> Numbers:
+@dataclass(frozen=True)
+class Rows:
+    """Some cases of a frame, a column a list: a report has thousands of series, and pandas is slow to make a frame of
+    each."""
+
+    frame: pd.DataFrame
+    places: Sequence[int]
+    columns: dict[str, list[Any]]  # whole ones, of all that have this frame
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.frame
+
+    def __getitem__(self, name: str) -> list[Any]:
+        if name not in self.columns:
+            self.columns[name] = self.frame[name].tolist()
+        whole = self.columns[name]
+        return [whole[place] for place in self.places]
+
+    @property
+    def index(self) -> list[int]:
+        return [self.frame.index[place] for place in self.places]
+
+    @property
+    def cases(self) -> pd.DataFrame:
+        return self.frame.iloc[self.places]
+
+
+Cases = pd.DataFrame | Rows
+
+
+def is_true(cases: Cases, column: str) -> Numbers:
     """False also if it is unknown."""
     return np.array([isinstance(said, (bool, np.bool_)) and bool(said) for said in cases[column]], dtype=bool)
 
@@ -45,36 +78,40 @@ def clocks_moved(cases: pd.DataFrame) -> tuple[float, float, int] | None:
     return (min(seen["min"] for seen in moved), max(seen["max"] for seen in moved), len(moved)) if moved else None
 
 
-def contended(cases: pd.DataFrame) -> Numbers:
+def contended(cases: Cases) -> Numbers:
     """Cases that other programs may have slowed, by their footers; also those with the host's clocks beside a device."""
     return is_true(cases, "contended") | is_true(cases, "host_contended")
 
 
-def restarted(cases: pd.DataFrame) -> Numbers:
+def restarted(cases: Cases) -> Numbers:
     """Cases that run from the start for each evaluated point, whose time is its own run's."""
     return np.array([isinstance(facts, Mapping) and facts.get("restarts") is True for facts in cases["facts"]], dtype=bool)
 
 
-def marks(cases: pd.DataFrame) -> str:
+def marks(cases: Cases) -> str:
     """Behind a label: its times are read with these in mind."""
     return (CONTENDED_MARK if contended(cases).any() else "") + (RESTART_MARK if restarted(cases).any() else "")
 
 
 @dataclass
 class Series:
-    """One configuration on one data set; `cases` are its repeats."""
+    """One configuration on one data set; `rows` are its repeats."""
 
     label: str
     algorithm: str
     facets: Facets
-    cases: pd.DataFrame
+    rows: Rows
     traces: dict[int, Trace]  # by index of `cases`; an empty one for cases without a trace
     _places: dict[tuple[str, float], list[int | None]] = field(default_factory=dict)
 
     @property
     def marked(self) -> str:
         """The label, with the marks of its cases."""
-        return self.label + marks(self.cases)
+        return self.label + marks(self.rows)
+
+    @cached_property
+    def cases(self) -> pd.DataFrame:
+        return self.rows.cases
 
     @cached_property
     def ran_on(self) -> tuple[frozenset[str], frozenset[str]]:
@@ -82,22 +119,26 @@ class Series:
 
     @cached_property
     def restarts(self) -> bool:
-        return bool(restarted(self.cases).any())
+        return bool(restarted(self.rows).any())
+
+    @cached_property
+    def done(self) -> Rows:
+        """The cases that have run, to any end."""
+        run = [place for place, status in zip(self.rows.places, self.rows["status"]) if status not in NOT_RUN]
+        return replace(self.rows, places=run)
 
     @cached_property
     def finished(self) -> pd.DataFrame:
-        """The cases that have run, to any end."""
-        run = [status not in NOT_RUN for status in self.cases["status"]]
-        return self.cases if all(run) else self.cases[run]
+        return self.done.cases
 
     @cached_property
     def finished_traces(self) -> list[Trace]:
-        return [self.traces[i] for i in self.finished.index]
+        return [self.traces[i] for i in self.done.index]
 
     @cached_property
     def completed(self) -> list[bool]:
         """Of each finished case."""
-        return [status == "completed" for status in self.finished["status"]]
+        return [status == "completed" for status in self.done["status"]]
 
     def at_target(self, target: Target, column: str) -> list[float]:
         """For each finished case, the column at its first evaluated point at the target; NaN if it never got there."""
@@ -108,7 +149,7 @@ class Series:
     @property
     def method(self) -> str:
         """The kind of its updates: rates of different methods never stand on one axis."""
-        return str(self.cases["method"].iloc[0])
+        return str(self.rows["method"][0])
 
 
 def find_places(found: Iterable[Series], target: Target) -> None:
@@ -195,9 +236,11 @@ def make_view(results: Results, wanted: Mapping[str, Any] | None = None) -> View
     labels = make_labels([(cases.at[i, "algorithm"], facets[i]) for i in cases.index], _panel_keys(cases))
     label_of = dict(zip(cases.index, labels))
     traces = dict.fromkeys(cases.index, empty(results.trace)) | split(results.trace)
+    place_of = {index: place for place, index in enumerate(cases.index)}
+    rows = Rows(cases, list(place_of.values()), {})
     panels = [
         Panel(first["dataset"], pd.notna(first["look_alike"]) and bool(first["look_alike"]), detail,
-              _series_of(group, facets, label_of, traces),
+              _series_of(replace(rows, places=[place_of[i] for i in group.index]), facets, label_of, traces),
               expanded=first.get("source") == "expanded")
         for first, detail, group in _panel_groups(cases)
     ]
@@ -377,7 +420,8 @@ def _panel_keys(cases: pd.DataFrame) -> list[PanelKey]:
     def complete(key: PanelKey) -> PanelKey:
         return next((k for k in keys if all(b in ("", a) for a, b in zip(k, key)) and all(k)), key)
 
-    return [complete(key) for key in keys]
+    completed = {key: complete(key) for key in dict.fromkeys(keys)}
+    return [completed[key] for key in keys]
 
 
 def _panel_detail(key: PanelKey, twins: Sequence[PanelKey]) -> str:
@@ -404,15 +448,15 @@ def _plain(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _series_of(cases: pd.DataFrame, facets: Mapping[int, Facets], label_of: Mapping[int, str],
+def _series_of(rows: Rows, facets: Mapping[int, Facets], label_of: Mapping[int, str],
                traces: Mapping[int, Trace]) -> list[Series]:
     by_label: dict[str, list[int]] = {}
-    for index in cases.index:
-        by_label.setdefault(label_of[index], []).append(index)
+    for index, place in zip(rows.index, rows.places):
+        by_label.setdefault(label_of[index], []).append(place)
     found = []
     for label, members in by_label.items():
-        own = cases.loc[members]
-        found.append(Series(label, own["algorithm"].iloc[0], facets[members[0]], own, {i: traces[i] for i in members}))
+        own = replace(rows, places=members)
+        found.append(Series(label, own["algorithm"][0], facets[own.index[0]], own, {i: traces[i] for i in own.index}))
     return found
 
 

@@ -118,7 +118,7 @@ def _groups(out: Path, groups: Sequence[Group], runs: Sequence[Run], damaged: Se
         write.data(out / f"data/groups/{index}.js", "group", shown)
         drawn.update((name, metrics.row(name)) for name in shown["metrics"])
         listed.append({key: shown[key] for key in ("index", "title", "metric", "target", "target_named")}
-                      | {"cases": sum(len(m.series.cases) for m in group.members)})
+                      | {"cases": sum(len(m.series.rows) for m in group.members)})
     cases = sum(len(run.results.cases) for run in runs)
     write.data(out / "data/explore.js", "explore",
                {"groups": listed, "metrics": {name: row.title for name, row in drawn.items()},

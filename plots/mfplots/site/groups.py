@@ -81,7 +81,7 @@ class Member:
 
     @cached_property
     def row(self) -> Json:
-        return self.series.cases[list(OF_A_ROW)].iloc[0].to_dict()
+        return {name: self.series.rows[name][0] for name in OF_A_ROW}
 
     @property
     def device(self) -> str:
@@ -110,7 +110,7 @@ class Member:
         """Of seeds on several hosts, the host of most: the others are beside them in the same row."""
         row = self.row
         cores = cores_text(row["cores"]) if pd.notna(row["cores"]) else ""
-        hosts = Counter(self.series.cases["host"].dropna())
+        hosts = Counter(host for host in self.series.rows["host"] if isinstance(host, str))
         usual = sorted(host for host, count in hosts.items() if count == max(hosts.values()))
         host = _text(row["host"]) if not usual or row["host"] in usual else _text(usual[0])
         return Bench(self.gpus, _text(row["gpu"]), _text(row["cpu"]), cores, host)
@@ -150,7 +150,7 @@ class Group:
 
     @property
     def skipped(self) -> bool:
-        return all((m.series.cases["status"] == "skipped").all() for m in self.members)
+        return all(status == "skipped" for m in self.members for status in m.series.rows["status"])
 
     @cached_property
     def metric(self) -> str:
@@ -184,7 +184,7 @@ def make_groups(runs: Iterable[Run]) -> list[Group]:
                          in zip(group.members, configurations(group.members))]
     return sorted(found.values(), reverse=True, key=lambda group: (
         len({m.series.algorithm for m in group.members}),
-        sum(len(m.series.cases) for m in group.members)))
+        sum(len(m.series.rows) for m in group.members)))
 
 
 def configurations(members: Sequence[Member]) -> list[str]:
@@ -242,7 +242,7 @@ def _shortened(words: Iterable[str]) -> list[str]:
 
 
 def _key(series: Series) -> tuple[str, str, str]:
-    own = list(zip(*(series.cases[name] for name in ("dataset", "split", "content_hash"))))
+    own = list(zip(*(series.rows[name] for name in ("dataset", "split", "content_hash"))))
     dataset, split, content = next((row for row in own if isinstance(row[2], str)), own[0])
     return str(dataset), split_text(split), content if isinstance(content, str) else ""
 
@@ -323,11 +323,11 @@ def headline(series: Series, metric: str) -> float:
 
 
 def _series_data(member: Member, known: Sequence[str], variant: int) -> Json:
-    series, done = member.series, member.series.finished
+    series, done = member.series, member.series.done
     shown = [i for i in done.index if len(series.traces[i])]
-    return {**member.about, "label": member.label + marks(series.cases), "variant": variant,
+    return {**member.about, "label": member.label + marks(series.rows), "variant": variant,
             "seeds": [_seed_data(member, case, known)
-                      for case in zip(done.index, *(done[name].tolist() for name in ("case_id", "seed", "status")))],
+                      for case in zip(done.index, *(done[name] for name in ("case_id", "seed", "status")))],
             "best": {name: plain(headline(series, name)) for name in known},
             "curves": {name: _curve([series.traces[i] for i in shown], name) for name in known}}
 
