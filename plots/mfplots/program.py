@@ -46,7 +46,7 @@ def find() -> str:
 def lines(*arguments: str | Path) -> Iterator[Json]:
     """The output of `mfbench ARGUMENTS`, a line of JSON each. Raises PlotError with its message if it refused."""
     with tempfile.TemporaryFile() as said, subprocess.Popen(
-            [find(), *map(str, arguments)], stdout=subprocess.PIPE, stderr=said) as run:
+            [find(), *map(str, arguments)], stdout=subprocess.PIPE, stderr=said, pipesize=1 << 20) as run:
         for line in run.stdout:
             yield json.loads(line)
         if run.wait() > 1:
