@@ -83,3 +83,6 @@ def _talk(program: str) -> subprocess.Popen[str]:
     talk = subprocess.Popen([program, "ask"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     atexit.register(talk.communicate)  # closes its input and waits, even if it has ended
     return talk
+
+
+os.register_at_fork(after_in_child=_talk.cache_clear)  # each process has its own

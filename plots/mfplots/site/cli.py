@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -14,6 +16,7 @@ from mfplots.errors import PlotError
 from mfplots.printable import counted, say
 from mfplots.site import figures, pages, panels, write
 from mfplots.site.assets import find_libraries
+from mfplots.site.beside import Beside
 from mfplots.site.board import board, case_rows, failures, with_ceilings
 from mfplots.site.case_page import OF_A_CASE, case_data
 from mfplots.site.ceilings import read_ceilings
@@ -26,6 +29,7 @@ from mfplots.site.tuning import studies
 from mfplots.smallprint import machines, revisions
 from mfplots.traces import empty, split
 
+Json = dict[str, Any]
 ROOT = Path(__file__).resolve().parents[3]
 MEASURED = Path("results/published/measured")
 CEILINGS = ("ceilings.log", "ceilings_h100.log", "ceilings_pairwise.log")
@@ -34,6 +38,7 @@ PUBLISHED = Path("results/published/published.csv")
 
 def main(arguments: Sequence[str]) -> int:
     options = _parser().parse_args(arguments)
+    gc.set_threshold(50_000, 20, 100)  # results are many objects, which all live to the end
     try:
         make_site(options)
     except (PlotError, OSError) as error:  # the second names its file, too
@@ -70,10 +75,10 @@ def make_site(options: argparse.Namespace) -> None:
     exhibits = figures.sources(options.results, runs)
     claims = claims_of(exhibits, runs)
     shown_of = {name for claim in claims for name in claim.exhibits} & exhibits.keys()
-    drawing = figures.Beside({name: exhibits[name] for name in sorted(shown_of)}, out / "figures") if shown_of else None
+    drawing = Beside(lambda: figures.draw({name: exhibits[name] for name in sorted(shown_of)}, out / "figures"))
+    writing = Beside(lambda: _cases(out, runs))
     rows, cases = board(groups), case_rows(runs)
-    damaged += _cases(out, runs)
-    _groups(out, groups, runs, damaged)
+    explored = _groups(out, groups, runs)
     shown = panels.panels(groups, panels.read_published(ROOT / PUBLISHED))
     write.data(out / "data/results.js", "results", {
         "panels": shown, "losses": panels.losses(shown), "machines": panels.machines(shown), "claims": counts_of(claims)})
@@ -83,10 +88,12 @@ def make_site(options: argparse.Namespace) -> None:
     write.data(out / "data/cases.js", "cases", cases)
     write.data(out / "data/pairs.js", "pairs", pairs)
     searched, unread = studies(runs)
+    damaged += writing.answer()
+    write.data(out / "data/explore.js", "explore", {**explored, "damaged": len(damaged)})
     damaged += unread
     write.data(out / "data/tuning.js", "tuning", searched)
     write.data(out / "data/failures.js", "failures", failures(cases, damaged))
-    _pages(out, runs, claims, drawing.pictures() if drawing else {}, bool(searched))
+    _pages(out, runs, claims, drawing.answer(), bool(searched))
     for item in damaged:
         say(f"left out: {item.why}", sys.stderr)
     say(f"{counted(len(cases), 'case')} of {counted(len(runs), 'folder')}: {out / 'index.html'}")
@@ -111,7 +118,8 @@ def _cases(out: Path, runs: Sequence[Run]) -> list[Damaged]:
     return damaged
 
 
-def _groups(out: Path, groups: Sequence[Group], runs: Sequence[Run], damaged: Sequence[Damaged]) -> None:
+def _groups(out: Path, groups: Sequence[Group], runs: Sequence[Run]) -> Json:
+    """A file for each; returns the list of them."""
     listed, drawn = [], {}
     for index, group in enumerate(groups):
         shown = {**group_data(group, index), "usual": panels.usual_cell(group)}
@@ -120,10 +128,8 @@ def _groups(out: Path, groups: Sequence[Group], runs: Sequence[Run], damaged: Se
         listed.append({key: shown[key] for key in ("index", "title", "metric", "target", "target_named")}
                       | {"cases": sum(len(m.series.rows) for m in group.members)})
     cases = sum(len(run.results.cases) for run in runs)
-    write.data(out / "data/explore.js", "explore",
-               {"groups": listed, "metrics": {name: row.title for name, row in drawn.items()},
-                "less": [name for name, row in drawn.items() if row.less], "cases": cases,
-                "runs": len(runs), "damaged": len(damaged)})
+    return {"groups": listed, "metrics": {name: row.title for name, row in drawn.items()},
+            "less": [name for name, row in drawn.items() if row.less], "cases": cases, "runs": len(runs)}
 
 
 def claims_of(exhibits: Mapping[str, Sequence[Path]], runs: Sequence[Run]) -> list[Claim]:

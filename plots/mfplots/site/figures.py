@@ -4,9 +4,7 @@ published numbers beside ours."""
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections import defaultdict
@@ -79,25 +77,6 @@ def draw(folders: Mapping[str, Sequence[Path]], out: Path) -> dict[str, Picture]
     return found
 
 
-class Beside:
-    """draw() in a separate process, while the report goes on; its messages appear at once."""
-
-    def __init__(self, folders: Mapping[str, Sequence[Path]], out: Path) -> None:
-        paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "mfplots.site.figures", out], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)})
-        json.dump({exhibit: list(map(str, own)) for exhibit, own in folders.items()}, self._process.stdin)
-        self._process.stdin.close()
-
-    def pictures(self) -> dict[str, Picture]:
-        """Waits until they are drawn."""
-        found = self._process.stdout.read()
-        if self._process.wait():
-            raise PlotError(f"the figures of the exhibits were not drawn: their process ended with {self._process.returncode}")
-        return {exhibit: Picture(**picture) for exhibit, picture in json.loads(found).items()}
-
-
 def _chosen(recipes: Sequence[Recipe], documented: str) -> Recipe:
     for recipe in recipes:
         if recipe.file_name == documented:
@@ -112,8 +91,3 @@ def _drawn(recipe: Recipe, folders: Sequence[Path], out: Path, name: str) -> str
         out.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(picture, out / f"{name}.svg")
     return f"{out.name}/{name}.svg"
-
-
-if __name__ == "__main__":
-    drawn = draw({exhibit: list(map(Path, own)) for exhibit, own in json.load(sys.stdin).items()}, Path(sys.argv[1]))
-    print(json.dumps({exhibit: vars(picture) for exhibit, picture in drawn.items()}))
