@@ -11,7 +11,6 @@ columns.
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import sys
@@ -112,15 +111,16 @@ def _summaries(paths: Iterable[str | Path], left_out: list[LeftOut], *options: s
             line |= dict.fromkeys(LARGE) | {"lines": Lines(kept, kept.tell(), len(text))}
             kept.write(text)
         line["trace"] = {sys.intern(name): _packed(column) for name, column in line["trace"].items()}
-        line |= {name: known.setdefault(json.dumps(line[name]), line[name]) for name in SHARED if name in line}
+        line |= {name: known.setdefault(repr(line[name]), line[name]) for name in SHARED if name in line}
         yield {sys.intern(name): sys.intern(value) if type(value) is str else value for name, value in line.items()}
     kept.flush()
 
 
 def _packed(column: list[Any]) -> Numbers:
     """None as NaN, so that a column without any value has a type as the others."""
-    kind = object if any(isinstance(value, str) for value in column) else None
-    return np.array([math.nan if value is None else value for value in column], kind)
+    kinds = set(map(type, column))
+    known = [math.nan if value is None else value for value in column] if type(None) in kinds else column
+    return np.array(known, object if str in kinds else None)
 
 
 def _frames(rows: list[Json]) -> Results:

@@ -251,6 +251,8 @@ _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 
 def canonical(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
     is_number = type(value) is int or (type(value) is float and math.isfinite(value))  # as most are
     return repr(value) if is_number else _ENCODER.encode(value)
 

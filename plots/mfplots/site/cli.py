@@ -6,6 +6,7 @@ import argparse
 import gc
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,19 +27,20 @@ from mfplots.site.gather import Damaged, Run, case_key, gather
 from mfplots.site.groups import Group, group_data, make_groups
 from mfplots.site.pairs import pair_data
 from mfplots.site.tuning import studies
-from mfplots.smallprint import machines, revisions
+from mfplots.smallprint import SHOWN, machines, revisions
 from mfplots.traces import empty, split
 
 Json = dict[str, Any]
 ROOT = Path(__file__).resolve().parents[3]
 MEASURED = Path("results/published/measured")
 CEILINGS = ("ceilings.log", "ceilings_h100.log", "ceilings_pairwise.log")
+PARTS = 2  # of the exhibits, drawn side by side: they take the longest
 PUBLISHED = Path("results/published/published.csv")
 
 
 def main(arguments: Sequence[str]) -> int:
     options = _parser().parse_args(arguments)
-    gc.set_threshold(50_000, 20, 100)  # results are many objects, which all live to the end
+    gc.disable()  # results are millions of objects, which all live to the end
     try:
         make_site(options)
     except (PlotError, OSError) as error:  # the second names its file, too
@@ -74,9 +76,11 @@ def make_site(options: argparse.Namespace) -> None:
     write.libraries(out, found)
     exhibits = figures.sources(options.results, runs)
     claims = claims_of(exhibits, runs)
-    shown_of = {name for claim in claims for name in claim.exhibits} & exhibits.keys()
-    drawing = Beside(lambda: figures.draw({name: exhibits[name] for name in sorted(shown_of)}, out / "figures"))
-    writing = Beside(lambda: _cases(out, runs))
+    shown_of = sorted({name for claim in claims for name in claim.exhibits} & exhibits.keys())
+    gc.freeze()  # draw() collects the figures alone
+    drawings = [Beside(partial(figures.draw, {name: exhibits[name] for name in shown_of[part::PARTS]}, out / "figures"))
+                for part in range(PARTS)]
+    writing = Beside(partial(_cases, out, runs))
     rows, cases = board(groups), case_rows(runs)
     explored = _groups(out, groups, runs)
     shown = panels.panels(groups, panels.read_published(ROOT / PUBLISHED))
@@ -93,7 +97,8 @@ def make_site(options: argparse.Namespace) -> None:
     damaged += unread
     write.data(out / "data/tuning.js", "tuning", searched)
     write.data(out / "data/failures.js", "failures", failures(cases, damaged))
-    _pages(out, runs, claims, drawing.answer(), bool(searched))
+    pictures = {exhibit: picture for drawing in drawings for exhibit, picture in drawing.answer().items()}
+    _pages(out, runs, claims, pictures, bool(searched))
     for item in damaged:
         say(f"left out: {item.why}", sys.stderr)
     say(f"{counted(len(cases), 'case')} of {counted(len(runs), 'folder')}: {out / 'index.html'}")
@@ -103,8 +108,8 @@ def _cases(out: Path, runs: Sequence[Run]) -> list[Damaged]:
     """A file for each case that has begun; returns the cases that cannot be shown."""
     damaged = []
     for run in runs:
-        none = empty(run.results.trace)
-        traces = split(run.results.trace)
+        points = run.results.trace.dropna(axis=1, how="all") if len(run.results.trace) else run.results.trace
+        none, traces = empty(points), split(points)
         asked = run.view.cases[list(OF_A_CASE)]
         for index, case in zip(asked.index, asked.to_dict("records")):
             key = case_key(run.name, case["case_id"])
@@ -141,7 +146,7 @@ def claims_of(exhibits: Mapping[str, Sequence[Path]], runs: Sequence[Run]) -> li
 
 def _pages(out: Path, runs: Sequence[Run], claims: Sequence[Claim], pictures: Mapping[str, Picture],
            searched: bool) -> None:
-    made = _made(pd.concat([run.view.cases for run in runs]), len(runs))
+    made = _made(pd.concat([run.view.cases[[*SHOWN, "process"]] for run in runs]), len(runs))
     files = {
         "index.html": (pages.RESULTS, ("data/results.js", "assets/results.js")),
         "explore.html": (pages.EXPLORE, ("data/explore.js", "assets/explore.js")),

@@ -3,6 +3,7 @@ published numbers beside ours."""
 
 from __future__ import annotations
 
+import gc
 import json
 import shutil
 import sys
@@ -74,6 +75,7 @@ def draw(folders: Mapping[str, Sequence[Path]], out: Path) -> dict[str, Picture]
             found[exhibit] = Picture(_drawn(recipe, own, out, exhibit.replace("/", "-")), recipe.title or exhibit)
         except (PlotError, OSError) as error:
             say(f"no figure of {exhibit}: {error}", sys.stderr)
+        gc.collect()  # figures are cycles
     return found
 
 
