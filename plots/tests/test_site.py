@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 from pathlib import Path
+from unittest.mock import ANY
 
 import pytest
 from mfplots import metrics, program
@@ -17,6 +18,7 @@ from mfplots.metrics import Target
 from mfplots.recipes import read_recipes
 from mfplots.series import make_view
 from mfplots.site import assets, cli, figures, pages, write
+from mfplots.site.beside import Beside
 from mfplots.site.board import board, case_rows, failures, with_ceilings
 from mfplots.site.case_page import case_data, repeat_lines
 from mfplots.site.ceilings import Ceilings, read_ceilings
@@ -46,6 +48,13 @@ def shown_case(folder: Path) -> dict:
 
 
 # ---- what is read ---------------------------------------------------------------------------------
+
+def test_files_named_in_turn_are_of_their_folders(tmp_path):
+    folders = [write_cases(tmp_path / name, [Made(seed=1), Made(seed=2)]) for name in "ab"]
+    files = [sorted(folder.glob("*.jsonl"))[place] for place in (0, 1) for folder in folders]
+    runs, _ = gather(files)
+    assert [(run.name, len(run.view.cases)) for run in runs] == [("a", 2), ("b", 2)]
+
 
 def test_folders_are_found_below_and_named_by_what_tells_them_apart(tmp_path):
     for name in ("a/x", "b/x", "b/y"):
@@ -316,6 +325,27 @@ def test_failures_are_cases_shared_machines_and_damaged_files(tmp_path):
     rows = failures(case_rows(runs), damaged)
     assert sorted(row["kind"] for row in rows) == ["contended", "damaged", "diverged", "unfinished"]
     assert any("others kept" in row["why"] for row in rows)
+
+
+# ---- work in forked processes ---------------------------------------------------------------------
+
+def test_a_forked_process_answers_with_its_own_mfbench():
+    assert metrics.row("test_rmse").less  # the process of this one has been asked
+    assert Beside(lambda: (os.getpid(), metrics.row("ndcg@7").k)).answer() == (ANY, 7)
+    assert program.ask("metric", metric="ndcg@9")["k"] == 9
+
+
+@pytest.mark.parametrize("error", [PlotError("no room"), FileNotFoundError(2, "no such file", "x.js")])
+def test_an_error_of_a_forked_process_is_that_of_the_report(error):
+    def work():
+        raise error
+    with pytest.raises(type(error), match=re.escape(str(error))):
+        Beside(work).answer()
+
+
+def test_a_forked_process_that_ends_early_is_said():
+    with pytest.raises(PlotError, match="ended with 3"):
+        Beside(lambda: os._exit(3)).answer()
 
 
 # ---- exhibits -------------------------------------------------------------------------------------
