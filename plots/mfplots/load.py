@@ -17,6 +17,7 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -50,18 +51,6 @@ class Results:
 
 
 @dataclass(frozen=True)
-class Lines:
-    """The text of a case's file, kept in one file for all of them: they would fill the memory."""
-
-    file: BinaryIO
-    start: int
-    size: int
-
-    def text(self) -> str:
-        return os.pread(self.file.fileno(), self.size, self.start).decode("utf-8", "surrogatepass")
-
-
-@dataclass(frozen=True)
 class LeftOut:
     """A file or folder that is not a result, and why."""
 
@@ -90,8 +79,8 @@ def load(paths: Iterable[str | Path], damaged: list[str] | None = None) -> Resul
 
 
 def load_folders(paths: Iterable[str | Path], lines: bool = False) -> tuple[dict[str, Results], list[LeftOut]]:
-    """The same for each folder separately, and the files left out. With `lines`, the cases have the Lines of their files
-    in a column of that name, and LARGE columns are empty."""
+    """The same for each folder separately, and the files left out. With `lines`, a call of their column of that name
+    reads the text of a case's file, and LARGE columns are empty."""
     left_out: list[LeftOut] = []
     alike = sorted(paths, key=lambda path: str(Path(path).parent) if Path(path).is_file() else "")  # files of a folder in a row
     cases = _summaries(alike, left_out, *(["--lines"] if lines else []))
@@ -100,7 +89,7 @@ def load_folders(paths: Iterable[str | Path], lines: bool = False) -> tuple[dict
 
 def _summaries(paths: Iterable[str | Path], left_out: list[LeftOut], *options: str) -> Iterator[Json]:
     """Packed, since there are thousands of cases: they share names of columns, texts and the values of SHARED. The
-    other lines go into `left_out`."""
+    other lines go into `left_out`, and the text of their files into one, since it would fill the memory."""
     known, kept = {}, tempfile.TemporaryFile()
     for line in program.lines("summarize", "--json", *options, *paths):
         if line.pop("type") != "case":
@@ -108,7 +97,7 @@ def _summaries(paths: Iterable[str | Path], left_out: list[LeftOut], *options: s
             continue
         if line.get("lines"):
             text = line["lines"].encode("utf-8", "surrogatepass")
-            line |= dict.fromkeys(LARGE) | {"lines": Lines(kept, kept.tell(), len(text))}
+            line |= dict.fromkeys(LARGE) | {"lines": partial(_read, kept, kept.tell(), len(text))}
             kept.write(text)
         line["trace"] = {sys.intern(name): _packed(column) for name, column in line["trace"].items()}
         line |= {name: known.setdefault(repr(line[name]), line[name]) for name in SHARED if name in line}
@@ -116,11 +105,14 @@ def _summaries(paths: Iterable[str | Path], left_out: list[LeftOut], *options: s
     kept.flush()
 
 
+def _read(file: BinaryIO, start: int, size: int) -> str:
+    return os.pread(file.fileno(), size, start).decode("utf-8", "surrogatepass")
+
+
 def _packed(column: list[Any]) -> Numbers:
     """None as NaN, so that a column without any value has a type as the others."""
-    kinds = set(map(type, column))
-    known = [math.nan if value is None else value for value in column] if type(None) in kinds else column
-    return np.array(known, object if str in kinds else None)
+    kind = object if str in map(type, column) else None
+    return np.array([math.nan if value is None else value for value in column], kind)
 
 
 def _frames(rows: list[Json]) -> Results:

@@ -18,7 +18,7 @@ from mfplots.errors import NotDrawable, PlotError, hint
 from mfplots.files import read_json
 from mfplots.load import NOT_RUN, Results
 from mfplots.metrics import Target, first_at
-from mfplots.traces import Numbers, Trace, empty, split
+from mfplots.traces import Numbers, Trace, split
 
 LOOK_ALIKE_MARK = "look-alike, synthetic"
 EXPANDED_MARK = "enlarged, ratings drawn anew"
@@ -36,8 +36,7 @@ Facets = dict[str, Any]
 
 @dataclass(frozen=True)
 class Rows:
-    """Some cases of a frame, a column a list: a report has thousands of series, and pandas is slow to make a frame of
-    each."""
+    """Some cases of a frame, a column a list: pandas is slow to make frames of thousands of series."""
 
     frame: pd.DataFrame
     places: Sequence[int]
@@ -46,14 +45,10 @@ class Rows:
     def __len__(self) -> int:
         return len(self.places)
 
-    def __contains__(self, name: object) -> bool:
-        return name in self.frame
-
     def __getitem__(self, name: str) -> list[Any]:
         if name not in self.columns:
             self.columns[name] = self.frame[name].tolist()
-        whole = self.columns[name]
-        return [whole[place] for place in self.places]
+        return [self.columns[name][place] for place in self.places]
 
     @property
     def index(self) -> list[int]:
@@ -64,10 +59,7 @@ class Rows:
         return self.frame.iloc[self.places]
 
 
-Cases = pd.DataFrame | Rows
-
-
-def is_true(cases: Cases, column: str) -> Numbers:
+def is_true(cases: pd.DataFrame | Rows, column: str) -> Numbers:
     """False also if it is unknown."""
     return np.array([isinstance(said, (bool, np.bool_)) and bool(said) for said in cases[column]], dtype=bool)
 
@@ -78,17 +70,17 @@ def clocks_moved(cases: pd.DataFrame) -> tuple[float, float, int] | None:
     return (min(seen["min"] for seen in moved), max(seen["max"] for seen in moved), len(moved)) if moved else None
 
 
-def contended(cases: Cases) -> Numbers:
+def contended(cases: pd.DataFrame | Rows) -> Numbers:
     """Cases that other programs may have slowed, by their footers; also those with the host's clocks beside a device."""
     return is_true(cases, "contended") | is_true(cases, "host_contended")
 
 
-def restarted(cases: Cases) -> Numbers:
+def restarted(cases: pd.DataFrame | Rows) -> Numbers:
     """Cases that run from the start for each evaluated point, whose time is its own run's."""
     return np.array([isinstance(facts, Mapping) and facts.get("restarts") is True for facts in cases["facts"]], dtype=bool)
 
 
-def marks(cases: Cases) -> str:
+def marks(cases: pd.DataFrame | Rows) -> str:
     """Behind a label: its times are read with these in mind."""
     return (CONTENDED_MARK if contended(cases).any() else "") + (RESTART_MARK if restarted(cases).any() else "")
 
@@ -122,23 +114,19 @@ class Series:
         return bool(restarted(self.rows).any())
 
     @cached_property
-    def done(self) -> Rows:
+    def finished(self) -> Rows:
         """The cases that have run, to any end."""
         run = [place for place, status in zip(self.rows.places, self.rows["status"]) if status not in NOT_RUN]
         return replace(self.rows, places=run)
 
     @cached_property
-    def finished(self) -> pd.DataFrame:
-        return self.done.cases
-
-    @cached_property
     def finished_traces(self) -> list[Trace]:
-        return [self.traces[i] for i in self.done.index]
+        return [self.traces[i] for i in self.finished.index]
 
     @cached_property
     def completed(self) -> list[bool]:
         """Of each finished case."""
-        return [status == "completed" for status in self.done["status"]]
+        return [status == "completed" for status in self.finished["status"]]
 
     def at_target(self, target: Target, column: str) -> list[float]:
         """For each finished case, the column at its first evaluated point at the target; NaN if it never got there."""
@@ -234,15 +222,12 @@ def make_view(results: Results, wanted: Mapping[str, Any] | None = None) -> View
     facets = dict(zip(cases.index, map(_facets, cases[list(OF_FACETS)].to_dict("records"))))
     _tell_folders_apart(cases, facets)
     labels = make_labels([(cases.at[i, "algorithm"], facets[i]) for i in cases.index], _panel_keys(cases))
-    label_of = dict(zip(cases.index, labels))
-    traces = dict.fromkeys(cases.index, empty(results.trace)) | split(results.trace)
-    place_of = {index: place for place, index in enumerate(cases.index)}
-    rows = Rows(cases, list(place_of.values()), {})
+    traces, columns = split(results.trace, cases.index), {}
     panels = [
         Panel(first["dataset"], pd.notna(first["look_alike"]) and bool(first["look_alike"]), detail,
-              _series_of(replace(rows, places=[place_of[i] for i in group.index]), facets, label_of, traces),
+              _series_of(Rows(cases, places, columns), facets, labels, traces),
               expanded=first.get("source") == "expanded")
-        for first, detail, group in _panel_groups(cases)
+        for first, detail, places in _panel_groups(cases)
     ]
     return View(panels, cases, list(idle["case_id"]))
 
@@ -251,8 +236,6 @@ _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 
 def canonical(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
     is_number = type(value) is int or (type(value) is float and math.isfinite(value))  # as most are
     return repr(value) if is_number else _ENCODER.encode(value)
 
@@ -402,15 +385,14 @@ def facet_text(value: Any) -> str:
 PanelKey = tuple[str, str, str]  # data set, split, content hash
 
 
-def _panel_groups(cases: pd.DataFrame) -> list[tuple[pd.Series, str, pd.DataFrame]]:
+def _panel_groups(cases: pd.DataFrame) -> list[tuple[pd.Series, str, list[int]]]:
     keys = _panel_keys(cases)
     distinct = list(dict.fromkeys(keys))
     groups = []
     for key in distinct:
-        group = cases[[k == key for k in keys]]
-        loaded = group[group["content_hash"].notna()]
-        first = (loaded if len(loaded) else group).iloc[0]
-        groups.append((first, _panel_detail(key, [k for k in distinct if k[0] == key[0]]), group))
+        places = [place for place, k in enumerate(keys) if k == key]
+        loaded = next((place for place in places if isinstance(cases["content_hash"].iat[place], str)), places[0])
+        groups.append((cases.iloc[loaded], _panel_detail(key, [k for k in distinct if k[0] == key[0]]), places))
     return groups
 
 
@@ -419,11 +401,11 @@ def _panel_keys(cases: pd.DataFrame) -> list[PanelKey]:
     keys = [(dataset, split_text(split), _plain(content))
             for dataset, split, content in zip(cases["dataset"], cases["split"], cases["content_hash"])]
 
+    @cache
     def complete(key: PanelKey) -> PanelKey:
         return next((k for k in keys if all(b in ("", a) for a, b in zip(k, key)) and all(k)), key)
 
-    completed = {key: complete(key) for key in dict.fromkeys(keys)}
-    return [completed[key] for key in keys]
+    return [complete(key) for key in keys]
 
 
 def _panel_detail(key: PanelKey, twins: Sequence[PanelKey]) -> str:
@@ -450,11 +432,11 @@ def _plain(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _series_of(rows: Rows, facets: Mapping[int, Facets], label_of: Mapping[int, str],
+def _series_of(rows: Rows, facets: Mapping[int, Facets], labels: Sequence[str],
                traces: Mapping[int, Trace]) -> list[Series]:
     by_label: dict[str, list[int]] = {}
-    for index, place in zip(rows.index, rows.places):
-        by_label.setdefault(label_of[index], []).append(place)
+    for place in rows.places:
+        by_label.setdefault(labels[place], []).append(place)
     found = []
     for label, members in by_label.items():
         own = replace(rows, places=members)

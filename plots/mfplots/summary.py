@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from mfplots import metrics
 from mfplots.errors import PlotError
 from mfplots.metrics import NO_INTERVAL, Interval, Spread, Target
-from mfplots.series import Cases, Panel, Series, View, canonical, clocks_moved, contended, facet_text, one_machine
+from mfplots.series import Panel, Rows, Series, View, canonical, clocks_moved, contended, facet_text, one_machine
 from mfplots.style import duration
 from mfplots.traces import Trace
 
@@ -92,7 +93,7 @@ def end_times(series: Series, clock: str) -> list[float]:
     return to_the_end(series, last(series, clock))
 
 
-def status_text(cases: Cases) -> str:
+def status_text(cases: pd.DataFrame | Rows) -> str:
     """'2 completed, 1 diverged'."""
     counts = Counter(cases["status"])
     order = ["completed", *sorted(set(counts) - {"completed"})]
@@ -246,7 +247,7 @@ def throughputs(series: Series, clock: str) -> list[float]:
 
 def declared_rates(series: Series, amount: str, clock: str) -> list[float]:
     """Declared work (`work_bytes`, `work_flops`) of the epochs done, per second."""
-    totals = [(math.nan if a is None else a) * e for a, e in zip(series.done[amount], last(series, "epoch"))]
+    totals = [(math.nan if a is None else a) * e for a, e in zip(series.finished[amount], last(series, "epoch"))]
     return metrics.rates(totals, end_times(series, clock))
 
 
@@ -257,7 +258,7 @@ def last(series: Series, column: str) -> list[float]:
 
 def headlines(series: Series, metric: str) -> list[float]:
     """For each finished case, at the epoch that its validation part chose, or at the last one."""
-    return [_at_epoch(series.traces[i], metric, epoch) for i, epoch in zip(series.done.index, series.done["headline_epoch"])]
+    return [_at_epoch(series.traces[i], metric, epoch) for i, epoch in zip(series.finished.index, series.finished["headline_epoch"])]
 
 
 def _at_epoch(trace: Trace, metric: str, epoch: float) -> float:
@@ -273,7 +274,7 @@ def bests(series: Series, metric: str) -> list[float]:
     return [metrics.best_of(t[metric][t["epoch"] > 0] if metric in t else [], metric) for t in series.finished_traces]
 
 
-def on_test(cases: Cases) -> int:
+def on_test(cases: pd.DataFrame | Rows) -> int:
     """In how many cases a rule watched the test part."""
     return sum(bool(rules) for rules in cases["watched_test"] if isinstance(rules, list))
 
@@ -284,7 +285,7 @@ LEVELS = ("named", "stricter", "strictest")
 def frozen(series: Series) -> list[tuple[float, float]]:
     """The frozen targets of its data set, with the median answer to each; NaN if it is missed. Empty if there are
     none."""
-    known = [levels for levels in series.done["at_frozen_targets"] if isinstance(levels, dict)]
+    known = [levels for levels in series.finished["at_frozen_targets"] if isinstance(levels, dict)]
     if not known or known[0][LEVELS[0]]["metric"] != metric_of(series):
         return []
     answers = {level: [math.nan if at[level]["answer_s"] is None else at[level]["answer_s"] for at in known]
@@ -294,7 +295,7 @@ def frozen(series: Series) -> list[tuple[float, float]]:
 
 def how_chosen(series: Series) -> dict[str, str]:
     """Each level of its frozen targets: named, before or afterwards; '' if the file does not say."""
-    known = [levels for levels in series.done["at_frozen_targets"] if isinstance(levels, dict)]
+    known = [levels for levels in series.finished["at_frozen_targets"] if isinstance(levels, dict)]
     return {level: known[0][level].get("chosen") or "" for level in LEVELS} if known else {}
 
 

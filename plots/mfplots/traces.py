@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,14 +44,11 @@ class Trace:
         return pd.DataFrame({name: self[name] for name in self})
 
 
-def split(frame: pd.DataFrame) -> dict[int, Trace]:
-    """By case, from the frame of `mfplots.load`."""
+def split(frame: pd.DataFrame, all_cases: Iterable[int] = ()) -> dict[int, Trace]:
+    """By case, from the frame of `mfplots.load`; of `all_cases` also an empty one for a case without points."""
     ordered = frame if frame["case"].is_monotonic_increasing else frame.sort_values("case", kind="stable")
     columns = {name: ordered[name].to_numpy() for name in ordered}
     cases, starts = np.unique(columns["case"], return_index=True)
     ends = [*starts[1:].tolist(), len(ordered)]
-    return {case: Trace(columns, start, end) for case, start, end in zip(cases.tolist(), starts.tolist(), ends)}
-
-
-def empty(frame: pd.DataFrame) -> Trace:
-    return Trace({name: frame[name].to_numpy() for name in frame}, 0, 0)
+    return dict.fromkeys(all_cases, Trace(columns, 0, 0)) | {
+        case: Trace(columns, start, end) for case, start, end in zip(cases.tolist(), starts.tolist(), ends)}

@@ -7,8 +7,8 @@ import math
 import os
 import re
 import subprocess
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
-from unittest.mock import ANY
 
 import pytest
 from mfplots import metrics, program
@@ -18,7 +18,7 @@ from mfplots.metrics import Target
 from mfplots.recipes import read_recipes
 from mfplots.series import make_view
 from mfplots.site import assets, cli, figures, pages, write
-from mfplots.site.beside import Beside
+from mfplots.site.beside import beside
 from mfplots.site.board import board, case_rows, failures, with_ceilings
 from mfplots.site.case_page import case_data, repeat_lines
 from mfplots.site.ceilings import Ceilings, read_ceilings
@@ -104,7 +104,7 @@ def test_the_board_has_what_the_tables_of_mfplots_have(tmp_path):
     for row in (r for r in rows if r["group"] == groups.index(group)):
         member = next(m for m in group.members if m.series.label.split()[0] == row["algorithm"]
                       and str(row["factors"]) in str(m.series.facets["factors"]))
-        done = member.series.finished
+        done = member.series.finished.cases
         want = metrics.censored_median(done["answer_to_target_s"].astype(float))
         assert row["answer_to_target"] == (None if want != want else want)
     assert {row["algorithm"] for row in rows if row["status"] == "3 skipped"} == {"gpusgd"}
@@ -331,7 +331,8 @@ def test_failures_are_cases_shared_machines_and_damaged_files(tmp_path):
 
 def test_a_forked_process_answers_with_its_own_mfbench():
     assert metrics.row("test_rmse").less  # the process of this one has been asked
-    assert Beside(lambda: (os.getpid(), metrics.row("ndcg@7").k)).answer() == (ANY, 7)
+    (found,) = beside(lambda: metrics.row("ndcg@7").k)
+    assert found.result() == 7
     assert program.ask("metric", metric="ndcg@9")["k"] == 9
 
 
@@ -340,12 +341,12 @@ def test_an_error_of_a_forked_process_is_that_of_the_report(error):
     def work():
         raise error
     with pytest.raises(type(error), match=re.escape(str(error))):
-        Beside(work).answer()
+        beside(work)[0].result()
 
 
 def test_a_forked_process_that_ends_early_is_said():
-    with pytest.raises(PlotError, match="ended with 3"):
-        Beside(lambda: os._exit(3)).answer()
+    with pytest.raises(BrokenProcessPool):
+        beside(lambda: os._exit(3))[0].result()
 
 
 # ---- exhibits -------------------------------------------------------------------------------------

@@ -69,7 +69,7 @@ def clocks(view: View, recipe: Recipe) -> Page:
 
 
 def stack_of(panel: Panel, series: Series) -> Stack:
-    cases = series.finished
+    cases = series.finished.cases
     seconds = pd.DataFrame({part: pd.to_numeric(cases[f"clock_{part}_s"]) for part in PARTS})
     for part in LATER:
         seconds[part] = seconds[part].fillna(0.0)

@@ -49,7 +49,7 @@ def _curves(panel: Panel, recipe: Recipe) -> list[Curve]:
 
 def _points(series: Series, recipe: Recipe) -> pd.DataFrame:
     parts = [_of_case(row["user_groups"], recipe.part, str(row["file"]))
-             for _, row in series.finished.iterrows() if isinstance(row["user_groups"], list)]
+             for _, row in series.finished.cases.iterrows() if isinstance(row["user_groups"], list)]
     points = aggregate(parts, "epoch", recipe.band, "error")
     return points.join(parts[0].set_index("epoch")[USERS], on="epoch").drop(columns="epoch") if parts else points
 

@@ -69,7 +69,7 @@ def _by_key(view: View) -> dict[str, Trace]:
     found: dict[str, Trace] = {}
     for panel in view.panels:
         for series in panel.series:
-            for index, row in series.finished.iterrows():
+            for index, row in series.finished.cases.iterrows():
                 if len(series.traces[index]):
                     found.setdefault(_key(row), series.traces[index])
     return found
@@ -80,7 +80,7 @@ def _curves(panel: Panel, rivals: Mapping[str, Trace], recipe: Recipe,
     curves = []
     for series in panel.series:
         pairs = [(series.traces[index], rivals[_key(row)])
-                 for index, row in series.finished.iterrows() if _key(row) in rivals]
+                 for index, row in series.finished.cases.iterrows() if _key(row) in rivals]
         ratios = [_ratio(ours, theirs, recipe.clock) for ours, theirs in pairs]
         points = aggregate(ratios, x, recipe.band, "speedup")
         if len(points):

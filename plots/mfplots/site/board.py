@@ -55,7 +55,7 @@ def _row(index: int, group: Group, member: Member) -> Json:
             **{f"value_{level}": plain(value) for level, (value, _) in zip(LEVELS, levels)},
             "target": None if target is None else float(target),
             "met_epoch": at and at.epoch, "looked_before": at and at.before,
-            "reached": sum(math.isfinite(t) for t in train), "finished": len(series.done),
+            "reached": sum(math.isfinite(t) for t in train), "finished": len(series.finished),
             "train_to_target": plain(metrics.censored_median(train)),
             "answer_to_target": plain(metrics.censored_median(answer)),
             "train": plain(metrics.spread(end_times(series, "train_s")).median),

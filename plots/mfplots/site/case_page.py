@@ -31,7 +31,7 @@ OF_A_CASE = ("case_id", "file", "lines", "status", "stop_reason")  # columns rea
 
 def case_data(case: Mapping[str, Any], trace: Trace, key: str, run: str) -> Json:
     """`case`: with the lines of its file."""
-    raw = case["lines"].text()
+    raw = case["lines"]()
     header, last = json.loads(raw.partition("\n")[0]), json.loads(raw.rstrip("\n").rpartition("\n")[2])
     footer = last if last["type"] == "footer" else {}
     algorithm = header["algorithm"]

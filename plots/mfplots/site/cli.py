@@ -6,9 +6,9 @@ import argparse
 import gc
 import sys
 from collections.abc import Mapping, Sequence
+from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -17,7 +17,7 @@ from mfplots.errors import PlotError
 from mfplots.printable import counted, say
 from mfplots.site import figures, pages, panels, write
 from mfplots.site.assets import find_libraries
-from mfplots.site.beside import Beside
+from mfplots.site.beside import beside
 from mfplots.site.board import board, case_rows, failures, with_ceilings
 from mfplots.site.case_page import OF_A_CASE, case_data
 from mfplots.site.ceilings import read_ceilings
@@ -28,9 +28,8 @@ from mfplots.site.groups import Group, group_data, make_groups
 from mfplots.site.pairs import pair_data
 from mfplots.site.tuning import studies
 from mfplots.smallprint import SHOWN, machines, revisions
-from mfplots.traces import empty, split
+from mfplots.traces import split
 
-Json = dict[str, Any]
 ROOT = Path(__file__).resolve().parents[3]
 MEASURED = Path("results/published/measured")
 CEILINGS = ("ceilings.log", "ceilings_h100.log", "ceilings_pairwise.log")
@@ -40,10 +39,9 @@ PUBLISHED = Path("results/published/published.csv")
 
 def main(arguments: Sequence[str]) -> int:
     options = _parser().parse_args(arguments)
-    gc.disable()  # results are millions of objects, which all live to the end
     try:
         make_site(options)
-    except (PlotError, OSError) as error:  # the second names its file, too
+    except (PlotError, OSError, BrokenProcessPool) as error:  # the second names its file, too
         say(f"error: {error}", sys.stderr)
         return 1
     return 0
@@ -78,9 +76,8 @@ def make_site(options: argparse.Namespace) -> None:
     claims = claims_of(exhibits, runs)
     shown_of = sorted({name for claim in claims for name in claim.exhibits} & exhibits.keys())
     gc.freeze()  # draw() collects the figures alone
-    drawings = [Beside(partial(figures.draw, {name: exhibits[name] for name in shown_of[part::PARTS]}, out / "figures"))
-                for part in range(PARTS)]
-    writing = Beside(partial(_cases, out, runs))
+    parts = [{name: exhibits[name] for name in shown_of[part::PARTS]} for part in range(PARTS)]
+    *drawings, writing = beside(*(partial(figures.draw, part, out / "figures") for part in parts), partial(_cases, out, runs))
     rows, cases = board(groups), case_rows(runs)
     explored = _groups(out, groups, runs)
     shown = panels.panels(groups, panels.read_published(ROOT / PUBLISHED))
@@ -92,12 +89,12 @@ def make_site(options: argparse.Namespace) -> None:
     write.data(out / "data/cases.js", "cases", cases)
     write.data(out / "data/pairs.js", "pairs", pairs)
     searched, unread = studies(runs)
-    damaged += writing.answer()
+    damaged += writing.result()
     write.data(out / "data/explore.js", "explore", {**explored, "damaged": len(damaged)})
     damaged += unread
     write.data(out / "data/tuning.js", "tuning", searched)
     write.data(out / "data/failures.js", "failures", failures(cases, damaged))
-    pictures = {exhibit: picture for drawing in drawings for exhibit, picture in drawing.answer().items()}
+    pictures = {exhibit: picture for drawing in drawings for exhibit, picture in drawing.result().items()}
     _pages(out, runs, claims, pictures, bool(searched))
     for item in damaged:
         say(f"left out: {item.why}", sys.stderr)
@@ -108,14 +105,12 @@ def _cases(out: Path, runs: Sequence[Run]) -> list[Damaged]:
     """A file for each case that has begun; returns the cases that cannot be shown."""
     damaged = []
     for run in runs:
-        points = run.results.trace.dropna(axis=1, how="all") if len(run.results.trace) else run.results.trace
-        none, traces = empty(points), split(points)
+        traces = split(run.results.trace, run.view.cases.index)
         asked = run.view.cases[list(OF_A_CASE)]
         for index, case in zip(asked.index, asked.to_dict("records")):
             key = case_key(run.name, case["case_id"])
-            trace = traces.get(index, none)
             try:
-                shown = case_data(case, trace, key, run.name)
+                shown = case_data(case, traces[index], key, run.name)
             except (AttributeError, LookupError, OSError, PlotError, TypeError, ValueError) as error:
                 damaged.append(Damaged(run.name, f"{case['case_id']}: {error!r}"))
                 continue
@@ -123,7 +118,7 @@ def _cases(out: Path, runs: Sequence[Run]) -> list[Damaged]:
     return damaged
 
 
-def _groups(out: Path, groups: Sequence[Group], runs: Sequence[Run]) -> Json:
+def _groups(out: Path, groups: Sequence[Group], runs: Sequence[Run]) -> dict[str, object]:
     """A file for each; returns the list of them."""
     listed, drawn = [], {}
     for index, group in enumerate(groups):

@@ -323,7 +323,7 @@ def headline(series: Series, metric: str) -> float:
 
 
 def _series_data(member: Member, known: Sequence[str], variant: int) -> Json:
-    series, done = member.series, member.series.done
+    series, done = member.series, member.series.finished
     shown = [i for i in done.index if len(series.traces[i])]
     return {**member.about, "label": member.label + marks(series.rows), "variant": variant,
             "seeds": [_seed_data(member, case, known)

@@ -63,7 +63,7 @@ class Cell:
     def _proposed(self) -> dict[str, Target]:
         """By the rule of the frozen ones, on this panel's matrix factorizations."""
         own = [m for m in self.members if m.factors] or self.members
-        own = [m for m in own if len(m.series.done) >= FEWEST] or own
+        own = [m for m in own if len(m.series.finished) >= FEWEST] or own
         best = metrics.best_of([headline(m.series, self.metric) for m in own], self.metric)
         if not math.isfinite(best) or best == 0:
             return {}
@@ -97,7 +97,7 @@ def cells(group: Group) -> list[Cell]:
     """A cell a host, with its most common number of factors. Cells with libraries first, then by rows."""
     by_bench: dict[Bench, list[Member]] = {}
     for member in group.members:
-        if len(member.series.done):
+        if len(member.series.finished):
             by_bench.setdefault(member.bench, []).append(member)
     found = []
     for bench, members in by_bench.items():
@@ -142,7 +142,7 @@ def _panel(cell: Cell, usual: bool, groups: Sequence[Group], published: pd.DataF
     rows = [_row(cell, own) for own in _by_name(cell.members).values()]
     for row, name in zip(rows, below_floor([(row["algorithm"], row["quality"]) for row in rows], cell.metric)):
         row["below"] = name
-    counts = [len(m.series.done) for m in cell.members]
+    counts = [len(m.series.finished) for m in cell.members]
     return {"data": cell.group.title, "title": _title(cell.group), "made": made_of(cell.group), "usual": usual,
             "ratings": plain(cell.members[0].row["nnz_train"]), "machine": cell.bench.kind, "bench": cell.bench.title,
             "gpu": cell.bench.gpu, "cores": cell.bench.cores, "factors": cell.factors,
@@ -159,7 +159,7 @@ def _chosen(cell: Cell) -> dict[str, str]:
 
 def _tuned_cases(cell: Cell) -> list[tuple[str, Any, Json]]:
     return [(m.series.algorithm, tuned if isinstance(tuned, dict) else None, params)
-            for m in cell.members for tuned, params in zip(m.series.done["tuned"], m.series.done["params"])]
+            for m in cell.members for tuned, params in zip(m.series.finished["tuned"], m.series.finished["params"])]
 
 
 def _title(group: Group) -> str:
@@ -176,18 +176,18 @@ def _by_name(members: Iterable[Member]) -> dict[str, list[Member]]:
 
 def _row(cell: Cell, members: Sequence[Member]) -> Json:
     first = members[0]
-    sound = [m for m in members if len(m.series.done) >= FEWEST]
+    sound = [m for m in members if len(m.series.finished) >= FEWEST]
     best = metrics.best_of([headline(m.series, cell.metric) for m in sound or members], cell.metric)
     return {"name": first.name, "algorithm": first.series.algorithm, "kind": first.kind,
             "hardware": hardware(first.row), "quality": plain(best), "few": not sound,
-            "seeds": max(len(m.series.done) for m in members),
+            "seeds": max(len(m.series.finished) for m in members),
             "at": {level: {name: _fastest(members, target, clock) for name, clock in CLOCKS.items()}
                    for level, target in cell.levels.items()}}
 
 
 def _fastest(members: Sequence[Member], target: Target, clock: str) -> Json | None:
     """Of its configurations the first at the target; one with too few seeds only if no other gets there."""
-    there = [(len(m.series.done) < FEWEST, time, m) for m in members
+    there = [(len(m.series.finished) < FEWEST, time, m) for m in members
              if (time := _reach(m, target, clock)) is not None]
     if not there:
         return None
@@ -197,8 +197,8 @@ def _fastest(members: Sequence[Member], target: Target, clock: str) -> Json | No
 
 def _source(member: Member) -> Json:
     cases = member.series.rows
-    return {"seeds": len(member.series.done), "run": member.run.name, "configuration": member.configuration,
-            "summed": "file_to_model_summed" in cases and bool(is_true(cases, "file_to_model_summed").any()),
+    return {"seeds": len(member.series.finished), "run": member.run.name, "configuration": member.configuration,
+            "summed": bool(is_true(cases, "file_to_model_summed").any()),
             "contended": bool(contended(cases).any())}
 
 
