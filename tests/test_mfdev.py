@@ -43,6 +43,7 @@ def test_words_name_files_of_the_folder_that_it_is_called_in(tmp_path, command):
     (["test", "gcc"], "test: there is no preset 'gcc'; known: cpu ci clang asan tsan"),
     (["deps", "bogus"], "there is no group 'bogus'; known: build plot test"),
     (["peers", "bogus"], "peers: there is no library 'bogus'; known: "),
+    (["cards", "--gpu"], "cards: unknown argument '--gpu'; known: --out DIR, --cpu"),
     (["docs", "--x"], "docs: unknown argument '--x'; known: --out DIR, --check, --update"),
     (["docs", "--out", "a", "b"], "docs: unknown argument 'b'"),
 ])

@@ -44,6 +44,9 @@ USAGE = """\
                         with Google Benchmark), then draw plots/recipes/PAPER/EXHIBIT.json. ARGS go to
                         mfbench run; --draw-only draws existing results; --versus adds the results of a
                         second machine
+./dev cards [--out DIR] [--cpu]
+                        run experiments/cards/*.json on the GPU at hand, in ten minutes of an H200 at most
+                        (--cpu: their CPU half), into a folder of its name below DIR (results/runs/cards)
 ./dev peers [NAME...]   install other people's libraries (docs/peers.md) from peers/NAME/requirements.txt,
                         each into its own environment below MFBENCH_PEERS (default build/peers); without
                         a NAME: implicit libmf surprise. PEERS_TIMEOUT: seconds for the index (30);
@@ -72,7 +75,7 @@ COMMANDS = {
     "bench": ("build.bench", ANY), "plot": ("build.plot", ANY),
     "report": ("build.report", ANY),
     "pack": ("pack.pack", ANY), "renumber": ("renumber.renumber", ANY), "docs": ("docs.docs", 2), "pictures": ("pictures.pictures", ANY),
-    "reproduce": ("reproduce.reproduce", ANY),
+    "reproduce": ("reproduce.reproduce", ANY), "cards": ("cards.cards", 3),
     "peers": ("peers.install_peers", ANY), "deps": ("deps.deps_command", ANY), "lint": ("lint.lint", 0),
     "tidy": ("lint.tidy", ANY), "format": ("lint.format_sources", 0), "help": ("__main__.usage", 0),
 }

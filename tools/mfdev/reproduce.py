@@ -15,8 +15,8 @@ EXPERIMENTS, RUNS = pathlib.Path("experiments"), pathlib.Path("results/runs")
 
 
 def exhibits():
-    """PAPER/EXHIBIT of every spec and benchmark; a part, EXHIBIT.PART.json, belongs to its exhibit. The
-    specs of cards are of no paper."""
+    """PAPER/EXHIBIT of every spec and benchmark; a part, EXHIBIT.PART.json, belongs to its exhibit. Those
+    of cards are of no paper."""
     return sorted({f"{path.parent.name}/{path.name.split('.')[0]}" for path in EXPERIMENTS.glob("*/*.json")
                    if path.parent.name != "cards"})
 
