@@ -14,7 +14,7 @@ from matplotlib.ticker import AutoMinorLocator, FuncFormatter, MaxNLocator
 from mfplots.curves import Curve, panel_curves, rmse_window, wants_log, whole_window
 from mfplots.errors import NotDrawable
 from mfplots.metrics import FEWEST, row
-from mfplots.names import is_library, short_names
+from mfplots.names import is_library, names_of
 from mfplots.page import Page
 from mfplots.palette import of_system, system_name
 from mfplots.published import Point, notes as published_notes
@@ -35,7 +35,7 @@ def draw_curves(view: View, recipe: Recipe, x: tuple[str, str], y: tuple[str, st
     whole = [panel_curves(panel, recipe, x[0], y[0]) for panel in view.panels]
     if not any(whole):
         raise NotDrawable(f"no finished case has a trace with {x[0]} and {y[0]}")
-    names, looks_of = names_and_looks(view, baseline_label(view, recipe.question))
+    names, looks_of = names_and_looks(view, recipe, baseline_label(view, recipe.question))
     datasets = {panel.dataset for panel in view.panels}
     metric = row(y[0])  # on a linear axis with a window of its own
     shown = [p for p in points if p.dataset in datasets and not (metric and p.foreign)]
@@ -85,9 +85,9 @@ def curve_page(view: View, recipe: Recipe, title: str, per_panel: Sequence[Seque
     return page
 
 
-def names_and_looks(view: View, baseline: str | None) -> tuple[dict[str, str], dict[str, Look]]:
+def names_and_looks(view: View, recipe: Recipe, baseline: str | None) -> tuple[dict[str, str], dict[str, Look]]:
     """The look of each label. Labels of one short name, which never meet in a panel, look alike."""
-    names = short_names(view.labels, view.by_panel)
+    names = names_of(view, recipe)
     first: dict[str, str] = {}
     for label in view.labels:
         first.setdefault(names[label], label)

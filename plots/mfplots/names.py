@@ -8,7 +8,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
-from mfplots.series import PEERS, SIZE_FACET, Series, marks
+from mfplots.errors import PlotError
+from mfplots.recipes import Recipe
+from mfplots.series import PEERS, RUN_RULES, SIZE_FACET, Series, View, facet_text, marks, panel_title
+from mfplots.summary import is_named
 
 ON_AXES = {"schedule.learning_rate": "learning rate", "schedule.kind": "schedule"}
 SHORT = {SIZE_FACET: "f", "learning_rate": "lr", "cg_steps": "steps"}  # keys in figures
@@ -45,23 +48,37 @@ def own_name(algorithm: str) -> str:
     return f"{library_name(library)} {_method(method)}"
 
 
+def names_of(view: View, recipe: Recipe) -> dict[str, str]:
+    """Of each label of the view, also in the words of the recipe."""
+    return named([(series.label, series) for panel in view.panels for series in panel.series], recipe,
+                 short_names(view.labels, view.by_panel))
+
+
+def named(labelled: Iterable[tuple[str, Series]], recipe: Recipe, names: dict[str, str]) -> dict[str, str]:
+    """The names, but those that the recipe gives to series. Raises PlotError if two names would become one."""
+    given = {label: name for label, series in labelled for words, name in recipe.names.items() if is_named(series, words)}
+    for name in set(given.values()):
+        if len(own := [label for label in given if given[label] == name]) > 1 and len({names[label] for label in own}) > 1:
+            raise PlotError(f'{recipe.file_name}: "names": {name} are {" and ".join(own)}')
+    return {**names, **given}
+
+
 def short_names(labels: Iterable[str], panels: Sequence[Sequence[str]] = ()) -> dict[str, str]:
-    """A short name for each label. It drops keys that do not distinguish configurations of the algorithm, and keeps
-    only the value if that says enough. If two labels of a panel would share a name, all keep their labels. `panels`:
-    the labels of each; by default all are in one."""
+    """A short name for each label, which has every key that tells configurations apart: of a key its value alone if that
+    says enough, and rules of the length of a run only if nothing else differs. If two labels of a panel would share a name,
+    all keep their labels. `panels`: the labels of each; by default all are in one."""
     labels = list(dict.fromkeys(labels))
     panels = [list(own) for own in panels] or [labels]
-    words = {label: re.split(r" (?=\S+=)", label) for label in labels}
-    keys: dict[str, set[str]] = {}
-    for own in panels:
-        for algorithm in {words[label][0] for label in own}:
-            alike = [dict(word.partition("=")[::2] for word in words[label][1:]) for label in own if words[label][0] == algorithm]
-            keys.setdefault(algorithm, set()).update(_telling(alike))
-    found = {label: " ".join([own_name(first), *(_shown(*word.partition("=")[::2]) for word in rest
-                                                 if word.partition("=")[0] in keys[first])])
-             for label, (first, *rest) in words.items()}
-    unique = all(len({found[label] for label in own}) == len(set(own)) for own in panels)
-    return found if unique else {label: label for label in labels}
+    for left_out in (RUN_RULES, ()):
+        found = {label: _short(label, left_out) for label in labels}
+        if all(len({found[label] for label in own}) == len(set(own)) for own in panels):
+            return found
+    return {label: label for label in labels}
+
+
+def _short(label: str, left_out: tuple[str, ...]) -> str:
+    first, *rest = re.split(r" (?=\S+=)", label)
+    return " ".join([own_name(first), *(_shown(*word.partition("=")[::2]) for word in rest if not word.startswith(left_out))])
 
 
 def marked(series: Series, names: Mapping[str, str]) -> str:
@@ -83,27 +100,30 @@ def explained(names: Mapping[str, str]) -> str:
     return f"In full: {'; '.join(said)}." if said else ""
 
 
-def _telling(configurations: Sequence[Mapping[str, str]]) -> list[str]:
-    """The fewest keys that keep them distinct and leave each at least one; later keys go first. The number of factors
-    and the device always stay."""
-    keys = list(dict.fromkeys(key for own in configurations for key in own))
-    apart = len({tuple(own.get(key) for key in keys) for own in configurations})
-
-    def telling(left: Sequence[str]) -> bool:
-        distinct = len({tuple(own.get(key) for key in left) for own in configurations}) == apart
-        return distinct and not any(own and own.keys().isdisjoint(left) for own in configurations if len(configurations) > 1)
-
-    for key in reversed(keys):
-        left = [other for other in keys if other != key]
-        if key not in (SIZE_FACET, "device") and telling(left):
-            keys = left
-    return keys
+def differences(view: View) -> list[str]:
+    """For a caption, a line a panel: keys that differ between its algorithms, but not in the label of each, and their values."""
+    lines = []
+    for panel in view.panels:
+        found: dict[str, dict[str, dict[str, None]]] = {}
+        unsaid = set()
+        for series in panel.series:
+            said = re.findall(r"(\w+)=", series.label)
+            for key, value in series.facets.items():
+                found.setdefault(key, {}).setdefault(facet_text(value), {})[own_name(series.algorithm)] = None
+                if not key.startswith(RUN_RULES) and key.rpartition(".")[2] not in said:
+                    unsaid.add(key)
+        words = [" ".join([key, ", ".join(f"{value} ({', '.join(names)})" for value, names in values.items())])
+                 for key, values in found.items() if key in unsaid and len(values) > 1]
+        lines += [f"{panel_title(panel)}: algorithms also differ in {'; '.join(words)}."] if words else []
+    return lines
 
 
 def _shown(key: str, value: str) -> str:
     key = SHORT.get(key.rpartition(".")[2], key)
     if key == "device":
         return {"cuda": "GPU", "cpu": "CPU"}.get(value, value)
+    if key == "devices":
+        return f"{value} GPU{'s' if value != '1' else ''}"
     if re.fullmatch(r"-?[\d.]+(e-?\d+)?", value):
         return f"{key}={float(value):.3g}" if "." in value else f"{key}={value}"
     return f"{key}={value}" if not value or value in ("true", "false", "null") or not value[0].isalpha() else value

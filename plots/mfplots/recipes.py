@@ -18,7 +18,7 @@ CHOICES = {"x_scale": SCALES, "y_scale": SCALES, "band": ("minmax", "iqr", "none
 PEAKS = ("bytes_per_s", "flops_per_s")
 TYPES: dict[str, type] = {
     **dict.fromkeys(("figure", "name", "title", "baseline", "csv", "x", "y", "panel_by", "metric", "stack_by"), str),
-    **dict.fromkeys(("filter", "peaks", "dataset", "cumulative"), dict),
+    **dict.fromkeys(("filter", "names", "peaks", "dataset", "cumulative"), dict),
     **dict.fromkeys(("optional", "relative"), bool)}
 
 
@@ -39,6 +39,7 @@ class Recipe:
     name: str = ""                  # of the files; empty: the figure's
     title: str = ""                 # empty: spec and figure
     filter: Mapping[str, Any] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)  # of series, named as baselines are
     x: str = ""                     # trace, speedup-trace: a clock or count; sweep: a parameter
     y: str = ""                     # trace: a column; sweep, metric-bars: a metric;
                                     # benchmark-bars: time or a counter

@@ -25,9 +25,18 @@ EXPANDED_MARK = "enlarged, ratings drawn anew"
 CONTENDED_MARK = " †"
 RESTART_MARK = " ‡"
 SECTIONS = ("schedule", "init", "stop", "evaluate")
+RUN_RULES = ("stop.", "evaluate.")  # facets of the length of a run, not of its computation
 OF_FACETS = ("params", *SECTIONS, "hardware", "gpu", "cpu", "cores")  # columns
-# Shown wherever it differs between any two series: models of different size are not one contest.
+# Shown wherever they differ between any two series: models of different size, or on another number of workers, are not
+# one contest. A case without the number of its workers has one.
 SIZE_FACET = "factors"
+SHARES = ("devices", "ranks")
+WITH_RATE = ("sgd", "pairwise")  # methods whose updates have a learning rate
+# Parameters that do nothing unless another one, if the algorithm has it, is of these values; those that others need first.
+NEEDS = {"solver": ("solve", "hermitian"), "split_rows": ("solve", "hermitian"),
+         **dict.fromkeys(("dot", "gram_access", "prefetch", "blocks"), ("solve", "cg")),
+         **dict.fromkeys(("cg_steps", "cg_tolerance"), ("solver", "cg")),
+         "rounding": ("storage", "fp16 bf16")}
 PEERS = Path(__file__).resolve().parents[2] / "peers"
 CASE_FILTERS = ("algorithm", "family", "hardware", "dataset", "seed", "status", "case_id")
 
@@ -221,6 +230,7 @@ def make_view(results: Results, wanted: Mapping[str, Any] | None = None) -> View
         raise NotDrawable(f"the filter {dict(wanted or {})} leaves no case")
     facets = dict(zip(cases.index, map(_facets, cases[list(OF_FACETS)].to_dict("records"))))
     _tell_folders_apart(cases, facets)
+    _drop_idle(cases, facets)
     labels = make_labels([(cases.at[i, "algorithm"], facets[i]) for i in cases.index], _panel_keys(cases))
     traces, columns = split(results.trace, cases.index), {}
     panels = [
@@ -329,6 +339,22 @@ def _tell_folders_apart(cases: pd.DataFrame, facets: dict[int, Facets]) -> None:
             facets[index]["folder"] = names[folder]
 
 
+def _drop_idle(cases: pd.DataFrame, facets: dict[int, Facets]) -> None:
+    """Drops facets that do nothing, of algorithms none of whose series become one by it."""
+    useful: dict[str, dict[int, Facets]] = {}
+    for index, name, method in zip(cases.index, cases["algorithm"], cases["method"]):
+        own = {key: value for key, value in facets[index].items() if method in WITH_RATE or not key.startswith("schedule.")}
+        for key, (other, values) in NEEDS.items():
+            if key in own and str(own.get(other, values)) not in values:
+                del own[key]
+        useful.setdefault(name, {})[index] = own
+    for own in useful.values():
+        changed = [index for index in own if len(own[index]) < len(facets[index])]
+        repeats_of = zip(_panel_keys(cases.loc[changed]), repeats(cases.loc[changed]), changed)
+        if len({(panel, repeat, canonical(own[index])) for panel, repeat, index in repeats_of}) == len(changed):
+            facets.update(own)
+
+
 def distinct_names(folders: Iterable[Path]) -> dict[Path, str]:
     """For each the last part of its path, with as many before it as tell it from the others."""
     parts = {folder: folder.resolve().parts for folder in folders}
@@ -343,7 +369,8 @@ def distinct_names(folders: Iterable[Path]) -> dict[Path, str]:
 
 
 def make_labels(configurations: Sequence[tuple[str, Facets]], panels: Sequence[Any] | None = None) -> list[str]:
-    """Algorithm name plus those facets that differ among the configurations of its name.
+    """Algorithm name plus those facets that differ among the configurations of its name, its size and number of workers
+    also if they differ among all.
 
     `panels`: the panel of each configuration. A facet that differs only between panels (a stop rule by data set, say)
     tells no two curves apart, so it is not shown.
@@ -355,10 +382,11 @@ def make_labels(configurations: Sequence[tuple[str, Facets]], panels: Sequence[A
     shown: dict[str, set[str]] = {}
     for (_, name), group in groups.items():
         shown.setdefault(name, set()).update(_differing(group))
-    sizes = len({canonical(facets[SIZE_FACET]) for _, facets in configurations if SIZE_FACET in facets})
+    everywhere = {SIZE_FACET} if len({canonical(f[SIZE_FACET]) for _, f in configurations if SIZE_FACET in f}) > 1 else set()
+    everywhere.update(key for key in SHARES if len({f.get(key, 1) for _, f in configurations}) > 1)
     labels = []
     for name, facets in configurations:
-        keys = [key for key in facets if key in shown[name] or (key == SIZE_FACET and sizes > 1)
+        keys = [key for key in facets if key in shown[name] | everywhere
                 or (key, facets[key]) == ("device", "cuda")]  # a peer is of the CPU otherwise
         words = [f"{short_key(key, keys)}={facet_text(facets[key])}" for key in keys]
         labels.append(" ".join([name, *words]))
@@ -366,16 +394,24 @@ def make_labels(configurations: Sequence[tuple[str, Facets]], panels: Sequence[A
 
 
 def _differing(group: Sequence[Facets]) -> set[str]:
-    keys = {key for facets in group for key in facets}
-    absent = object()
-    return {key for key in keys if len({canonical(f[key]) if key in f else absent for f in group}) > 1}
+    """Keys of which two configurations have different values; also those that some lack, if nothing else tells these apart."""
+    values: dict[str, set[str]] = {}
+    for key, value in {(key, canonical(value)) for facets in group for key, value in facets.items()}:
+        values.setdefault(key, set()).add(value)
+    keys = {key for key, found in values.items() if len(found) > 1}
+    partial = {key for key in values if any(key not in facets for facets in group)}
+
+    def distinct(shown: set[str]) -> int:
+        return len({tuple(canonical(facets.get(key, "")) for key in shown) for facets in group})
+
+    return keys if distinct(keys) == distinct(keys | partial) else keys | partial
 
 
 def short_key(key: str, shown: Sequence[str]) -> str:
-    """Without its section (schedule.learning_rate) if that stays clear."""
+    """Without its section (schedule.learning_rate) if that stays clear and it is no rule of the length of a run."""
     leaf = key.rsplit(".", 1)[-1]
     clash = sum(other.rsplit(".", 1)[-1] == leaf for other in shown) > 1
-    return key if clash or leaf == "kind" else leaf
+    return key if clash or leaf == "kind" or key.startswith(RUN_RULES) else leaf
 
 
 def facet_text(value: Any) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from mfplots.names import explained
+from mfplots.names import differences, explained
 from mfplots.printable import counted
 from mfplots.series import CONTENDED_MARK, RESTART_MARK, View, clocks_moved, cores_text, is_true, restarted
 
@@ -16,8 +16,8 @@ SHOWN = ("mfbench", "git_sha", "git_dirty", "build_type", "host", "cpu", "cores"
 
 
 def small_print(view: View, names: Mapping[str, str], reading: str, *notes: str) -> list[str]:
-    """A caption: how many seeds, how to read it, notes, short names in full, and what it rests on."""
-    return [f"{sample(view)}. {reading}".strip(), *notes, explained(names), *provenance(view)]
+    """A caption: how many seeds, how to read it, notes, short names in full, other differences, and what it rests on."""
+    return [f"{sample(view)}. {reading}".strip(), *notes, explained(names), *differences(view), *provenance(view)]
 
 
 def provenance(view: View) -> list[str]:

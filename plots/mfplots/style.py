@@ -1,12 +1,13 @@
 """Looks that survive black-and-white print and colour blindness.
 
-An algorithm has the colour and marker of palette.py in every figure; series of one colour in a panel differ by line
-style and by the filling of the marker.
+An algorithm has the colour and marker of palette.py in every figure; a line style and a filling of the marker stand for
+one configuration of any algorithm.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from mfplots.palette import of_algorithm
 LINES: tuple[Any, ...] = ("-", (0, (5, 1.6)), (0, (6, 1.6, 1, 1.6)), (0, (1.2, 1.2)),
                           (0, (9, 2.5)), (0, (5, 1.4, 1, 1.4, 1, 1.4)))
 FILLS = ("full", "none", "left", "bottom", "right", "top")
+_NUMBER = re.compile(r"(\d+(?:\.\d+)?)")
 
 RC = {
     "font.family": ["DejaVu Sans", "sans-serif"],  # the first comes with matplotlib
@@ -53,7 +55,7 @@ WIDTHS = {"column": _width(3.3, 4.95, 8, 8, 7, 1.2),  # one of a page's two; hig
 
 @dataclass(frozen=True)
 class Look:
-    """`order`: of the series on its page; `variant`: among series of its colour, from 0."""
+    """`order`: of the series on its page; `variant`: of its configuration, from 0."""
 
     colour: str
     line: Any
@@ -94,18 +96,22 @@ def variant_look(algorithm: str, variant: int, order: int = 0) -> Look:
 
 
 def looks(labels: Sequence[str], baseline: str | None, panels: Sequence[Sequence[str]] = ()) -> Mapping[str, Look]:
-    """By label, whose first word is the algorithm. The baseline comes first, so that it is the solid one of its colour;
-    the others in their order. `panels`: the labels of each; labels that never meet may look alike."""
-    first = [label for label in labels if label == baseline]
-    ordered = first + [label for label in labels if label != baseline]
-    found: dict[str, Look] = {}
-    for order, label in enumerate(ordered):
-        near = {other for panel in panels or [labels] if label in panel for other in panel}
-        colour, _ = of_algorithm(label.split()[0])
-        taken = {found[other].variant for other in near & found.keys() if found[other].colour == colour}
-        variant = next(i for i in range(len(taken) + 1) if i not in taken)
-        found[label] = variant_look(label.split()[0], variant, order)
-    return found
+    """By label, whose first word is the algorithm. The words behind it have one line and filling for every algorithm, whatever
+    the order of labels: the first ones those of the baseline, the others by their words and numbers. An algorithm that meets
+    another one of its colour has lines of its own. `panels`: the labels of each."""
+    ordered = sorted(labels, key=lambda label: label != baseline)
+    meeting: dict[str, set[str]] = {}
+    for own in panels or [labels]:
+        for name in (names := {label.split()[0] for label in own}):
+            meeting.setdefault(name, set()).update(n for n in names if of_algorithm(n)[0] == of_algorithm(name)[0])
+
+    def rank(label: str) -> tuple[object, ...]:
+        name, _, words = label.partition(" ")
+        numbers = [(float(part), "") if place % 2 else (0.0, part) for place, part in enumerate(_NUMBER.split(words))]
+        return sorted(meeting[name]).index(name), bool(baseline) and words != baseline.partition(" ")[2], numbers
+
+    ranks = sorted({repr(rank(label)): rank(label) for label in labels}.values())
+    return {label: variant_look(label.split()[0], ranks.index(rank(label)), order) for order, label in enumerate(ordered)}
 
 
 class LogTicks(Locator):  # type: ignore[misc]

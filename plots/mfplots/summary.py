@@ -14,7 +14,7 @@ import pandas as pd
 from mfplots import metrics
 from mfplots.errors import PlotError
 from mfplots.metrics import NO_INTERVAL, Interval, Spread, Target
-from mfplots.series import Panel, Rows, Series, View, canonical, clocks_moved, contended, facet_text, one_machine
+from mfplots.series import RUN_RULES, Panel, Rows, Series, View, canonical, clocks_moved, contended, facet_text, one_machine
 from mfplots.style import duration
 from mfplots.traces import Trace
 
@@ -23,7 +23,6 @@ FILE = "file_to_model_s"
 CLOCK_NAMES = {"train_s": "training time", "train_device_s": "training time (device events)",
                "answer_s": "prepare + transfer + training time", FILE: "time from file to model",
                "wall_s": "wall time"}
-RUN_RULES = ("stop.", "evaluate.")  # facets of the length of a run, not of its computation
 
 
 @dataclass(frozen=True)
@@ -180,7 +179,7 @@ def baseline_label(view: View, question: Question) -> str | None:
     names = [baseline_name(panel, question) for panel in view.panels]
     for panel, name in zip(view.panels, names):
         for series in panel.series:
-            if name is not None and _is_named(series, name):
+            if name is not None and is_named(series, name):
                 return series.label
     return None
 
@@ -194,7 +193,7 @@ def find_baseline(panel: Panel, series: Series, name: str) -> Series | str:
     in all others; where that leaves several algorithms, the series' own. That of another machine is never
     taken.
     """
-    found = [s for s in panel.series if _is_named(s, name)]
+    found = [s for s in panel.series if is_named(s, name)]
     exact = [s for s in found if s.label == name]
     found = exact or found
     if not found:
@@ -213,7 +212,7 @@ def find_baseline(panel: Panel, series: Series, name: str) -> Series | str:
     return f"no baseline: {len(agreeing) or 'none'} of the {len(found)} {name} match"
 
 
-def _is_named(series: Series, name: str) -> bool:
+def is_named(series: Series, name: str) -> bool:
     if name in (series.label, series.algorithm):
         return True
     words = name.split()

@@ -285,6 +285,25 @@ def test_what_differs_between_panels_alone_is_not_in_the_labels(tmp_path):
     assert make_view(load([write(tmp_path, cases)])).labels == ["sgd_serial"]
 
 
+def test_a_recipe_names_series_in_the_words_of_a_paper(tmp_path, capsys):
+    folder = write(tmp_path / "run", [Made("als", {"load": load, "solver": s})
+                                      for s, load in (("lu", "rows"), ("cg", "rows"), ("cg", "words"))])
+    recipe = {"figure": "metric-bars", "y": "s_per_epoch", "baseline": "solver=lu", "names": {"solver=lu": "GPU-ALS"}}
+    _, text, table = draw(folder, tmp_path, recipe)
+    assert "GPU-ALS: als load=rows solver=lu" in text and "als words cg: als load=words" in text
+    assert "als load=rows solver=lu" in set(table["series"])
+    assert draw(folder, tmp_path, {**recipe, "names": {"solver=cg": "cuMF_ALS"}})[0] == 1
+    assert '"names": cuMF_ALS are als load=' in capsys.readouterr().err
+
+
+def test_a_caption_says_how_algorithms_differ(tmp_path):
+    cases = [Made("gpusgd", {"rounding": "nearest", "storage": "fp16", "reg": 1}),
+             Made("newgpusgd", {"rounding": "stochastic", "storage": "fp16", "reg": 1})]
+    text = draw(write(tmp_path / "run", cases), tmp_path, {"figure": "rmse-time"})[1]
+    assert "toy (look-alike, synthetic): algorithms also differ in rounding " in text and "stochastic (newgpusgd)" in text
+    assert "reg 1" not in text and "storage fp16" not in text
+
+
 # ---- user-groups ---------------------------------------------------------------------------------
 
 def groups(*rmse, train=None):

@@ -99,9 +99,12 @@ def test_the_caption_stands_in_a_file_and_not_in_the_picture(tmp_path):
     (["als solver=lu", "als solver=cg a_storage=fp16", "als solver=cg a_storage=fp32"],
      ["als lu", "als cg fp16", "als cg fp32"]),
     (["fpsgd schedule.kind=exponential learning_rate=0.015 decay=0.9", "fpsgd schedule.kind=inverse_power learning_rate=0.02"],
-     ["fpsgd exponential", "fpsgd inverse_power"]),
+     ["fpsgd exponential lr=0.015 decay=0.9", "fpsgd inverse_power lr=0.02"]),
     (["ebgtg factors=50", "sgd_serial factors=300"], ["ebgtg f=50", "sgd_serial f=300"]),
-    (["als_fused reg=0.07473", "als_fused reg=1.213 reg_power=0.5"], ["als_fused reg=0.0747", "als_fused reg=1.21"]),
+    (["als_fused reg=0.07473", "als_fused reg=1.213 reg_power=0.5"], ["als_fused reg=0.0747", "als_fused reg=1.21 reg_power=0.5"]),
+    (["als devices=4 exchange=reduce", "sgd_tiled devices=1"], ["als 4 GPUs reduce", "sgd_tiled 1 GPU"]),
+    (["als stop.epochs=5 solver=lu", "als stop.epochs=9 solver=cg"], ["als lu", "als cg"]),
+    (["als stop.epochs=5", "als stop.epochs=9"], ["als stop.epochs=5", "als stop.epochs=9"]),
     (["peer:libmf:sgd", "peer:torch:sgd device=cuda"], ["LIBMF SGD", "PyTorch SGD GPU"]),
     (["als machine=One CPU, 2 cores", "als machine=Other CPU, 2 cores"], ["als One CPU, 2 cores", "als Other CPU, 2 cores"])])
 def test_names_say_what_tells_configurations_apart(labels, names):

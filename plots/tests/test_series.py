@@ -20,6 +20,24 @@ def test_a_model_size_that_differs_is_always_named():
         ["a factors=50", "b factors=100"]
 
 
+def test_a_number_of_workers_that_differs_is_always_named():
+    assert make_labels([("a", {"devices": 4}), ("b", {})]) == ["a devices=4", "b"]
+
+
+def test_what_some_lack_is_named_only_where_nothing_else_tells_them_apart():
+    assert make_labels([("a", {"solver": "lu"}), ("a", {"solver": "cg", "cg_steps": 6})]) == ["a solver=lu", "a solver=cg"]
+    assert make_labels([("a", {}), ("a", {"stride": 250})]) == ["a", "a stride=250"]
+
+
+def test_parameters_that_do_nothing_are_dropped(tmp_path):
+    cases = [Made("als", {"solver": "cholesky", "cg_steps": 6}), Made("als", {"solver": "cg", "cg_steps": 6}, learning_rate=0.5)]
+    second, first = sorted(view_of(tmp_path / "a", cases).panels[0].series, key=lambda series: series.label)
+    assert "cg_steps" not in first.facets and second.facets["cg_steps"] == 6
+    assert "schedule.learning_rate" not in second.facets  # no rate in ALS
+    both = [Made("als", {"solver": "lu", "cg_steps": steps}) for steps in (3, 6)]
+    assert sorted(view_of(tmp_path / "b", both).labels) == ["als cg_steps=3", "als cg_steps=6"]
+
+
 def test_sections_are_left_out_of_labels_where_that_stays_clear():
     labels = make_labels([("a", {"schedule.learning_rate": 0.1}),
                           ("a", {"schedule.learning_rate": 0.2})])

@@ -69,6 +69,15 @@ def test_two_algorithms_of_one_colour_differ_in_line_and_filling():
     assert found["als"].line == found["batch_hogwild"].line
 
 
+def test_a_line_has_one_meaning_for_all_algorithms_and_any_order():
+    labels = ["ebgtg factors=300", "ebgtg factors=50", "ebltg factors=50", "sgd_serial factors=300", "sgd_serial factors=1000"]
+    found = looks(labels, None)
+    place = {label: found[label].variant for label in labels}
+    assert place["ebgtg factors=50"] == place["ebltg factors=50"] < place["ebgtg factors=300"]
+    assert place["ebgtg factors=300"] == place["sgd_serial factors=300"] < place["sgd_serial factors=1000"]
+    assert {label: look.variant for label, look in looks(labels[::-1], None).items()} == place
+
+
 def test_an_algorithm_looks_the_same_whatever_else_is_there():
     assert looks(["als"], None)["als"].colour == looks(["fpsgd", "x", "als"], "x")["als"].colour
 

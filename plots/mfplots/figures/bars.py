@@ -12,7 +12,7 @@ from mfplots.bar_page import Bar, bar_page, panel_rows
 from mfplots.errors import NotDrawable
 from mfplots.figures import figure
 from mfplots.metrics import Interval, Target
-from mfplots.names import over, short_names
+from mfplots.names import over, names_of
 from mfplots.page import Page
 from mfplots.palette import BLACK
 from mfplots.recipes import Recipe
@@ -30,7 +30,7 @@ def speedup(view: View, recipe: Recipe) -> Page:
     if all(row.baseline is None for row in rows):
         raise NotDrawable(f"{rows[0].baseline_problem}; name one with --baseline")
     looks_of = looks(view.labels, baseline_label(view, recipe.question))
-    names = short_names(view.labels, view.by_panel)
+    names = names_of(view, recipe)
     panels = []
     for panel in view.panels:
         own = [row for row in rows if row.panel is panel]
@@ -49,7 +49,7 @@ def throughput(view: View, recipe: Recipe) -> Page:
     if not any(row.throughput.n for row in rows):
         raise NotDrawable("no finished case did any update")
     looks_of = looks(view.labels, baseline_label(view, recipe.question))
-    names = short_names(view.labels, view.by_panel)
+    names = names_of(view, recipe)
     panels = [panel_rows(panel, names, [(row.series, _throughput_words(row), [Bar(row.throughput.whiskers, looks_of[row.series.label])])
                                         for row in rows if row.panel is panel],
                          f"rating updates per second of {CLOCK_NAMES[recipe.clock]}") for panel in view.panels]

@@ -14,7 +14,7 @@ from mfplots.bar_page import Bar, bar_page, panel_rows
 from mfplots.errors import NotDrawable
 from mfplots.figures import figure
 from mfplots.metrics import Interval
-from mfplots.names import short_names
+from mfplots.names import names_of
 from mfplots.page import Page
 from mfplots.palette import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILLION
 from mfplots.recipes import Recipe
@@ -54,7 +54,7 @@ def clocks(view: View, recipe: Recipe) -> Page:
     stacks = [stack_of(panel, series) for panel in view.panels for series in panel.series]
     if not any(stack.n for stack in stacks):
         raise NotDrawable("no finished case has its clocks")
-    names = short_names(view.labels, view.by_panel)
+    names = names_of(view, recipe)
     panels = [panel_rows(panel, names, [(stack.series, _words(stack), [_bar(stack)]) for stack in stacks if stack.panel is panel],
                          "share of the wall time of a case (%)") for panel in view.panels]
     page = bar_page(recipe.title or f"{view.specs}: where the time of a case goes", panels, plain_tick)

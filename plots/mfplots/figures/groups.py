@@ -28,7 +28,7 @@ def user_groups(view: View, recipe: Recipe) -> Page:
     if not any(per_panel):
         raise NotDrawable(f"no finished case has {recipe.part} errors by user group; the spec asks "
                           'for them with "evaluate": {"user_groups": 10}')
-    names, looks_of = names_and_looks(view, baseline_label(view, recipe.question))
+    names, looks_of = names_and_looks(view, recipe, baseline_label(view, recipe.question))
     page = curve_page(view, recipe, f"{recipe.part} RMSE by user id", per_panel, looks_of)
     for axes in page.axes:
         axes.set_xlabel("group of user ids, lowest first")

@@ -13,7 +13,7 @@ from mfplots.bar_page import Bar, bar_page, open_handle, panel_rows, published_r
 from mfplots.errors import NotDrawable
 from mfplots.figures import figure
 from mfplots.metrics import NO_INTERVAL, Interval, Spread
-from mfplots.names import over, short_names
+from mfplots.names import over, names_of
 from mfplots.page import Page
 from mfplots.published import fits, notes, value_points
 from mfplots.recipes import Recipe
@@ -52,7 +52,7 @@ def metric_bars(view: View, recipe: Recipe) -> Page:
     rows = [_row(panel, series, found, recipe) for panel in view.panels for series in panel.series]
     if not any(row.spread.n for row in rows):
         raise NotDrawable(f"no finished case has a value of {recipe.y or 's_per_epoch'}")
-    names = short_names(view.labels, view.by_panel)
+    names = names_of(view, recipe)
     label = axis_label(found, recipe)
     if recipe.relative:
         label += f", over {over((row.baseline for row in rows), names)}"

@@ -13,7 +13,7 @@ from mfplots.bar_page import Bar, bar_page, panel_rows
 from mfplots.errors import NotDrawable, PlotError
 from mfplots.figures import figure
 from mfplots.metrics import NO_INTERVAL
-from mfplots.names import short_names
+from mfplots.names import names_of
 from mfplots.page import Page
 from mfplots.recipes import Recipe
 from mfplots.series import Panel, Series, View, repeats
@@ -42,7 +42,7 @@ def paired_differences(view: View, recipe: Recipe) -> Page:
     if not any(row.differences for row in rows):
         raise NotDrawable("no configuration shares a seed with its baseline")
     label = axis_label(found, recipe)
-    names = short_names(view.labels, view.by_panel)
+    names = names_of(view, recipe)
     looks_of = looks(view.labels, baseline_label(view, recipe.question))
     panels = []
     for panel in view.panels:

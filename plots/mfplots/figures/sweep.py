@@ -15,20 +15,17 @@ from mfplots.curves import far_apart
 from mfplots.errors import NotDrawable, PlotError, hint
 from mfplots.figures import figure
 from mfplots.metrics import Spread
-from mfplots.names import ON_AXES, short_names
+from mfplots.names import ON_AXES, named, short_names
 from mfplots.page import Page
 from mfplots.palette import system_name
 from mfplots.published import Point, fits, notes, points_of
 from mfplots.recipes import Recipe
-from mfplots.series import (Panel, Series, View, canonical, make_labels, marks,
-                            methods_apart, panel_title)
+from mfplots.series import SHARES, Panel, Series, View, canonical, make_labels, marks, methods_apart, panel_title
 from mfplots.smallprint import small_print
 from mfplots.style import Look, looks, plain_tick, si_tick
 from mfplots.summary import main_metric, status_text, writes_note
 from mfplots.values import Metric, axis_label, metric, spread_of, values
 
-# Parameters for the number of workers of a case: one, if a case has no such parameter.
-SHARES = ("devices", "ranks")
 ABSENT = object()
 FEW_VALUES = 5  # up to which each has a tick
 LATE, ABSENT_AT = 0.97, 0.02  # fractions of the height, for a target that was not reached and for a missing value
@@ -63,7 +60,8 @@ def sweep(view: View, recipe: Recipe) -> Page:
     near_of = {title: _near(points, [item for item in items if item.title == title], found) for title in titles}
     fitting = list(dict.fromkeys(p for near in near_of.values() for p in near))
     shown = [_sized(p, recipe) for p in fitting]
-    names = short_names(item.label for item in items)
+    names = named(zip([item.label for item in items], [series for panel in view.panels for series in panel.series]), recipe,
+                  short_names(item.label for item in items))
     page = Page(recipe.title or f"{view.specs}: {axis_label(found, recipe)} by {recipe.x}", len(titles))
     looks_of = looks(list(dict.fromkeys(item.label for item in items)), _baseline(view, items))
     for axes, title in zip(page.axes, titles):

@@ -34,7 +34,7 @@ def speedup_trace(view: View, recipe: Recipe) -> Page:
     if not any(per_panel):
         raise PlotError(f"no case of {ours} has a partner on {theirs}: equal {', '.join(MATCHED_BY)}, finished, with a clock "
                         "above 0; run the same spec on both")
-    names, looks_of = names_and_looks(view, None)
+    names, looks_of = names_and_looks(view, recipe, None)
     datasets = {panel.dataset for panel in view.panels}
     points = points_of(recipe.published)
     shown = [p for p in points if p.dataset in datasets]
