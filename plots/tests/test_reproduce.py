@@ -37,7 +37,9 @@ def reproduce(*arguments):
 def test_exhibits_are_listed_with_their_descriptions():
     done = reproduce()
     assert done.returncode == 0, done.stderr
-    assert [line for line in done.stdout.splitlines() if not line.startswith(" ")] == EXHIBITS
+    listed = [line for line in done.stdout.splitlines() if not line.startswith(" ")]
+    assert [line.split()[0] for line in listed] == EXHIBITS
+    assert {"cumf_als/cg-steps (a CPU runs all of it)", "cumf_als/table4 (a CPU runs part of it)", "cumf_als/fig4"} <= set(listed)
     words = " ".join(done.stdout.split())
     for exhibit in EXHIBITS:
         assert json.loads(main_part(exhibit).read_text())["description"] in words
@@ -50,11 +52,12 @@ def test_exhibits_are_listed_with_their_descriptions():
     (["nothing like it"], "known: ccd/speed, cu2rec/atomics"),
     (["cu2rec/.*"], "there is no exhibit 'cu2rec/.*'"),
     (["--draw-only", "x"], "name the exhibit first"),
-    (["cu2rec/striding", "--draw-only"], "--draw-only needs a folder"),
+    (["cu2rec/striding", "--draw-only", "--out"], "--out needs a folder"),
+    (["--draw-only", "--versus", "x"], "name the exhibit first"),
     (["cu2rec/striding", "--draw-only", "absent"], "no folder absent"),
     (["cumf_als/fig4", "--", "--quiet"], "only --rerun has a meaning here"),
     (["cumf_als/fig4.bench"], "did you mean \"cumf_als/fig4\"?"),
-    (["cu2rec/striding", "--draw"], "unknown argument '--draw'; known: --draw-only DIR"),
+    (["cu2rec/striding", "--draw"], "unknown argument '--draw'; known: --draw-only [DIR]"),
     (["cu2rec/striding", "--draw-only", "docs", "--", "--quiet"], "--draw-only runs nothing")])
 def test_wrong_arguments_say_what_is_wrong(arguments, message):
     done = reproduce(*arguments)
@@ -80,6 +83,28 @@ def test_draw_only_draws_an_exhibit_with_its_parts(tmp_path, reproduced):
         drawn = (folder / "figures" / f"perf-ml100k-f{f}.svg").read_text()
         assert ">ebgtg<" in drawn and ">sgd_serial<" in drawn
         assert f"published: cu2rec f={f}, V100" in drawn
+
+
+def test_results_are_found_wherever_they_are(tmp_path, reproduced, monkeypatch, capsys):
+    def made(folder, name="ebgtg", dataset="ml-100k"):
+        return write(folder, [Made(name, {"factors": f}, dataset, False, hardware="cuda") for f in (50, 300)])
+
+    for name, folder in (("RUNS", tmp_path / "runs"), ("REFERENCE", tmp_path / "reference")):
+        monkeypatch.setattr(dev_reproduce, name, folder)
+    exhibit = "cu2rec/gpu-vs-gpu"
+    with pytest.raises(Failure, match=f"no results of {exhibit} in {tmp_path}/runs or {tmp_path}/reference/"):
+        reproduced(exhibit, "--draw-only")
+    made(tmp_path / "reference/a" / exhibit)
+    for part in ("", ".ml20m"):
+        made(tmp_path / f"reference/b/{exhibit}{part}", dataset=f"of-b{part}")
+    assert dev_reproduce.found_results(exhibit) == f"{tmp_path}/reference/b/{exhibit}"
+    reproduced(exhibit, "--draw-only")
+    assert "of-b.ml20m" in (tmp_path / "runs" / exhibit / "figures/training-time.svg").read_text()
+    made(tmp_path / "runs" / exhibit, dataset="mine")
+    monkeypatch.setattr(dev_reproduce, "exhibits", lambda: [exhibit, "cu2rec/striding"])
+    reproduced("--draw-only", "--out", tmp_path / "all")
+    assert "mine" in (tmp_path / "all" / exhibit / "training-time.svg").read_text()
+    assert "no results of cu2rec/striding" in capsys.readouterr().err
 
 
 def test_a_part_without_results_is_named(tmp_path, reproduced, capsys):

@@ -38,12 +38,15 @@ USAGE = """\
 ./dev pictures [NAME...]
                         draw the pictures of the documents whose results or recipe changed
                         (docs/images/pictures.json), those named, or --all
-./dev reproduce         list the exhibits of papers that can be reproduced
-./dev reproduce PAPER/EXHIBIT [--draw-only DIR] [--versus DIR] [--out DIR] [-- ARGS]
+./dev reproduce         list the exhibits of papers that can be reproduced, and what of them a CPU runs
+./dev reproduce PAPER/EXHIBIT [--draw-only [DIR]] [--versus DIR] [--out DIR] [-- ARGS]
                         run experiments/PAPER/EXHIBIT.json and its parts EXHIBIT.*.json (*.bench.json
                         with Google Benchmark), then draw plots/recipes/PAPER/EXHIBIT.json. ARGS go to
-                        mfbench run; --draw-only draws existing results; --versus adds the results of a
+                        mfbench run; --draw-only draws existing results: those in DIR, or yours in
+                        results/runs, or those in results/reference; --versus adds the results of a
                         second machine
+./dev reproduce --draw-only [--out DIR]
+                        draw all exhibits that have results, each into DIR/PAPER/EXHIBIT
 ./dev cards [--out DIR] [--cpu]
                         run experiments/cards/*.json on the GPU at hand, in ten minutes of an H200 at most
                         (--cpu: their CPU half), into a folder of its name below DIR (results/runs/cards)

@@ -11,7 +11,8 @@ from mfdev.build import build, build_target, configure, default_preset, have_dev
 from mfdev.deps import need
 from mfdev.shell import ROOT, Ended, Failure, output_of, say, status_of
 
-EXPERIMENTS, RUNS = pathlib.Path("experiments"), pathlib.Path("results/runs")
+EXPERIMENTS, RUNS, REFERENCE = map(pathlib.Path, ("experiments", "results/runs", "results/reference"))
+ON_A_CPU = {True: " (a CPU runs all of it)", False: "", None: " (a CPU runs part of it)"}
 
 
 def exhibits():
@@ -31,9 +32,26 @@ def parts_of(exhibit, benches):
 def list_exhibits():
     for name in exhibits():
         first = [*parts_of(name, False), *parts_of(name, True)][0]
-        print(name)
+        print(name + ON_A_CPU[runs_on_a_cpu(name)])
         print(textwrap.fill(json.loads(first.read_text(encoding="utf-8"))["description"], 96, initial_indent="    ",
                             subsequent_indent="    ", break_on_hyphens=False))
+
+
+def runs_on_a_cpu(exhibit):
+    """Whether its algorithms do; None if some of them do."""
+    listed = pathlib.Path("docs/reference/algorithms.md").read_text(encoding="utf-8")
+    of_gpu = set(re.findall(r"^- `(\S+)` \(CUDA", listed, re.M))
+    found = {False for _ in parts_of(exhibit, True)}
+    for spec in parts_of(exhibit, False):
+        for entry in json.loads(spec.read_text(encoding="utf-8"))["algorithms"]:
+            names = [entry["name"]] if isinstance(entry["name"], str) else entry["name"]
+            found |= {peer_runs_on_a_cpu(entry)} if names == ["peer"] else {name not in of_gpu for name in names}
+    return found.pop() if len(found) == 1 else None
+
+
+def peer_runs_on_a_cpu(entry):
+    form = json.loads(pathlib.Path(f"peers/{entry['library']}/peer.json").read_text(encoding="utf-8"))
+    return "cuda" not in (form.get("hardware"), entry.get("device"))
 
 
 def hint(word):
@@ -43,33 +61,38 @@ def hint(word):
 
 
 def parsed(words):
-    """(exhibit, {option: folder}, arguments of mfbench run)"""
-    if words[0].startswith("-"):
+    """(exhibit, or "" for all; {option: folder, or "" for one that is to be found}; arguments of mfbench run)"""
+    exhibit = "" if words[0] == "--draw-only" else words[0]
+    if exhibit.startswith("-"):
         raise Failure("reproduce: name the exhibit first; ./dev reproduce lists them")
-    exhibit, rest, folders = words[0], words[1:], {}
+    rest, folders = words[bool(exhibit):], {}
     while rest and rest[0] != "--":
-        if rest[0] not in ("--draw-only", "--versus", "--out"):
-            raise Failure(f"reproduce: unknown argument '{rest[0]}'; known: --draw-only DIR, --versus DIR, --out DIR, "
+        option, *rest = rest
+        if option not in ("--draw-only", "--versus", "--out"):
+            raise Failure(f"reproduce: unknown argument '{option}'; known: --draw-only [DIR], --versus DIR, --out DIR, "
                           "and -- before arguments of mfbench run")
-        if len(rest) < 2:
-            raise Failure(f"reproduce: {rest[0]} needs a folder")
-        folders[rest[0]] = rest[1].rstrip("/")
-        rest = rest[2:]
+        given = bool(rest) and not rest[0].startswith("-")
+        if not given and option != "--draw-only":
+            raise Failure(f"reproduce: {option} needs a folder")
+        folders[option] = rest[0].rstrip("/") if given else ""
+        rest = rest[given:]
+    if not exhibit and (folders["--draw-only"] or "--versus" in folders):
+        raise Failure("reproduce: name the exhibit first; --draw-only without a folder draws all")
     return exhibit, folders, rest[1:]
 
 
 def check(exhibit, folders, arguments):
-    if exhibit not in exhibits():
+    if exhibit and exhibit not in exhibits():
         raise Failure(f"reproduce: there is no exhibit '{exhibit}'{hint(exhibit)}")
-    if not pathlib.Path(f"plots/recipes/{exhibit}.json").is_file():
+    if exhibit and not pathlib.Path(f"plots/recipes/{exhibit}.json").is_file():
         raise Failure(f"reproduce: no plots/recipes/{exhibit}.json")
     if "--draw-only" in folders and arguments:
         raise Failure("reproduce: --draw-only runs nothing, so arguments of mfbench run have no use")
-    if not parts_of(exhibit, False) and arguments not in ([], ["--rerun"]):
+    if arguments not in ([], ["--rerun"]) and not parts_of(exhibit, False):
         raise Failure(f"reproduce: {exhibit} is a benchmark, which mfbench run does not run; of its arguments only "
                       "--rerun has a meaning here")
     for option in ("--draw-only", "--versus"):
-        if option in folders and not has_results(folders[option]):
+        if folders.get(option) and not has_results(folders[option]):
             raise Failure(f"reproduce: no folder {folders[option]}")
 
 
@@ -79,6 +102,9 @@ def reproduce(words):
         return
     exhibit, folders, arguments = parsed(words)
     check(exhibit, folders, arguments)
+    if folders.get("--draw-only") == "":
+        draw_found([exhibit] if exhibit else exhibits(), folders, each=not exhibit)
+        return
     failed, results = False, folders.get("--draw-only")
     if results is None:
         preset, results = default_preset(), str(RUNS / exhibit)
@@ -89,6 +115,33 @@ def reproduce(words):
     draw(exhibit, results, folders.get("--versus"), folders.get("--out"))
     if failed:
         raise Ended(1)
+
+
+def draw_found(names, folders, each):
+    """Draws exhibits from where their results are; `each` into a folder of its own below --out."""
+    for name in names:
+        if not (results := found_results(name)):
+            why = f"no results of {name} in {RUNS} or {REFERENCE}/*; ./dev reproduce {name} runs it"
+            if not each:
+                raise Failure(f"reproduce: {why}")
+            say(why, sys.stderr)
+            continue
+        say(f"{name}: {results}")
+        out = pathlib.Path(folders.get("--out", RUNS), *([name] if each or "--out" not in folders else []))
+        draw(name, results, folders.get("--versus"), str(out if "--out" in folders else out / "figures"))
+
+
+def found_results(exhibit):
+    """Its folder in results/runs, or else in results/reference that of the machine with most of its parts; "" if none."""
+    def parts(folder):
+        return sum(bool([*path.parent.glob(f"{path.name}.jsonl.xz"), *path.glob("*.jsonl"), *path.glob("benchmark.json")])
+                   for path in map(pathlib.Path, part_folders(exhibit, folder)))
+
+    if parts(own := str(RUNS / exhibit)):
+        return own
+    machines = [str(machine / exhibit) for machine in sorted(REFERENCE.glob("*"))]
+    best = max(machines, key=parts, default=own)
+    return best if parts(best) else ""
 
 
 def run_specs(preset, specs, arguments):
@@ -153,16 +206,19 @@ def has_results(folder):
     return pathlib.Path(folder).is_dir() or pathlib.Path(f"{folder}.jsonl.xz").is_file()
 
 
+def part_folders(exhibit, results):
+    """The folders of an exhibit and its parts, and the spec or benchmark of each: {DIR: ..., DIR.PART: ...}"""
+    parts = [*parts_of(exhibit, True), *parts_of(exhibit, False)]
+    return {results + part.name.removesuffix(".json").removesuffix(".bench")[len(exhibit.split("/")[1]):]: part for part in parts}
+
+
 def result_folders(exhibit, results):
-    """The folders of an exhibit and its parts: DIR, DIR.PART, ..."""
-    found = []
-    for part in [*parts_of(exhibit, False), *parts_of(exhibit, True)]:
-        folder = results + part.name.removesuffix(".json").removesuffix(".bench")[len(exhibit.split("/")[1]):]
-        if has_results(folder):
-            found.append(folder)
-        else:
+    """Those of part_folders that are there."""
+    found = part_folders(exhibit, results)
+    for folder, part in found.items():
+        if not has_results(folder):
             say(f"no {folder}: drawn without {part}", sys.stderr)
-    return sorted(set(found))
+    return sorted(filter(has_results, found))
 
 
 def draw(exhibit, results, versus, out):
