@@ -37,7 +37,7 @@ Tick = Callable[[float, int], str]  # a value of the axis in words
 
 @dataclass(frozen=True)
 class Bar:
-    """Without a value it is an empty frame; without a look, an open marker: published, not measured here."""
+    """Without a value it is not drawn; without a look, an open marker: published, not measured here."""
 
     interval: Interval
     look: Look | None
@@ -162,9 +162,8 @@ def _draw_bar(axes: Axes, bar: Bar, y: float, height: float, start: float | None
     elif bar.dots:
         axes.plot(bar.dots, [y] * len(bar.dots), zorder=3, **{**bar.look.as_line(), "linestyle": "none"})
         axes.vlines(np.median(bar.dots), y - height / 2, y + height / 2, color=bar.look.colour, linewidth=2)
-    elif not bar.interval.known:  # a hatched frame of a fixed length on the page, which shows no value
-        axes.barh(y, 0.06, left=0, height=height, color="white", edgecolor="#888888", hatch="////", linewidth=0.8,
-                  linestyle=(0, (2, 1.5)), transform=axes.get_yaxis_transform())
+    elif not bar.interval.known:
+        return  # the words of its row say why
     elif bar.parts:
         for left, (length, colour) in zip(accumulate((length for length, _ in bar.parts), initial=0.0), bar.parts):
             axes.barh(y, length, left=left, height=height, color=colour, edgecolor="white", linewidth=0.4)

@@ -15,7 +15,7 @@ from mfplots.curves import Curve, panel_curves, rmse_window, wants_log, whole_wi
 from mfplots.errors import NotDrawable
 from mfplots.metrics import FEWEST, row
 from mfplots.names import is_library, names_of
-from mfplots.page import Page
+from mfplots.page import Page, fit
 from mfplots.palette import of_system, system_name
 from mfplots.published import Point, notes as published_notes
 from mfplots.recipes import Recipe
@@ -58,6 +58,7 @@ def draw_curves(view: View, recipe: Recipe, x: tuple[str, str], y: tuple[str, st
             _draw_levels(axes, levels)
         else:
             finish_y(axes, curves, near, y[1], recipe)
+        _label_overlapping(axes, curves, names, page.width / page.columns - 0.6)
     if y[0] == "updates_per_s":
         notes.append(writes_note(view))
     if x[0] in ("train_s", "train_device_s"):
@@ -147,6 +148,40 @@ def _draw_levels(axes: Axes, levels: Sequence[tuple[float, str, str]]) -> None:
                       textcoords="offset points", ha="right" if right else "left", va="top" if below else "bottom",
                       fontsize=words_size(), color="#444444", zorder=1.5,
                       bbox={"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 0.5})
+
+
+def _label_overlapping(axes: Axes, curves: Sequence[Curve], names: Mapping[str, str], inches: float) -> None:
+    """Names the curves that lie over each other in a panel that is `inches` wide, by the words that not all curves have: at the
+    end of the first, above or below it, if there is room."""
+    to_axes, size = axes.transData + axes.transAxes.inverted(), words_size()
+    groups: list[list[tuple[Curve, np.ndarray]]] = []
+    for curve in curves:
+        path = to_axes.transform(curve.points[["x", "y"]].to_numpy(float)).T
+        path = path[:, np.isfinite(path).all(axis=0)]  # 0 has no place on a logarithmic axis
+        if path.size:
+            over = next((group for group in groups if _overlap(group[0][1], path)), None)
+            groups.append([(curve, path)]) if over is None else over.append((curve, path))
+    taken = [(at - 0.1, at + 0.1) for text in axes.texts for at in [to_axes.transform((1, text.xy[1]))[1]]]
+    common = set.intersection(*(set(names[curve.series.label].split()) for curve in curves)) if curves else set()
+    for group in [group for group in groups if len(group) > 1]:
+        own = [names[curve.series.label] for curve, _ in group]
+        words = fit(", ".join(" ".join(word for word in name.split() if word not in common) or name for name in own), inches / 2, size)
+        high = 1.4 * size / 72 * (words.count("\n") + 1) / (0.6 * inches)
+        x, y = group[0][1][:, -1]
+        feet = [*np.arange(y + 0.03, 1 - high, 0.02), *np.arange(y - 0.03 - high, 0, -0.02)]
+        foot = next((foot for foot in feet if 0 < foot < 1 - high and all(foot > top or foot + high < low for low, top in taken)), None)
+        if foot is not None:
+            taken.append((foot, foot + high))
+            axes.annotate(words, (x, foot), xycoords="axes fraction", ha="right" if x > 0.5 else "left", va="bottom", fontsize=size,
+                          color="#444444", zorder=2.5, bbox={"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 0.5})
+
+
+def _overlap(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether two paths differ by less than a hundredth of the axes' height at nine tenths of the width that both have."""
+    start, end = max(one[0].min(), other[0].min()), min(one[0].max(), other[0].max())
+    xs = np.linspace(start, end, 41)
+    apart = np.abs(np.interp(xs, *one) - np.interp(xs, *other))
+    return end - start > 0.5 * max(np.ptp(one[0]), np.ptp(other[0])) and bool(np.quantile(apart, 0.9) < 0.01)
 
 
 def published_styles(points: Sequence[Point]) -> dict[str, dict[str, object]]:

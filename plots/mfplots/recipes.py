@@ -19,7 +19,7 @@ PEAKS = ("bytes_per_s", "flops_per_s")
 TYPES: dict[str, type] = {
     **dict.fromkeys(("figure", "name", "title", "baseline", "csv", "x", "y", "panel_by", "metric", "stack_by"), str),
     **dict.fromkeys(("filter", "names", "peaks", "dataset", "cumulative"), dict),
-    **dict.fromkeys(("optional", "relative"), bool)}
+    **dict.fromkeys(("optional", "relative"), bool), "slope": int}
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,7 @@ class Recipe:
     band: str = "minmax"            # over seeds
     clock: str = "train_s"
     panel_by: str = ""              # sweep, benchmark-bars: a parameter, a panel a value
+    slope: int = 0                  # sweep: of a dotted line from the first value of each; 0: none
     stack_by: str = ""              # benchmark-bars: a parameter, whose values stack up in one bar
     # benchmark-bars: if each value of stack_by includes those before it: the values in that order, with the names of
     # their additions

@@ -29,7 +29,7 @@ RC = {
     "font.family": ["DejaVu Sans", "sans-serif"],  # the first comes with matplotlib
     "lines.markersize": 4.5, "axes.spines.top": False, "axes.spines.right": False,
     "axes.grid": True, "grid.color": "#dddddd", "grid.linewidth": 0.6, "axes.axisbelow": True,
-    "axes.formatter.useoffset": False, "hatch.linewidth": 0.7,
+    "axes.formatter.useoffset": False,
     "svg.fonttype": "none",     # text stays text: searchable, and readable by screen readers
     "svg.hashsalt": "mfbench",  # the same ids, so the same bytes, in every run
     "pdf.fonttype": 42,

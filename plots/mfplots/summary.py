@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -93,10 +94,12 @@ def end_times(series: Series, clock: str) -> list[float]:
 
 
 def status_text(cases: pd.DataFrame | Rows) -> str:
-    """'2 completed, 1 diverged'."""
+    """'2 completed, 1 diverged', or '3 skipped: needs CUDA'."""
     counts = Counter(cases["status"])
     order = ["completed", *sorted(set(counts) - {"completed"})]
-    return ", ".join(f"{counts[status]} {status}" for status in order if counts[status])
+    needs = {found[0] for status, why in zip(cases["status"], cases["stop_reason"])
+             if status == "skipped" and (found := re.search("needs [^;:]+", str(why)))}
+    return ", ".join(f"{counts[status]} {status}" for status in order if counts[status]) + (f": {needs.pop()}" if len(needs) == 1 else "")
 
 
 def target_of(panel: Panel, question: Question) -> Target | None:

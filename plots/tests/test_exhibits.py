@@ -54,7 +54,7 @@ def test_trace_draws_any_pair(rich_view, x, y):
 
 def test_a_trace_says_what_it_shows(rich, tmp_path):
     status, text, table = draw(rich, tmp_path, {"figure": "trace", "x": "passes", "y": "updates_per_s"})
-    assert status == 0 and "gpusgd f=50 (3 skipped), not drawn" in text
+    assert status == 0 and "gpusgd f=50 (3 skipped: needs CUDA), not drawn" in text
     assert "(look-alike, synthetic)" in text and "git 0123456789" in text and len(table) > 0
 
 
@@ -211,6 +211,35 @@ def test_a_sweep_of_how_many_share_the_work_begins_with_one(tmp_path, name):
     assert other["efficiency"].isna().all()  # it was not run on one
     _, text, table = draw(tmp_path / "run", tmp_path, {"figure": "sweep", "x": name})
     assert "divided by" not in text and "efficiency" not in table
+
+
+def test_a_slope_is_drawn_from_the_first_value(tmp_path):
+    made = view_of(tmp_path, [Made("als", {"factors": f}, trace=[(0, 0.0, 2.0), (1, seconds, 1.0)]) for f, seconds in ((8, 1.0), (32, 2.0))])
+    page = figures.draw(made, Recipe("sweep", x="factors", y="s_per_epoch", slope=1))
+    dotted, = (line for line in page.axes[0].lines if line.get_linestyle() == ":")
+    assert list(dotted.get_xdata()) == [8, 32] and list(dotted.get_ydata()) == [1, 4]
+    assert "Dotted: proportional to factors, from the first value of each line." in page.caption
+
+
+def test_curves_that_overlap_are_named(tmp_path):
+    def made(end, **params):
+        return Made("als", params, trace=[(0, 0.0, 2.0), *((epoch, 1.0 * epoch, end + 1 / epoch) for epoch in range(1, 9))])
+
+    cases = [made(0.5, steps=2), made(0.4, steps=4), made(0.4001, steps=6), made(0.4002, steps=8)]
+    axes, = figures.draw(view_of(tmp_path, cases), Recipe("trace", x="epochs")).axes
+    words, = (text.get_text() for text in axes.texts if "steps" in text.get_text())
+    assert sorted(words.replace(",", "").split()) == ["steps=4", "steps=6", "steps=8"]
+
+
+def test_a_bar_without_a_value_is_not_drawn_and_its_words_say_why(tmp_path):
+    cases = [Made(), Made("gpusgd", trace=(), status="skipped", reason="gpusgd needs CUDA; this build lacks it")]
+    view = view_of(tmp_path, cases)
+    for recipe in (Recipe("metric-bars", y="s_per_epoch"), Recipe("paired-differences", y="final_test_rmse")):
+        if recipe.figure == "paired-differences":
+            view = view_of(tmp_path / "more", [*cases, Made("hogwild")])
+        axes, = figures.draw(view, recipe).axes
+        assert len(axes.patches) == (recipe.figure == "metric-bars")
+        assert "1 skipped: needs CUDA" in [text.get_text() for text in axes.texts]
 
 
 def test_sweep_keeps_what_failed_and_what_lacks_the_parameter(tmp_path):

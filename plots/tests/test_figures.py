@@ -71,10 +71,10 @@ def test_failures_stay_visible(rich, tmp_path):
     options = ["--figure", "rmse-time", "--figure", "speedup", "--format", "svg"]
     assert main([str(rich), "--out", str(tmp_path), *options]) == 0
     curves = svg_text(tmp_path / "rmse-time.svg")
-    assert "gpusgd f=50 (3 skipped), not drawn" in curves
+    assert "gpusgd f=50 (3 skipped: needs CUDA), not drawn" in curves
     assert "hogwild f=50 (5 completed, 1 diverged)" in curves
     bars = svg_text(tmp_path / "speedup.svg")
-    assert "did not reach 0.95 (3 of 3 seeds)" in bars and "3 skipped" in bars
+    assert "did not reach 0.95 (3 of 3 seeds)" in bars and "3 skipped: needs CUDA" in bars
     assert "1 of 3 seeds did not reach" in bars
 
 

@@ -104,9 +104,6 @@ def _speedup_legend(rows: Sequence[Row], clock: str) -> list[Patch]:
                           label="light: answer, with prepare and transfer")]
     handles.append(Patch(facecolor="#d6d6d6", edgecolor="#777777",
                          label="grey: time of one rating update"))
-    if any(not row.equal_quality.known and row.target is not None for row in rows):
-        handles.append(Patch(facecolor="white", edgecolor="#888888", hatch="////",
-                             label="no value: the words say why"))
     return handles
 
 

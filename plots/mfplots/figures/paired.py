@@ -19,7 +19,7 @@ from mfplots.recipes import Recipe
 from mfplots.series import Panel, Series, View, repeats
 from mfplots.smallprint import small_print
 from mfplots.style import looks, plain_tick
-from mfplots.summary import baseline_label, baseline_name, find_baseline, main_metric
+from mfplots.summary import baseline_label, baseline_name, find_baseline, main_metric, status_text
 from mfplots.values import Metric, axis_label, metric, values
 
 
@@ -79,7 +79,7 @@ def _by_seed(series: Series, panel: Panel, found: Metric, recipe: Recipe) -> dic
 def _words(row: Row, names: Mapping[str, str]) -> list[str]:
     base = names[row.base]
     if not row.differences:
-        return [f"no seed in common with {base}"]
+        return [f"no seed in common with {base}" if len(row.series.finished) else status_text(row.series.rows)]
     return [f"{np.median(row.differences):+.4f}", f"n = {len(row.seeds)}", f"against {base}"]
 
 

@@ -53,6 +53,8 @@ def sweep(view: View, recipe: Recipe) -> Page:
     items = _items(view, recipe, found)
     if not any(item.spread.n for item in items):
         raise NotDrawable(f"no finished case has a value of {recipe.y}")
+    scaling = recipe.x in SHARES and found.kind == "time"
+    slope = -1 if scaling else recipe.slope
     places = _places(items)
     points = points_of(recipe.published)
     datasets = {item.dataset for item in items}
@@ -68,15 +70,17 @@ def sweep(view: View, recipe: Recipe) -> Page:
         own = [item for item in items if item.title == title]
         near = [_sized(p, recipe) for p in near_of[title]]
         _draw_panel(axes, own, places, looks_of, LATE if found.to_target else ABSENT_AT)
-        if _is_scaling(recipe, found):
-            _draw_shares(axes, own, looks_of)
+        if slope:
+            _draw_slope(axes, own, looks_of, slope, 1.0 if scaling else None)
         draw_points(axes, near, shown)
         axes.set_title(title, loc="left")
         _finish(axes, own, near, places, found, recipe)
     numbers = _numbers(items, recipe, shown)
-    return page.done(_with_efficiency(numbers, recipe) if _is_scaling(recipe, found) else numbers, small_print(
+    dotted = f"the time on one, divided by the {recipe.x}" if scaling else \
+        f"{'' if slope > 0 else 'inversely '}proportional to {recipe.x}, from the first value of each line"
+    return page.done(_with_efficiency(numbers, recipe) if scaling else numbers, small_print(
         view, names, "Median over seeds, band or whiskers from smallest to largest of 3 or more.",
-        f"Dotted: the time on one, divided by the {recipe.x}." if _is_scaling(recipe, found) else "",
+        f"Dotted: {dotted}." if slope else "",
         *notes(points, fitting, datasets), writes_note(view) if found.by_method else ""),
         [*_legend(items, looks_of, names), *_missing_handle(items, found), *point_handles(shown)])
 
@@ -88,18 +92,15 @@ def _near(points: Sequence[Point], own: Sequence[Item], found: Metric) -> list[P
             and fits(p, found.kind, methods)]
 
 
-def _is_scaling(recipe: Recipe, found: Metric) -> bool:
-    return recipe.x in SHARES and found.kind == "time"
-
-
-def _draw_shares(axes: Axes, items: Sequence[Item], looks_of: Mapping[str, Look]) -> None:
-    """From the time of each series on one, the time if its workers shared it without loss."""
+def _draw_slope(axes: Axes, items: Sequence[Item], looks_of: Mapping[str, Look], slope: int, start: float | None) -> None:
+    """A dotted line from the first value of each series, if that is at `start`: the time of one, if workers share it without
+    loss."""
     for label in dict.fromkeys(item.label for item in items):
         own = {float(item.x): item.spread.median for item in items
-               if item.label == label and item.spread.n}
-        if 1.0 in own and len(own) > 1:
-            xs = sorted(own)
-            axes.plot(xs, [own[1.0] / x for x in xs], linestyle=":", linewidth=1,
+               if item.label == label and item.spread.n and item.x is not ABSENT}
+        xs = sorted(own)
+        if len(xs) > 1 and start in (None, xs[0]):
+            axes.plot(xs, [own[xs[0]] * (x / xs[0]) ** slope for x in xs], linestyle=":", linewidth=1,
                       color=looks_of[label].colour, zorder=1)
 
 
