@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from mfdev import quickstart, shell
+from mfdev import build, quickstart, shell
 from mfdev.__main__ import COMMANDS, USAGE, main
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -51,6 +51,48 @@ def test_a_word_that_there_is_not_is_named(words, said, capsys):
     assert main(words) == 1
     out, err = capsys.readouterr()
     assert err.startswith(f"error: {said}") and "all there" not in out
+
+
+@pytest.fixture
+def benches(tmp_path, monkeypatch):
+    """A tree whose build has two benchmarks; the words with which they ran."""
+    for name in ("als_bench", "als_gpubench"):
+        program = tmp_path / "build/cpu" / name
+        program.parent.mkdir(parents=True, exist_ok=True)
+        program.touch(0o755)
+    ran = []
+    monkeypatch.chdir(tmp_path)
+    for name, stub in [("need", lambda *_: None), ("configure", lambda *_, **__: None), ("default_preset", lambda: "cpu"),
+                       ("build_target", lambda *words: ran.append([*words])), ("output_of", lambda *_: "als_bench: phony\n... lint\n"),
+                       ("run", lambda program, *words: ran.append([program.name, *words]))]:
+        monkeypatch.setattr(build, name, stub)
+    return ran
+
+
+def test_a_benchmark_runs_by_its_name(benches):
+    build.bench(["als_bench", "--benchmark_filter=x"])
+    assert benches == [["cpu", "als_bench"], ["als_bench", "--benchmark_filter=x"]]
+
+
+def test_without_a_name_all_benchmarks_run_that_need_no_gpu(benches):
+    build.bench(["--benchmark_filter=x"])
+    assert benches == [["cpu", "benchmarks"], ["als_bench", "--benchmark_filter=x"]]
+
+
+@pytest.mark.parametrize("name, why", [("als_gpubench", "als_gpubench needs nvcc and a GPU; known here: als_bench"),
+                                       ("alsbench", "alsbench is none of the programs; known here: als_bench")])
+def test_a_benchmark_that_there_is_not_is_named(benches, name, why):
+    with pytest.raises(shell.Failure, match=f"bench: {why}"):
+        build.bench([name])
+    assert benches == []
+
+
+def test_the_page_of_benchmarks_has_all_programs():
+    page = (ROOT / "docs/benchmarks.md").read_text()
+    files = [path for path in ROOT.glob("*/**/bench/*bench*.c*") if "build" not in path.parts]
+    assert len(files) > 20
+    for path in files:
+        assert f"[{path.name.split('.')[0]}](../{path.relative_to(ROOT)})" in page.replace("\n", " ")
 
 
 def test_the_races_are_those_that_are_promised_and_have_room(mfbench, tmp_path):

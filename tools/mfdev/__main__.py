@@ -22,7 +22,9 @@ USAGE = """\
                         fuzz readers of untrusted files, each target for SECONDS (default 20; all
                         targets), with libFuzzer and sanitizers; the corpus stays in .cache/fuzz
                         (testing/fuzz/README.md)
-./dev bench [ARGS]      build and run the micro-benchmarks (ARGS go to Google Benchmark)
+./dev bench [PROGRAM] [ARGS]
+                        build and run a micro-benchmark (docs/benchmarks.md), such as als_bench or
+                        als_gpubench, or all that need no GPU; ARGS go to Google Benchmark
 ./dev mfbench ARGS      run the program that was built last, in the current folder
 ./dev plot ARGS, ./dev report ARGS
                         run mfbench plot or mfbench report in the current folder

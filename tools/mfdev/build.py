@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import subprocess
 
 from mfdev.deps import need
@@ -74,10 +75,15 @@ def programs(folder, pattern):
 
 
 def bench(words):
+    """One program, or all that need no GPU."""
     need(["build", "bench"], ["optional"])
-    preset = default_preset()
+    preset, name = default_preset(), words[0] if words and not words[0].startswith("-") else ""
     configure(preset, benchmarks=True)
-    build_target(preset, "benchmarks")
-    for program in programs(f"build/{preset}", "*_bench"):
+    known = sorted(set(re.findall(r"\b\w+_(?:gpu)?bench\b", output_of("cmake", "--build", f"build/{preset}", "--target", "help"))))
+    if name and name not in known:
+        why = " needs nvcc and a GPU" if name.endswith("_gpubench") and preset == "cpu" else " is none of the programs"
+        raise Failure(f"bench: {name}{why}; known here: {' '.join(known)}")
+    build_target(preset, name or "benchmarks")
+    for program in programs(f"build/{preset}", name or "*_bench"):
         say(program.name)
-        run(program, *words)
+        run(program, *words[bool(name):])
