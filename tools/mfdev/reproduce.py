@@ -118,7 +118,8 @@ def reproduce(words):
 
 
 def draw_found(names, folders, each):
-    """Draws exhibits from where their results are; `each` into a folder of its own below --out."""
+    """Draws exhibits from where their results are; `each` into a folder of its own below --out, whatever comes of others."""
+    failed = []
     for name in names:
         if not (results := found_results(name)):
             why = f"no results of {name} in {RUNS} or {REFERENCE}/*; ./dev reproduce {name} runs it"
@@ -128,7 +129,12 @@ def draw_found(names, folders, each):
             continue
         say(f"{name}: {results}")
         out = pathlib.Path(folders.get("--out", RUNS), *([name] if each or "--out" not in folders else []))
-        draw(name, results, folders.get("--versus"), str(out if "--out" in folders else out / "figures"))
+        try:
+            draw(name, results, folders.get("--versus"), str(out if "--out" in folders else out / "figures"))
+        except Ended as end:
+            failed.append(end)
+    if failed:
+        raise failed[0]
 
 
 def found_results(exhibit):
