@@ -21,6 +21,7 @@
 #include "harness/commands.hpp"
 #include "harness/experiment/frozen_targets.hpp"
 #include "harness/experiment/metric_keys.hpp"
+#include "harness/results/cards.hpp"
 #include "harness/results/compare/compare.hpp"
 #include "harness/results/compare/compare_report.hpp"
 #include "harness/results/files/fields.hpp"
@@ -346,8 +347,22 @@ class Cli {
   void add_compare() {
     auto* compare =
         app_.add_subcommand("compare", "say whether the second run is faster, slower or the same");
-    compare->add_option("first", first_, "folder of results")->required();
-    compare->add_option("second", second_, "folder of results; with --between it may be the first");
+    compare
+        ->add_option("folders", summarize_.paths,
+                     "two folders of results; with --between it may be one, with --by any number")
+        ->required();
+    auto* by = compare->add_option("--by", by_, "card: times of each case on every card")
+                   ->check(CLI::IsMember({"card"}));
+    compare
+        ->add_option("--over", cards_.over,
+                     "with --by: the card of speed-ups, by a part of its name [the first]")
+        ->needs(by);
+    compare
+        ->add_option_function<std::string>(
+            "--baseline",
+            [this](const std::string& text) { cards_.baseline = parse_side(text, "--baseline"); },
+            "with --by: an algorithm; speed-ups over it on the same card: \"als_cpu solver=cg\"")
+        ->needs(by);
     compare
         ->add_option("--between", between_,
                      "two algorithms, the first one's cases against the second one's: \"als_cpu "
@@ -376,21 +391,34 @@ class Cli {
     compare->add_flag("--allow-contended", compare_.allow_contended,
                       "judge times although other programs took part of the machine");
     compare->add_flag("--json", json_, "as JSON");
+    for (const char* of_two :
+         {"--between", "--margin", "--quality-margin", "--fail-on", "--allow-contended"}) {
+      by->excludes(compare->get_option(of_two));
+    }
     compare->callback([this] {
+      if (!by_.empty()) return compare_by_card();
       set_sides();
-      code_ = compare_command(first_, second_, compare_, fail_on_, json_);
+      code_ = compare_command(summarize_.paths.front(), summarize_.paths.back(), compare_, fail_on_,
+                              json_);
     });
   }
 
+  void compare_by_card() {
+    cards_.target = compare_.target;
+    cards_.ignored = compare_.ignored;
+    const Json compared = compare_cards(summarize_.paths, cards_);
+    fmt::print("{}", json_ ? json_text(compared, 2) + "\n" : cards_text(compared));
+  }
+
   void set_sides() {
-    if (!between_.empty()) {
-      compare_.between = {parse_side(between_[0]), parse_side(between_[1])};
-      if (second_.empty()) second_ = first_;
+    if (!between_.empty()) compare_.between = {parse_side(between_[0]), parse_side(between_[1])};
+    const std::size_t count = summarize_.paths.size();
+    if (count > 2 || (count == 1 && between_.empty())) {
+      fail(ErrorKind::usage,
+           "compare: found {}, expected two, or two algorithms of one: --between FIRST SECOND, or "
+           "any number --by card",
+           counted(static_cast<std::int64_t>(count), "folder"));
     }
-    if (!second_.empty()) return;
-    fail(
-        ErrorKind::usage,
-        "compare: found one folder, expected two, or two algorithms of it: --between FIRST SECOND");
   }
 
   void add_tune() {
@@ -450,9 +478,11 @@ class Cli {
   CLI::App app_;
   int code_ = 0;
   bool json_ = false, quiet_ = false, verbose_ = false, look_ = false;
-  std::string name_, first_, second_;
+  std::string name_, first_;
   std::vector<std::string> between_;
   CompareOptions compare_;
+  std::string by_;  // card, or empty
+  CardsOptions cards_;
   std::vector<std::string> fail_on_;
   std::string spec_;
   RunOptions options_;

@@ -10,6 +10,7 @@
 
 #include "base/json/json_values.hpp"
 #include "base/rng.hpp"
+#include "harness/results/cards.hpp"
 #include "harness/results/compare/compare_report.hpp"
 #include "harness/results/compare/compared_case.hpp"
 #include "harness/results/files/load_json.hpp"
@@ -40,10 +41,13 @@ struct Made {
   bool gpu = false;
   std::string process = {}, host = {};  // empty: of an older file
   Json method = nullptr;
+  std::string card = {};  // empty: a machine without one
+  double watts = 0;
 };
 
 Json environment_of(const Made& run) {
   Json environment = {{"git_sha", "0123456789ab"}, {"cpu", "a CPU"}, {"cores", 2}, {"host", "vm"}};
+  if (!run.card.empty()) environment["gpu"] = run.card;
   if (run.process.empty()) return environment;
   environment["process"] = run.process;
   environment["host"] = run.host;
@@ -79,6 +83,7 @@ std::vector<Json> trace_of(const Made& run) {
     train += run.epoch_s[e];
     trace.push_back(
         {{"type", "trace"}, {"epoch", e + 1}, {"train_s", train}, {"test_rmse", run.rmse[e]}});
+    if (run.watts > 0) trace.back()["train_energy_j"] = run.watts * train;
   }
   return trace;
 }
@@ -325,6 +330,98 @@ TEST_F(Compare, WhatIsIgnoredMayDiffer) {
   write_runs(f.a, {1}, {.params = {{"factors", 50}, {"reg", 0.1}}});
   const std::string alike = message_of([&] { f.compare({.ignored = {"params.reg"}}); });
   EXPECT_HAS(alike, "are the same case with seed 1");
+}
+
+TEST_F(Compare, HasNoVerdictOnTheQualityOfDifferentData) {
+  write_runs(f.a, {1, 1, 1});
+  write_runs(f.b, {2, 2.01, 1.99}, {.rmse = {1.0, 0.9, 0.7}, .content = "bbbb"});
+  const auto report = f.compare({.ignored = {"dataset.content_hash"}});
+  ASSERT_EQ(report.rows.size(), 1u);
+  EXPECT_EQ(report.rows[0].quality.verdict, Verdict::unlike);
+  EXPECT_FALSE(report.rows[0].quality.value);
+  EXPECT_EQ(headline(report.rows[0]), "slower, rmse of different data");
+  EXPECT_FALSE(has(report, Complaint::worse));
+  EXPECT_TRUE(has(report, Complaint::undecided));
+}
+
+// ---- cards --------------------------------------------------------------------------------------
+
+// The only one on the second card.
+const Json& second_cell(const Json& compared) {
+  return compared.at("rows").at(0).at("cards").at(1);
+}
+
+class Cards : public ::testing::Test {
+ protected:
+  void write_on(const std::string& card, double seconds, Made run = {}) {
+    run.card = card;
+    run.gpu = run.algorithm != "cpu";
+    write_runs(f.at / card, {seconds, 1.01 * seconds, 0.99 * seconds}, run);
+    if (folders.empty() || folders.back() != f.at / card) folders.push_back(f.at / card);
+  }
+
+  Json compare(const CardsOptions& options = {}) const { return compare_cards(folders, options); }
+
+  Folders f;
+  std::vector<std::string> folders;
+};
+
+TEST_F(Cards, AreComparedByTheMediansOfTheSameWork) {
+  write_on("NVIDIA H100 80GB HBM3", 2, {.target_rmse = 0.9, .watts = 3});
+  write_on("NVIDIA H200", 1, {.target_rmse = 0.9, .watts = 4});
+  const Json compared = compare();
+  EXPECT_EQ(compared.at("over"), "NVIDIA H100 80GB HBM3");
+  ASSERT_EQ(compared.at("rows").size(), 1u);
+  const Json& cell = second_cell(compared);
+  EXPECT_EQ(cell.at("train_s").at("median"), 11.0);  // the target is met after 10 and 1 s
+  EXPECT_EQ(cell.at("answer_s").at("median"), 11.75);
+  EXPECT_EQ(cell.at("energy_j").at("median"), 44.0);
+  EXPECT_NEAR(cell.at("train_s").at("over_card").at("ratio").get<double>(), 2, 1e-9);
+  EXPECT_EQ(cell.at("train_s").at("over_card").at("pairs"), 3);
+  const Json& rates = compared.at("cards").at(1);
+  EXPECT_NEAR(rates.at("memory_bytes_per_s").at("ratio").get<double>(), 1.433, 1e-3);
+  EXPECT_EQ(rates.at("tensor_flops_per_s").at("ratio"), 1.0);
+  EXPECT_HAS(cards_text(compared), "2.00 [2.00, 2.00]");
+}
+
+TEST_F(Cards, OfAnyNameAndNumberTakePart) {
+  for (const char* card : {"One", "Two", "My own"}) write_on(card, 1);
+  write_on("My own", 5, {.content = "bbbb"});
+  write_runs(f.a, {1, 1, 1}, {.gpu = true, .card = "Two"});  // on a second host
+  folders.push_back(f.a);
+  const Json compared = compare({.over = "Two"});
+  ASSERT_EQ(compared.at("cards").size(), 3u);
+  EXPECT_TRUE(compared.at("cards").at(2).at("memory_bytes_per_s").at("value").is_null());
+  EXPECT_HAS(cards_text(compared), "memory unknown; tensor cores unknown");
+  ASSERT_EQ(compared.at("rows").size(), 2u) << "other content is other work";
+  EXPECT_EQ(compared.at("rows").at(1).at("cards").size(), 1u);
+  EXPECT_EQ(second_cell(compared).at("answer_s").at("runs"), 6);
+  EXPECT_FALSE(second_cell(compared).at("answer_s").contains("over_card")) << "of itself";
+}
+
+TEST_F(Cards, StandBesideABaselineOnTheSameCard) {
+  write_on("One", 1);
+  write_on("One", 4, {.algorithm = "cpu", .params = {{"factors", 50}}});
+  write_on("One", 9, {.algorithm = "cpu", .params = {{"factors", 64}}});
+  write_on("Two", 1);
+  CardsOptions options;
+  options.baseline = parse_side("cpu", "--baseline");
+  const Json compared = compare(options);
+  for (const Json& row : compared.at("rows")) {
+    if (row.at("label") != "fpsgd factors=50") continue;
+    const Json& cells = row.at("cards");
+    const Json& ratio = cells.at(0).at("train_s").at("over_baseline").at("ratio");
+    EXPECT_NEAR(ratio.get<double>(), 4, 1e-9) << "the one of as many factors";
+    EXPECT_FALSE(cells.at(1).at("train_s").contains("over_baseline")) << "not run there";
+  }
+  options.baseline = parse_side("als", "--baseline");
+  EXPECT_HAS(message_of([&] { compare(options); }), "no case is 'als'");
+}
+
+TEST_F(Cards, AreRefusedByAPartOfNoName) {
+  write_on("One", 1);
+  EXPECT_HAS(message_of([&] { compare({.over = "Two"}); }),
+             "expected a part of one card's name: One");
 }
 
 // ---- inside one run -----------------------------------------------------------------------------

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <set>
 #include <utility>
 
@@ -14,70 +13,6 @@
 
 namespace mf {
 namespace {
-
-const std::string kSize = "params.factors";  // always shown, and first
-
-std::string value_or_any(const Configuration& configuration, const std::string& name) {
-  const auto at = configuration.find(name);
-  return at == configuration.end() ? "any" : setting_text(at->second);
-}
-
-std::string short_name(const std::string& name, const std::set<std::string>& shown) {
-  const std::string word = leaf(name);
-  const auto alike = std::count_if(shown.begin(), shown.end(),
-                                   [&](const std::string& other) { return leaf(other) == word; });
-  return alike > 1 || word == "kind" ? name : word;
-}
-
-// "fpsgd factors=50 reg=0.05 on ml-1m": the factors, and the settings that differ among the
-// configurations of an algorithm on one data set. A name loses its section (params.reg) if it stays
-// clear.
-class CaseLabels {
- public:
-  explicit CaseLabels(const std::vector<const ComparedCase*>& cases) {
-    std::map<std::pair<std::string, std::string>, std::vector<const Configuration*>> groups;
-    for (const auto* one : cases) {
-      const Configuration& own = one->configuration;
-      groups[{value_or_any(own, "algorithm"), value_or_any(own, "dataset")}].push_back(&own);
-    }
-    for (const auto& [group, configurations] : groups) {
-      std::map<std::string, std::multiset<std::string>> values;  // by setting
-      for (const auto* own : configurations) {
-        for (const auto& [name, value] : *own) values[name].insert(value.dump());
-      }
-      for (const auto& [name, found] : values) {
-        const bool same = found.count(*found.begin()) == configurations.size();
-        if (!same || name == kSize) shown_[group.first].insert(name);
-      }
-    }
-  }
-
-  std::string of(const Configuration& configuration) const {
-    const std::string algorithm = value_or_any(configuration, "algorithm");
-    std::set<std::string> shown;
-    if (shown_.contains(algorithm)) shown = shown_.at(algorithm);
-    std::string label = algorithm;
-    const auto add = [&](const std::string& name) {
-      const auto at = configuration.find(name);
-      if (at == configuration.end()) return;
-      label += " " + short_name(name, shown) + "=" + setting_text(at->second);
-    };
-    add(kSize);
-    for (const auto& name : shown) {
-      if (name != kSize) add(name);
-    }
-    return label + " on " + value_or_any(configuration, "dataset");
-  }
-
- private:
-  std::map<std::string, std::set<std::string>> shown_;  // by algorithm
-};
-
-StatusCounts count_statuses(const Runs& runs) {
-  StatusCounts counts;
-  for (const auto& [repeat, one] : runs) ++counts[kStatuses.of(one->status)];
-  return counts;
-}
 
 // From the nearest configuration of the same algorithm on the same data set.
 std::string difference_from_nearest(const Configuration& own, const Groups& others) {
@@ -118,47 +53,6 @@ std::vector<Unmatched> find_unmatched(const Groups& own, const Groups& others,
   return all;
 }
 
-Numbers numbers_of(const Runs& runs,
-                   const std::function<std::optional<double>(const ComparedCase&)>& number) {
-  Numbers all;
-  for (const auto& [repeat, one] : runs) {
-    const auto value = has_run(one->status) ? number(*one) : std::nullopt;
-    if (value && !std::isnan(*value)) all[repeat] = *value;
-  }
-  return all;
-}
-
-int count_contended(const Runs& runs, const Numbers& counted,
-                    bool (ComparedCase::*contended)() const) {
-  int count = 0;
-  for (const auto& [repeat, one] : runs) {
-    count += counted.count(repeat) > 0 && (one->*contended)() ? 1 : 0;
-  }
-  return count;
-}
-
-bool equal_targets(const std::optional<TargetSpec>& x, const std::optional<TargetSpec>& y) {
-  if (!x || !y) return !x && !y;
-  return x->metric == y->metric && x->value == y->value;
-}
-
-bool was_computed(const Runs& runs) {
-  return std::any_of(runs.begin(), runs.end(),
-                     [](const auto& run) { return run.second->has_target_metric; });
-}
-
-// A target of a metric that these cases lack is not theirs.
-void set_target(Comparison& row, const Runs& first, const Runs& second) {
-  row.target = first.begin()->second->target;
-  for (const Runs* runs : {&first, &second}) {
-    for (const auto& [repeat, one] : *runs) {
-      row.targets_differ = row.targets_differ || !equal_targets(one->target, row.target);
-    }
-  }
-  const bool computed = was_computed(first) || was_computed(second);
-  if (row.targets_differ || !computed) row.target.reset();
-}
-
 // A run that ended early may have only the start of another metric.
 Metric metric_of_runs(const Runs& first, const Runs& second) {
   std::optional<Metric> of_any;
@@ -171,15 +65,30 @@ Metric metric_of_runs(const Runs& first, const Runs& second) {
   return of_any.value_or(Metric());
 }
 
-Origins origins_of(const Runs& runs) {
-  Origins origins;
-  for (const auto& [repeat, one] : runs) origins.add(one->origin);
-  return origins;
-}
-
 std::string differing_methods(const ComparedCase& first, const ComparedCase& second) {
   const std::string &a = first.method, &b = second.method;
   return a == b || a.empty() || b.empty() ? "" : a + " and " + b;
+}
+
+std::set<std::string> contents_of(const Runs& runs) {
+  std::set<std::string> contents;
+  for (const auto& [repeat, one] : runs) {
+    if (!one->content.empty()) contents.insert(one->content);
+  }
+  return contents;
+}
+
+bool are_of_different_data(const Runs& first, const Runs& second) {
+  const auto a = contents_of(first), b = contents_of(second);
+  return !a.empty() && !b.empty() && a != b;
+}
+
+// Values on other ratings are no better and no worse.
+void refuse_verdict(Compared& quality) {
+  quality.value.reset();
+  quality.interval.reset();
+  quality.p.reset();
+  quality.verdict = Verdict::unlike;
 }
 
 Comparison compare_runs(const Runs& first, const Runs& second) {
@@ -189,7 +98,9 @@ Comparison compare_runs(const Runs& first, const Runs& second) {
   row.second = count_statuses(second);
   row.first_origins = origins_of(first);
   row.second_origins = origins_of(second);
-  set_target(row, first, second);
+  const CommonTarget common = common_target({&first, &second});
+  row.target = common.target;
+  row.targets_differ = common.differ;
   row.metric = metric_of_runs(first, second);
   const auto both = [&](const auto& compare, const auto& number) {
     return compare(numbers_of(first, number), numbers_of(second, number));
@@ -221,6 +132,7 @@ Comparison compare_runs(const Runs& first, const Runs& second) {
     const bool counts = one.status == Status::completed && one.metric == row.metric;
     return counts ? one.quality : Number();
   });
+  if (are_of_different_data(first, second)) refuse_verdict(row.quality);
   return row;
 }
 

@@ -2,7 +2,6 @@
 // docs/methodology.md says why it is computed like this.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,8 +24,6 @@ struct CompareOptions {
   // Two algorithms, the first of the first folder, the second of the second, which may be one.
   std::optional<ComparedSides> between = {};
 };
-
-using StatusCounts = std::map<std::string, int>;
 
 // A configuration that both folders have.
 struct Comparison {

@@ -59,24 +59,10 @@ std::string line_text(const std::string& name, const Compared& one, const Format
   return line + "\n";
 }
 
-// Three digits: format_seconds rounds to whole microseconds, which an epoch may take few of.
-std::string three_digits(double seconds) {
-  const struct {
-    double size;
-    const char* unit;
-  } units[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}};
-  for (const auto& [size, unit] : units) {
-    const double value = seconds / size;
-    if (value < 0.9995 && size > 1e-6) continue;
-    return fmt::format("{:.{}f} {}", value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0, unit);
-  }
-  return "";
-}
-
 std::string seconds_text(const Compared& one) {
   const auto side = [](const Side& s) {
     if (!s.middle) return std::string("-");
-    return std::isinf(*s.middle) ? "never" : three_digits(*s.middle);
+    return std::isinf(*s.middle) ? "never" : short_seconds(*s.middle);
   };
   return side(one.first) + " -> " + side(one.second);
 }
@@ -249,7 +235,7 @@ bool has(const Comparison& row, Complaint complaint) {
         return one.verdict == Verdict::worse;
       case Complaint::undecided:
         return one.verdict == Verdict::ambiguous || one.verdict == Verdict::too_few ||
-               one.verdict == Verdict::contended;
+               one.verdict == Verdict::contended || one.verdict == Verdict::unlike;
       default:
         return false;
     }
@@ -259,6 +245,19 @@ bool has(const Comparison& row, Complaint complaint) {
 }
 
 }  // namespace
+
+std::string short_seconds(double seconds) {
+  const struct {
+    double size;
+    const char* unit;
+  } units[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}};
+  for (const auto& [size, unit] : units) {
+    const double value = seconds / size;
+    if (value < 0.9995 && size > 1e-6) continue;
+    return fmt::format("{:.{}f} {}", value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0, unit);
+  }
+  return "";
+}
 
 std::string headline(const Comparison& row) {
   const std::string epoch = kVerdicts.of(row.epoch_time.verdict);

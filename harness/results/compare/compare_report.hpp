@@ -13,6 +13,9 @@ namespace mf {
 // same.
 std::string headline(const Comparison& row);
 
+// Three digits: format_seconds rounds to whole microseconds, which an epoch may take few of.
+std::string short_seconds(double seconds);
+
 std::string to_text(const ComparisonReport& report);
 Json to_json(const ComparisonReport& report);
 
@@ -27,7 +30,8 @@ inline constexpr Names kComplaints{
 
 // Whether the comparison gives reason for it: a time that is slower; a quality that is worse; a
 // configuration of which more runs diverged or failed in the second than in the first; one that the
-// second lacks; a time or quality that is ambiguous, contended or has too few runs.
+// second lacks; a time or quality that is ambiguous, contended, of different data or has too few
+// runs.
 bool has(const ComparisonReport& report, Complaint complaint);
 
 }  // namespace mf

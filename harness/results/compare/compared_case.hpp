@@ -2,11 +2,14 @@
 // numbers that a run gives.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/json/json.hpp"
 #include "harness/device/contention.hpp"
@@ -38,6 +41,7 @@ struct AnswerTimes {
   double train_s = kNever;
   double answer_s = kNever;
   double file_to_model_s = kNever;
+  double energy_j = std::nan("");  // of training; NaN: unknown
 };
 
 // A comparison's extract of a file, whose size does not depend on the length of the trace.
@@ -47,7 +51,9 @@ struct ComparedCase {
   Configuration own;  // settings that --between took out of it: another value on the other side
   Repeat repeat;
   Status status = Status::error;
-  std::string method;  // empty: unknown
+  bool on_device = false;
+  std::string method;   // empty: unknown
+  std::string content;  // hash of the data set's, whatever is ignored; empty: not loaded
   RunOrigin origin;
   std::optional<TargetSpec> target;
   bool has_target_metric = false;  // in its trace
@@ -69,5 +75,22 @@ struct ComparedCase {
 // The extract of a finished result; empty if its header names no seed.
 std::optional<ComparedCase> compared_case(const std::string& path, const ResultFile& file,
                                           const std::optional<TargetSpec>& target);
+
+// "ml-1m"; "any" if the name is ignored.
+std::string dataset_of(const Configuration& configuration);
+
+// "fpsgd factors=50 reg=0.05 on ml-1m": the factors, and the settings that differ among the
+// configurations of an algorithm on one data set. A name loses its section (params.reg) if it stays
+// clear.
+class CaseLabels {
+ public:
+  explicit CaseLabels(const std::vector<const ComparedCase*>& cases);
+
+  std::string of(const Configuration& configuration) const;
+  std::string without_data(const Configuration& configuration) const;
+
+ private:
+  std::map<std::string, std::set<std::string>> shown_;  // by algorithm
+};
 
 }  // namespace mf

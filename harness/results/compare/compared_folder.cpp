@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <utility>
 
@@ -66,6 +67,11 @@ std::optional<TargetSpec> target_of(const ResultFile& file, const Json& spec) {
                        {"target", value_at(spec, {"spec", "target"})}});
 }
 
+bool equal_targets(const std::optional<TargetSpec>& x, const std::optional<TargetSpec>& y) {
+  if (!x || !y) return !x && !y;
+  return x->metric == y->metric && x->value == y->value;
+}
+
 // Runs that failed before their data were loaded: their headers name only the data set.
 constexpr const char* kContent = "dataset.content_hash";
 
@@ -83,6 +89,10 @@ Configuration known_before_loading(const Configuration& all) {
 }
 
 }  // namespace
+
+std::string card_of(const Json& header) {
+  return text_at(header, {"environment", "gpu"}).value_or(machine_of(header));
+}
 
 // Results of an earlier spec of the same name stay in its folder: they are not part of this run, as
 // for the figures and the export.
@@ -170,6 +180,52 @@ Groups group_by_configuration(const ComparedFolder& folder,
          ignored.empty() ? "keep one of them" : "ignore less");
   }
   return groups;
+}
+
+// ---- the runs of a configuration ---------------------------------------------------------------
+
+StatusCounts count_statuses(const Runs& runs) {
+  StatusCounts counts;
+  for (const auto& [repeat, one] : runs) ++counts[kStatuses.of(one->status)];
+  return counts;
+}
+
+Origins origins_of(const Runs& runs) {
+  Origins origins;
+  for (const auto& [repeat, one] : runs) origins.add(one->origin);
+  return origins;
+}
+
+Numbers numbers_of(const Runs& runs,
+                   const std::function<std::optional<double>(const ComparedCase&)>& number) {
+  Numbers all;
+  for (const auto& [repeat, one] : runs) {
+    const auto value = has_run(one->status) ? number(*one) : std::nullopt;
+    if (value && !std::isnan(*value)) all[repeat] = *value;
+  }
+  return all;
+}
+
+int count_contended(const Runs& runs, const Numbers& counted,
+                    bool (ComparedCase::*contended)() const) {
+  int count = 0;
+  for (const auto& [repeat, one] : runs) {
+    count += counted.count(repeat) > 0 && (one->*contended)() ? 1 : 0;
+  }
+  return count;
+}
+
+CommonTarget common_target(const std::vector<const Runs*>& sides) {
+  CommonTarget common{sides.front()->begin()->second->target, false};
+  bool computed = false;
+  for (const Runs* runs : sides) {
+    for (const auto& [repeat, one] : *runs) {
+      common.differ = common.differ || !equal_targets(one->target, common.target);
+      computed = computed || one->has_target_metric;
+    }
+  }
+  if (common.differ || !computed) common.target.reset();
+  return common;
 }
 
 }  // namespace mf

@@ -1,12 +1,14 @@
 // The results of a folder, as a comparison takes them: read, and grouped by common settings.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "harness/results/compare/compared_case.hpp"
+#include "harness/results/compare/compared_numbers.hpp"
 #include "harness/results/compare/origins.hpp"
 #include "harness/results/files/stored_results.hpp"
 
@@ -26,6 +28,9 @@ struct ComparedFolder {
   FolderSummary summary;
   std::vector<ComparedCase> cases;
 };
+
+// The device in the machine of a case, also of one that trained on the CPU; else its processor.
+std::string card_of(const Json& header);
 
 // Calls `take` for each case of a folder or a packed file, except cases that the spec.json does not
 // list; a line on standard error says so. Throws what read_stored_results() throws.
@@ -53,5 +58,27 @@ using Groups = std::map<std::string, Runs>;          // by configuration
 // Throws Error(usage) if two cases of one repeat are alike; `ignored` is for its message.
 Groups group_by_configuration(const ComparedFolder& folder,
                               const std::vector<std::string>& ignored);
+
+// ---- the runs of a configuration ---------------------------------------------------------------
+
+using StatusCounts = std::map<std::string, int>;
+StatusCounts count_statuses(const Runs& runs);
+
+Origins origins_of(const Runs& runs);
+
+// Of the runs that have one; skipped runs have none.
+Numbers numbers_of(const Runs& runs,
+                   const std::function<std::optional<double>(const ComparedCase&)>& number);
+
+// Of the runs behind the numbers.
+int count_contended(const Runs& runs, const Numbers& counted,
+                    bool (ComparedCase::*contended)() const);
+
+// The target of an answer. Empty if the sides' differ, and if it is of a metric that no run has.
+struct CommonTarget {
+  std::optional<TargetSpec> target;
+  bool differ = false;
+};
+CommonTarget common_target(const std::vector<const Runs*>& sides);
 
 }  // namespace mf

@@ -13,7 +13,7 @@ namespace mf {
 
 inline constexpr int kFewestRuns = 3;  // a side, for an interval and a verdict
 
-enum class Verdict { faster, slower, better, worse, same, ambiguous, too_few, contended };
+enum class Verdict { faster, slower, better, worse, same, ambiguous, too_few, contended, unlike };
 inline constexpr Names kVerdicts{
     std::to_array<Named<Verdict>>({{"faster", Verdict::faster},
                                    {"slower", Verdict::slower},
@@ -22,7 +22,8 @@ inline constexpr Names kVerdicts{
                                    {"same", Verdict::same},
                                    {"ambiguous", Verdict::ambiguous},
                                    {"too few runs", Verdict::too_few},
-                                   {"contended", Verdict::contended}})};
+                                   {"contended", Verdict::contended},
+                                   {"of different data", Verdict::unlike}})};
 
 // One number a run, on both sides: a time, compared as second over first, or the value of a
 // metric, as second less first.

@@ -155,7 +155,7 @@ std::map<std::string, std::vector<ComparedCase*>> by_dataset(ComparedFolder& fol
 
 }  // namespace
 
-ComparedSide parse_side(const std::string& text) {
+ComparedSide parse_side(const std::string& text, const std::string& option) {
   ComparedSide side{text, {}, {}};
   std::istringstream words(text);
   words >> side.algorithm;
@@ -163,16 +163,21 @@ ComparedSide parse_side(const std::string& text) {
     const std::size_t at = word.find('=');
     if (at == 0 || at == word.npos || at + 1 == word.size()) {
       fail(ErrorKind::usage,
-           "--between: found {} in {}, expected an algorithm and settings of it: \"als_cpu "
-           "solver=cg\"",
-           in_quotes(word), in_quotes(text));
+           "{}: found {} in {}, expected an algorithm and settings of it: \"als_cpu solver=cg\"",
+           option, in_quotes(word), in_quotes(text));
     }
     side.settings.emplace_back(word.substr(0, at), word.substr(at + 1));
   }
   if (side.algorithm.empty()) {
-    fail(ErrorKind::usage, "--between: found an empty name, expected an algorithm");
+    fail(ErrorKind::usage, "{}: found an empty name, expected an algorithm", option);
   }
   return side;
+}
+
+bool is_of(const Configuration& configuration, const ComparedSide& side) {
+  const auto name = configuration.find(kAlgorithm);
+  return name != configuration.end() && name->second == side.algorithm &&
+         has_settings(configuration, side);
 }
 
 bool SideFilter::keeps(const Json& header) {

@@ -19,8 +19,11 @@ struct ComparedSide {
   std::vector<std::pair<std::string, std::string>> settings;
 };
 
-// Throws Error(usage) for a word behind the algorithm that is not a setting.
-ComparedSide parse_side(const std::string& text);
+// Throws Error(usage) for a word behind the algorithm that is not a setting; its message names the
+// option.
+ComparedSide parse_side(const std::string& text, const std::string& option = "--between");
+
+bool is_of(const Configuration& configuration, const ComparedSide& side);
 
 using ComparedSides = std::array<ComparedSide, 2>;
 
