@@ -291,19 +291,19 @@ def _processor(row: Mapping[str, Any], kind: str) -> str:
     return f"{row['cpu']}{cores}"
 
 
-def one_machine(*sides: Series | View) -> bool:
-    """Whether a ratio of their times says something of what ran: all cases have one host, and one GPU if they used
-    one, by the names that processors give themselves."""
-    hosts, used = (frozenset().union(*each) for each in zip(*(side.ran_on for side in sides)))
-    return len(hosts) < 2 and len(used) < 2
+def one_machine(first: Series | View, second: Series | View) -> bool:
+    """Whether a ratio of their times says something of what ran: a host has cases of both, and all that used a GPU used
+    one, by its name."""
+    (hosts, used), (other_hosts, also_used) = first.ran_on, second.ran_on
+    return bool(hosts & other_hosts or not (hosts and other_hosts)) and len(used | also_used) < 2
 
 
 def _ran_on(cases: pd.DataFrame) -> tuple[frozenset[str], frozenset[str]]:
-    """The hosts and the GPUs that were used."""
+    """The hosts and the GPUs that were used. Files without a process have no hash of a host: its processor stands for it."""
     hosts, used = set(), set()
-    asked = cases.loc[cases["status"] != "skipped", ["algorithm", "params", "hardware", "gpu", "cpu", "cores"]]
+    asked = cases.loc[cases["status"] != "skipped", ["algorithm", "params", "hardware", "gpu", "cpu", "cores", "host", "process"]]
     for row in asked.to_dict("records"):
-        hosts.add(canonical([row["cpu"], cores_text(row["cores"])]))
+        hosts.add(row["host"] if isinstance(row["process"], str) else canonical([row["cpu"], cores_text(row["cores"])]))
         if hardware(row) == "cuda" and isinstance(row["gpu"], str):
             used.add(row["gpu"])
     return frozenset(hosts), frozenset(used)

@@ -507,6 +507,18 @@ def test_two_machines_are_no_pair(tmp_path, other):
         pair_data(runs, [[run.path for run in runs]])
 
 
+@pytest.mark.parametrize("hosts, alike", [(("a", "a"), True), (("a", "b"), False)])
+def test_a_machine_is_known_by_its_recorded_host(tmp_path, hosts, alike):
+    """Processors of one name are of many hosts."""
+    folder = two_runs(tmp_path)
+    for name, host in zip(("before", "after"), hosts):
+        for path in (folder / name).glob("*.jsonl"):
+            head, *rest = path.read_text().splitlines(keepends=True)
+            path.write_text("".join([head.replace('"testhost"', f'"host-{host}", "process": "process-1"'), *rest]))
+    runs, _ = gather([tmp_path])
+    assert bool(shared_pairs(runs)) == alike
+
+
 def test_a_baseline_of_another_machine_is_none(tmp_path):
     write_cases(tmp_path / "gpu", [Made("als", hardware="cuda", gpu="Card A")])
     write_cases(tmp_path / "other", [Made(hardware="cuda", gpu="Card B")])
