@@ -12,8 +12,8 @@ from mfplots.page import FORMATS
 
 ALL = (*figures.CURVES, "rmse-time", "rmse-answer", "rmse-passes", "speedup", "throughput", "trace", "metric-bars",
        "clocks")
-# Need more than a result: test_exhibits.py and test_benchmarks.py.
-WITH_MORE = ("paired-differences", "sweep", "user-groups", "speedup-trace", "benchmark-bars")
+# Need more than a result: test_exhibits.py, test_benchmarks.py and test_cards.py.
+WITH_MORE = ("cards", "paired-differences", "sweep", "user-groups", "speedup-trace", "benchmark-bars")
 MAGIC = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
 
 

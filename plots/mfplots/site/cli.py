@@ -19,6 +19,7 @@ from mfplots.site import figures, pages, panels, write
 from mfplots.site.assets import find_libraries
 from mfplots.site.beside import beside
 from mfplots.site.board import board, case_rows, failures, with_ceilings
+from mfplots.site.cards import cards_data
 from mfplots.site.case_page import OF_A_CASE, case_data
 from mfplots.site.ceilings import read_ceilings
 from mfplots.site.exhibits import Claim, counts_of, read_claims
@@ -88,6 +89,9 @@ def make_site(options: argparse.Namespace) -> None:
                {"rows": with_ceilings(rows, ceilings), "ceilings": list(map(vars, ceilings))})
     write.data(out / "data/cases.js", "cases", cases)
     write.data(out / "data/pairs.js", "pairs", pairs)
+    on_cards = cards_data(runs, out / "figures/cards.svg")
+    if on_cards:
+        write.data(out / "data/cards.js", "cards", on_cards)
     searched, unread = studies(runs)
     damaged += writing.result()
     write.data(out / "data/explore.js", "explore", {**explored, "damaged": len(damaged)})
@@ -95,7 +99,7 @@ def make_site(options: argparse.Namespace) -> None:
     write.data(out / "data/tuning.js", "tuning", searched)
     write.data(out / "data/failures.js", "failures", failures(cases, damaged))
     pictures = {exhibit: picture for drawing in drawings for exhibit, picture in drawing.result().items()}
-    _pages(out, runs, claims, pictures, bool(searched))
+    _pages(out, runs, claims, pictures, bool(searched), bool(on_cards))
     for item in damaged:
         say(f"left out: {item.why}", sys.stderr)
     say(f"{counted(len(cases), 'case')} of {counted(len(runs), 'folder')}: {out / 'index.html'}")
@@ -140,7 +144,7 @@ def claims_of(exhibits: Mapping[str, Sequence[Path]], runs: Sequence[Run]) -> li
 
 
 def _pages(out: Path, runs: Sequence[Run], claims: Sequence[Claim], pictures: Mapping[str, Picture],
-           searched: bool) -> None:
+           searched: bool, on_cards: bool) -> None:
     made = _made(pd.concat([run.view.cases[[*SHOWN, "process"]] for run in runs]), len(runs))
     files = {
         "index.html": (pages.RESULTS, ("data/results.js", "assets/results.js")),
@@ -153,6 +157,8 @@ def _pages(out: Path, runs: Sequence[Run], claims: Sequence[Claim], pictures: Ma
         "failures.html": (pages.FAILURES, ("data/failures.js", "assets/failures.js"))}
     if searched:
         files["tuning.html"] = (pages.TUNING, ("data/tuning.js", "assets/tuning.js"))
+    if on_cards:
+        files["cards.html"] = (pages.CARDS, ("data/cards.js", "assets/cards.js"))
     if claims:
         files["papers.html"] = (pages.papers(claims, exhibit_runs(runs), pictures), ("assets/papers.js",))
     for file, (body, scripts) in files.items():

@@ -12,8 +12,8 @@ from mfplots.site.figures import Picture
 
 NAVIGATION = (("index.html", "Results"), ("explore.html", "Explore"), ("papers.html", "Papers"),
               ("machines.html", "Machines and roofline"), ("runs.html", "All runs"))
-ALL_RUNS = (("runs.html", "Leaderboard"), ("cases.html", "Cases"), ("compare.html", "Compare"), ("tuning.html", "Tuning"), ("failures.html", "Failures"))
-TITLES = {**dict(NAVIGATION), **dict(ALL_RUNS), "case.html": "Case", "papers.html": "What papers claim", "compare.html": "Compare two runs",
+ALL_RUNS = (("runs.html", "Leaderboard"), ("cases.html", "Cases"), ("compare.html", "Compare"), ("cards.html", "Cards"), ("tuning.html", "Tuning"), ("failures.html", "Failures"))
+TITLES = {**dict(NAVIGATION), **dict(ALL_RUNS), "case.html": "Case", "papers.html": "What papers claim", "compare.html": "Compare two runs", "cards.html": "The same work on several cards",
           "tuning.html": "Trials of searches"}
 HEADINGS = {"index.html": "How long until the model is good enough?"}
 # No outside content, no script but the files beside the page, and no sending.
@@ -146,6 +146,13 @@ Student's t on logarithms over runs, verdicts with Holm's correction over all ro
 <div id="figure" class="figure" role="img"
  aria-label="Ratios with their intervals; the table below has the numbers" aria-describedby="rows-h"></div>
 <h2 id="rows-h">Configurations of both</h2><div id="rows"></div>"""
+
+CARDS = """<p class="method">How many times as fast is an algorithm on another GPU? By <code>mfbench compare --by card</code>, of the
+folders that share cases. Ratios are geometric means over pairs, with 95 % intervals; times are medians; rates are those of data
+sheets.</p>
+<p id="about" class="note"></p>
+<figure id="picture"><img src="figures/cards.svg" alt="Times as fast by algorithm and card; the table below has the numbers"></figure>
+<div id="filters" class="controls"></div><div id="cards"></div>"""
 
 TUNING = """<p>Which parameters did each search try on the validation part, with the same effort for every program? Choose
 a search to see its trials.</p>
