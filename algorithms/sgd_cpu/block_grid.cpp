@@ -231,8 +231,8 @@ void BlockGrid::fill(const Rows& rows, RowRange kept, ThreadTeam& team) {
     run += std::exchange(block.runs, 0);
     rating += std::exchange(block.ratings, 0);
   }
-  runs_ = HugeArray<Run>(run);
-  ratings_ = HugeArray<RowRating>(rating);
+  runs_ = AlignedVector<Run>(run);
+  ratings_ = AlignedVector<RowRating>(rating);
   for_stripes([&](Block& block, std::int32_t row, std::int32_t item, float value, bool new_run) {
     if (new_run) runs_[block.first_run + block.runs++] = {row, 0};
     ++runs_[block.first_run + block.runs - 1].count;

@@ -8,8 +8,8 @@
 #include "algorithms/core/algorithm.hpp"
 #include "algorithms/core/ranks/row_cuts.hpp"
 #include "algorithms/sgd_cpu/block_scheduler.hpp"
-#include "algorithms/sgd_cpu/huge_array.hpp"
 #include "algorithms/sgd_cpu/kernel.hpp"
+#include "base/aligned.hpp"
 #include "base/threads.hpp"
 #include "datasets/ratings/rating_slice.hpp"
 #include "datasets/ratings/ratings.hpp"
@@ -89,8 +89,8 @@ class BlockGrid {
   std::vector<std::int32_t> user_of_row_, item_of_row_;
   std::vector<std::int64_t> user_starts_, item_starts_;
   std::vector<Block> blocks_;
-  HugeArray<Run> runs_;
-  HugeArray<RowRating> ratings_;
+  AlignedVector<Run> runs_;
+  AlignedVector<RowRating> ratings_;
 };
 
 }  // namespace mf::sgd_cpu

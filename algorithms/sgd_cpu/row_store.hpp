@@ -7,8 +7,8 @@
 
 #include "algorithms/core/model.hpp"
 #include "algorithms/core/ranks/row_cuts.hpp"
-#include "algorithms/sgd_cpu/huge_array.hpp"
 #include "algorithms/sgd_cpu/kernel.hpp"
+#include "base/aligned.hpp"
 #include "base/threads.hpp"
 #include "base/view.hpp"
 
@@ -18,10 +18,9 @@ class RowStore {
  public:
   RowStore() = default;
 
-  // Row x holds user user_of_row[x] (item item_of_row[x]) of `initial`. Empty views: the identity.
-  RowStore(const Model& initial, View<const std::int32_t> user_of_row,
-           View<const std::int32_t> item_of_row, ThreadTeam& team);
-  // The rest of the rows has no value and takes no memory, until it is written.
+  // Row x of these ranges holds user user_of_row[x] (item item_of_row[x]) of `initial`. Empty
+  // views: the identity. The rest of the rows has no value and takes no memory, until it is
+  // written.
   RowStore(const Model& initial, View<const std::int32_t> user_of_row,
            View<const std::int32_t> item_of_row, RowRange users, RowRange items, ThreadTeam& team);
 
@@ -32,8 +31,8 @@ class RowStore {
     float* data;
     std::int64_t stride;
   };
-  std::vector<Table> user_tables();
-  std::vector<Table> item_tables();
+  std::vector<Table> user_tables() { return tables(users_); }
+  std::vector<Table> item_tables() { return tables(items_); }
 
   double mean() const { return shape_.biased() ? shape_.mean : 0; }
 
@@ -45,9 +44,14 @@ class RowStore {
                       View<const std::int32_t> item_of_row, ThreadTeam& team) const;
 
  private:
+  struct Side {
+    AlignedVector<float> rows, bias;
+  };
+  std::vector<Table> tables(Side& side) const;
+
   ModelShape shape_;
   std::int64_t stride_ = 0;
-  HugeArray<float> p_, q_, user_bias_, item_bias_;
+  Side users_, items_;
 };
 
 }  // namespace mf::sgd_cpu

@@ -49,7 +49,7 @@ std::int64_t for_each_chunk(std::int64_t count, ThreadTeam& team,
 constexpr std::int64_t kDrawChunk = 65536;  // ratings that share a stream of draws
 
 void draw_by_users(const Ratings& train, std::uint64_t seed, std::int64_t epoch, ThreadTeam& team,
-                   HugeArray<Rating>& to) {
+                   AlignedVector<Rating>& to) {
   const auto offsets = train.user_offsets();
   std::vector<std::int32_t> users;
   for (std::int32_t u = 0; u < train.n_users(); ++u) {
@@ -70,9 +70,9 @@ void draw_by_users(const Ratings& train, std::uint64_t seed, std::int64_t epoch,
 }  // namespace
 
 void fill_epoch_order(const Ratings& train, StreamOrder order, std::uint64_t seed,
-                      std::int64_t epoch, ThreadTeam& team, HugeArray<Rating>& to) {
+                      std::int64_t epoch, ThreadTeam& team, AlignedVector<Rating>& to) {
   const std::int64_t nnz = train.nnz();
-  if (to.size() != nnz) to = HugeArray<Rating>(nnz);
+  if (std::ssize(to) != nnz) to = AlignedVector<Rating>(nnz);
   const auto rating = [&](std::int64_t i) { return train[i]; };
   if (order == StreamOrder::shuffled) {
     shuffle_into(to.data(), nnz, rating, mix64(seed ^ kOrderSalt),
@@ -97,7 +97,7 @@ void StreamSgd::prepare(const Ratings& train, const Model& initial, Context& con
   check_initial(settings_.model, settings_.factors, train, initial);
   train_ = &train;
   work_ = epoch_work(settings_, rated_shape(train, context));
-  rows_ = RowStore(initial, {}, {}, team(context));
+  rows_ = RowStore(initial, {}, {}, {0, initial.n_users}, {0, initial.n_items}, team(context));
   // For an order that is drawn this only touches the pages, off the training clock.
   fill_epoch_order(train, StreamOrder::sequential, context.seed, 0, team(context), ratings_);
 }

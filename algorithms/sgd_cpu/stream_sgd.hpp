@@ -3,9 +3,9 @@
 #pragma once
 
 #include "algorithms/core/algorithm.hpp"
-#include "algorithms/sgd_cpu/huge_array.hpp"
 #include "algorithms/sgd_cpu/row_store.hpp"
 #include "algorithms/sgd_cpu/settings.hpp"
+#include "base/aligned.hpp"
 
 namespace mf::sgd_cpu {
 
@@ -23,7 +23,7 @@ inline constexpr Names kStreamOrders{
 // `users` the turns go on from epoch to epoch, users without ratings are left out, and a user with
 // few ratings is trained as often as one with many.
 void fill_epoch_order(const Ratings& train, StreamOrder order, std::uint64_t seed,
-                      std::int64_t epoch, ThreadTeam& team, HugeArray<Rating>& to);
+                      std::int64_t epoch, ThreadTeam& team, AlignedVector<Rating>& to);
 
 class StreamSgd : public Algorithm {
  public:
@@ -45,7 +45,7 @@ class StreamSgd : public Algorithm {
   const Ratings* train_ = nullptr;
   Work work_;
   RowStore rows_;
-  HugeArray<Rating> ratings_;
+  AlignedVector<Rating> ratings_;
 };
 
 }  // namespace mf::sgd_cpu

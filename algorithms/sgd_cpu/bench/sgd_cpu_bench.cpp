@@ -70,8 +70,8 @@ std::vector<std::vector<Rating>> shares_of(const Ratings& train, const std::stri
   return shares;
 }
 
-HugeArray<float> start_values(std::int64_t count) {
-  HugeArray<float> values(count);
+AlignedVector<float> start_values(std::int64_t count) {
+  AlignedVector<float> values(count);
   for (std::int64_t k = 0; k < count; ++k) values[k] = 0.05F + 0.01F * static_cast<float>(k % 7);
   return values;
 }
@@ -82,10 +82,10 @@ void run_sharing(benchmark::State& state, const std::string& what, bool biased, 
   const auto shares = shares_of(train, what);
   const std::int64_t stride =
       row_stride(factors, sizeof(float), kLineBytes) + pad_lines * kLineBytes / 4;
-  HugeArray<float> p = start_values(train.n_users() * stride);
-  HugeArray<float> q = start_values(train.n_items() * stride);
-  HugeArray<float> user_bias = start_values(train.n_users());
-  HugeArray<float> item_bias = start_values(train.n_items());
+  AlignedVector<float> p = start_values(train.n_users() * stride);
+  AlignedVector<float> q = start_values(train.n_items() * stride);
+  AlignedVector<float> user_bias = start_values(train.n_users());
+  AlignedVector<float> item_bias = start_values(train.n_items());
   const Rows rows{
       p.data(), q.data(), biased ? user_bias.data() : nullptr, biased ? item_bias.data() : nullptr,
       stride,   factors};

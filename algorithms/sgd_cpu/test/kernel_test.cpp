@@ -60,7 +60,7 @@ enum class Loop { stream, runs };
 RowStore run_kernel(const Settings& s, const Model& model, const Work& work, Loop loop,
                     double rate) {
   ThreadTeam team(1);
-  RowStore store(model, {}, {}, team);
+  RowStore store(model, {}, {}, {0, model.n_users}, {0, model.n_items}, team);
   const Step step = step_at(rate, s.reg, store.mean());
   if (loop == Loop::stream) {
     s.kernels().stream(store.rows(), step, work.in_stream.data(), std::ssize(work.in_stream));

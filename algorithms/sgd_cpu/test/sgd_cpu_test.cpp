@@ -71,9 +71,9 @@ TEST_P(BothModels, SerialFollowsTheReferenceInTheSameOrder) {
   ThreadTeam team(1);
   for (std::int64_t epoch = 1; epoch <= 3; ++epoch) {
     trainer.run(1, 0.02);
-    HugeArray<Rating> order;
+    AlignedVector<Rating> order;
     fill_epoch_order(train, StreamOrder::shuffled, trainer.context.seed, epoch, team, order);
-    for (std::int64_t k = 0; k < order.size(); ++k) {
+    for (std::int64_t k = 0; k < std::ssize(order); ++k) {
       reference.update(order[k]);
     }
     EXPECT_LT(test::largest_difference(trainer.model(), reference), 2e-5);
@@ -100,8 +100,8 @@ TEST(SgdSerial, EachRegularizerReachesItsOwnNumbers) {
 TEST(EpochOrder, IsFreshEachEpochAndHoldsEveryRatingOnce) {
   const Ratings train = planted(60, 40, 0.3, 1);
   ThreadTeam team(2);
-  HugeArray<Rating> first;
-  HugeArray<Rating> second;
+  AlignedVector<Rating> first;
+  AlignedVector<Rating> second;
   fill_epoch_order(train, StreamOrder::shuffled, 1, 1, team, first);
   fill_epoch_order(train, StreamOrder::shuffled, 1, 2, team, second);
   std::int64_t same = 0;
@@ -130,12 +130,12 @@ TEST(EpochOrder, UsersTakeTurnsWithRandomRatingsOfTheirOwn) {
   std::vector<std::int64_t> drawn(4);
   std::int64_t turn = 0;
   for (std::int64_t epoch = 1; epoch <= 3000; ++epoch) {
-    HugeArray<Rating> order;
-    HugeArray<Rating> again;
+    AlignedVector<Rating> order;
+    AlignedVector<Rating> again;
     fill_epoch_order(train, StreamOrder::users, 1, epoch, one, order);
     fill_epoch_order(train, StreamOrder::users, 1, epoch, three, again);
-    ASSERT_EQ(order.size(), train.nnz());
-    for (std::int64_t k = 0; k < order.size(); ++k, ++turn) {
+    ASSERT_EQ(std::ssize(order), train.nnz());
+    for (std::int64_t k = 0; k < std::ssize(order); ++k, ++turn) {
       const Rating r = order[k];
       ASSERT_EQ(r.user, kTurns[turn % 3]);
       ASSERT_EQ(std::count_if(list.begin(), list.end(),
@@ -232,7 +232,8 @@ TEST(Fpsgd, ThreadsComputeWhatTheirBlocksComputeOneByOne) {
   ThreadTeam team(4);
   const BlockGrid grid(train, {9, 7}, 3, team);
   BlockScheduler scheduler(grid.cells(), 9, 7, BlockOrder::random);
-  RowStore rows(initial, grid.user_of_row(), grid.item_of_row(), team);
+  RowStore rows(initial, grid.user_of_row(), grid.item_of_row(), {0, initial.n_users},
+                {0, initial.n_items}, team);
   const Step step = step_at(0.02, settings.reg, initial.mean);
   std::mutex mutex;
   std::vector<std::int32_t> taken;
