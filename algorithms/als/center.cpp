@@ -3,6 +3,8 @@
 // n_u^e).
 #include "algorithms/als/center.hpp"
 
+#include "algorithms/als/sides.hpp"
+
 namespace mf::als {
 namespace {
 
@@ -20,8 +22,10 @@ double closed_form(const Side& side, std::int64_t row, double mean, RowReg reg,
   return sum / reg.with_count(end - begin);
 }
 
-void solve(const Side& side, double mean, RowReg reg, const AlignedVector<float>& other_bias,
-           AlignedVector<float>& bias, ThreadTeam& team) {
+}  // namespace
+
+void solve_biases(const Side& side, double mean, RowReg reg, const AlignedVector<float>& other_bias,
+                  AlignedVector<float>& bias, ThreadTeam& team) {
   team.for_chunks(std::ssize(bias), kRowsPerChunk, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t row = begin; row < end; ++row) {
       bias[row] = static_cast<float>(closed_form(side, row, mean, reg, other_bias));
@@ -29,18 +33,16 @@ void solve(const Side& side, double mean, RowReg reg, const AlignedVector<float>
   });
 }
 
-}  // namespace
-
 Center make_center(CenterKind kind, const Ratings& train, const Csc& columns, RowReg reg,
                    ThreadTeam& team) {
   const Side users = {train.user_offsets(), train.items(), train.values()};
   const Side items = {columns.item_offsets, columns.users, columns.values};
   const double mean = kind == CenterKind::none ? 0 : mean_rating(train, team);
-  return make_center(kind, mean, users, items, reg, team, {});
+  return make_center(kind, mean, users, items, reg, team, nullptr, {});
 }
 
 Center make_center(CenterKind kind, double mean, const Side& users, const Side& items, RowReg reg,
-                   ThreadTeam& team, const BiasExchange& exchange) {
+                   ThreadTeam& team, Communicator* ranks, const RankCuts& cuts) {
   Center center;
   center.kind = kind;
   if (kind == CenterKind::none) return center;
@@ -48,11 +50,14 @@ Center make_center(CenterKind kind, double mean, const Side& users, const Side& 
   center.user_bias.assign(users.rows(), 0.0F);
   center.item_bias.assign(items.rows(), 0.0F);
   if (kind == CenterKind::mean) return center;
+  const auto gather = [&](AlignedVector<float>& bias, const RowCuts& own) {
+    if (ranks != nullptr) ranks->all_gather(std::span<float>(bias), own);
+  };
   for (int sweep = 0; sweep < kCenterSweeps; ++sweep) {
-    solve(items, center.mean, reg, center.user_bias, center.item_bias, team);
-    if (exchange.items) exchange.items(center.item_bias);
-    solve(users, center.mean, reg, center.item_bias, center.user_bias, team);
-    if (exchange.users) exchange.users(center.user_bias);
+    solve_biases(items, center.mean, reg, center.user_bias, center.item_bias, team);
+    gather(center.item_bias, cuts.items);
+    solve_biases(users, center.mean, reg, center.item_bias, center.user_bias, team);
+    gather(center.user_bias, cuts.users);
   }
   return center;
 }

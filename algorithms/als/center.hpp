@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 
 #include "algorithms/als/settings.hpp"
 #include "algorithms/als/side.hpp"
@@ -11,7 +10,13 @@
 #include "base/threads.hpp"
 #include "datasets/ratings/ratings.hpp"
 
+namespace mf {
+class Communicator;
+}
+
 namespace mf::als {
+
+struct RankCuts;  // sides.hpp
 
 // none: mean 0, no biases (empty arrays): the plain model.
 // mean: mu, and all biases zero. biases: mu and biases, which then stay fixed. solved: the same
@@ -33,19 +38,19 @@ struct Center {
 // the share of ratings in common.
 inline constexpr int kCenterSweeps = 10;
 
-// Biases are alternating closed forms, shrunk by lambda n^power for a row of n ratings. The same
-// for any number of threads. `columns` is of `train`.
+// The biases of a side's rows with the other side's fixed, in closed form; 0 of a row without
+// ratings. `reg` is lambda n^power for a row of n ratings. The same for any number of threads.
+void solve_biases(const Side& side, double mean, RowReg reg, const AlignedVector<float>& other_bias,
+                  AlignedVector<float>& bias, ThreadTeam& team);
+
+// Biases are solved for by turns. `columns` is of `train`.
 Center make_center(CenterKind kind, const Ratings& train, const Csc& columns, RowReg reg,
                    ThreadTeam& team);
 
-// Puts the biases of the rows of other ranks beside the own ones.
-struct BiasExchange {
-  std::function<void(AlignedVector<float>&)> users, items;
-};
-
-// The same if `users` and `items` hold only this rank's rows; `mean` is over all.
+// The same if `users` and `items` hold only this rank's rows, as these cuts say; `mean` is over all
+// ranks. No ranks: the rows are all.
 Center make_center(CenterKind kind, double mean, const Side& users, const Side& items, RowReg reg,
-                   ThreadTeam& team, const BiasExchange& exchange);
+                   ThreadTeam& team, Communicator* ranks, const RankCuts& cuts);
 
 // For the model that factors of the residuals make with the center.
 inline ModelShape with_center(ModelShape shape, const Center& center) {

@@ -6,27 +6,17 @@ namespace mf::als {
 namespace {
 
 constexpr std::int64_t kRatingsPerChunk = 1 << 16;
-constexpr std::int64_t kItemsPerChunk = 16;
-constexpr std::int64_t kUsersPerChunk = 256;
+constexpr std::int64_t kRowsPerChunk = 64;
 
-AlignedVector<float> user_residuals(const Ratings& train, const Center& center, ThreadTeam& team) {
-  AlignedVector<float> values(train.nnz());
-  team.for_chunks(train.nnz(), kRatingsPerChunk, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t k = begin; k < end; ++k) {
-      const Rating rating = train[k];
-      values[k] = center.residual(rating.user, rating.item, rating.value);
-    }
-  });
-  return values;
-}
-
-void remove_center(const Side& columns, View<float> values, const Center& center,
+// `values` may be the side's own.
+void remove_center(const Side& side, bool of_users, const Center& center, View<float> values,
                    ThreadTeam& team) {
-  team.for_chunks(columns.rows(), kItemsPerChunk, [&](std::int64_t begin, std::int64_t end) {
-    for (auto item = static_cast<std::int32_t>(begin); item < end; ++item) {
-      const std::int64_t last = columns.offsets[item + 1];
-      for (std::int64_t k = columns.offsets[item]; k < last; ++k) {
-        values[k] = center.residual(columns.others[k], item, values[k]);
+  team.for_chunks(side.rows(), kRowsPerChunk, [&](std::int64_t begin, std::int64_t end) {
+    for (auto row = static_cast<std::int32_t>(begin); row < end; ++row) {
+      for (std::int64_t k = side.offsets[row]; k < side.offsets[row + 1]; ++k) {
+        const std::int32_t other = side.others[k];
+        values[k] = of_users ? center.residual(row, other, side.values[k])
+                             : center.residual(other, row, side.values[k]);
       }
     }
   });
@@ -34,17 +24,6 @@ void remove_center(const Side& columns, View<float> values, const Center& center
 
 Side view_of(const OwnRows& rows, const char* of) {
   return {rows.offsets, rows.others, rows.values, of};
-}
-
-void remove_center_of_rows(OwnRows& rows, const Center& center, ThreadTeam& team) {
-  team.for_chunks(std::ssize(rows.offsets) - 1, kUsersPerChunk,
-                  [&](std::int64_t begin, std::int64_t end) {
-                    for (auto user = static_cast<std::int32_t>(begin); user < end; ++user) {
-                      for (std::int64_t k = rows.offsets[user]; k < rows.offsets[user + 1]; ++k) {
-                        rows.values[k] = center.residual(user, rows.others[k], rows.values[k]);
-                      }
-                    }
-                  });
 }
 
 // The pieces one after another; rows keep their numbers.
@@ -78,19 +57,21 @@ Sides::Sides(const Ratings& train, CenterKind kind, RowReg reg, ThreadTeam& team
       columns_(make_csc(train, team.size())),
       center_(make_center(kind, train, columns_, reg, team)) {
   if (kind == CenterKind::none) return;
-  user_values_ = user_residuals(train, center_, team);
-  remove_center(items(), columns_.values, center_, team);
+  user_values_.resize(train.nnz());
+  remove_center({train.user_offsets(), train.items(), train.values()}, true, center_, user_values_,
+                team);
+  remove_center(items(), false, center_, columns_.values, team);
 }
 
 Sides::Sides(const RatingSlice& slice, CenterKind kind, RowReg reg, ThreadTeam& team,
-             const RankCuts& cuts, const BiasExchange& exchange, Communicator& ranks)
+             const RankCuts& cuts, Communicator& ranks)
     : own_items_(exchange_columns(slice, cuts.items, ranks, team)),
       own_users_(copy_rows(slice, cuts.users, ranks, team)) {
   const double mean = kind == CenterKind::none ? 0 : slice.mean;
-  center_ = make_center(kind, mean, users(), items(), reg, team, exchange);
+  center_ = make_center(kind, mean, users(), items(), reg, team, &ranks, cuts);
   if (kind == CenterKind::none) return;
-  remove_center_of_rows(own_users_, center_, team);
-  remove_center(items(), own_items_.values, center_, team);
+  remove_center(users(), true, center_, own_users_.values, team);
+  remove_center(items(), false, center_, own_items_.values, team);
 }
 
 Side Sides::users() const {

@@ -24,7 +24,7 @@ class Sides {
   Sides(const Ratings& train, CenterKind kind, RowReg reg, ThreadTeam& team);
   // For a rank: a copy of its rows and columns, which borrows nothing. All ranks together.
   Sides(const RatingSlice& slice, CenterKind kind, RowReg reg, ThreadTeam& team,
-        const RankCuts& cuts, const BiasExchange& exchange, Communicator& ranks);
+        const RankCuts& cuts, Communicator& ranks);
 
   Side users() const;
   Side items() const;

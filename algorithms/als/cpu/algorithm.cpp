@@ -37,40 +37,18 @@ class RankRows {
 
   // This rank's rows and columns of R, from the ranks that loaded them.
   Sides sides(const RatingSlice& slice, const Common& common, ThreadTeam& team) {
-    const auto gather = [this](AlignedVector<float>& biases, const RowCuts& cuts) {
-      ranks_.all_gather(std::span<float>(biases), cuts);
-    };
-    const BiasExchange exchange = {
-        [&](AlignedVector<float>& biases) { gather(biases, cuts_.users); },
-        [&](AlignedVector<float>& biases) { gather(biases, cuts_.items); }};
-    return {slice, common.center, row_reg_of(common), team, cuts_, exchange, ranks_};
+    return {slice, common.center, row_reg_of(common), team, cuts_, ranks_};
   }
 
   // Rows of all ranks with only their lengths: for tables of factors.
   Side all_users() const { return {user_offsets_, {}, {}}; }
   Side all_items() const { return {item_offsets_, {}, {}}; }
 
+  const RankCuts& cuts() const { return cuts_; }
+
   // Call this once this rank's rows are done or given up (false). Returns true if all ranks are
   // done. The table then has all rows, and `biases`, unless empty, has the biases of all rows.
   // Phases: "wait_ranks" until the last rank is there, then "exchange".
-  bool share_x(bool done, cpu::FactorTable& x, std::span<float> biases, PhaseSink* phases) {
-    return share(done, x, biases, cuts_.users, phases);
-  }
-  bool share_theta(bool done, cpu::FactorTable& theta, std::span<float> biases, PhaseSink* phases) {
-    return share(done, theta, biases, cuts_.items, phases);
-  }
-
-  // Rows and ratings of this rank.
-  Json facts() const {
-    const RowRange users = rows_of(cuts_.users, ranks_.rank());
-    const RowRange items = rows_of(cuts_.items, ranks_.rank());
-    return {{"own_users", users.size()},
-            {"own_items", items.size()},
-            {"own_ratings_by_user", ratings_of(user_offsets_, users)},
-            {"own_ratings_by_item", ratings_of(item_offsets_, items)}};
-  }
-
- private:
   bool share(bool done, cpu::FactorTable& table, std::span<float> biases, const RowCuts& cuts,
              PhaseSink* phases) {
     bool all_done = false;
@@ -87,6 +65,17 @@ class RankRows {
     return true;
   }
 
+  // Rows and ratings of this rank.
+  Json facts() const {
+    const RowRange users = rows_of(cuts_.users, ranks_.rank());
+    const RowRange items = rows_of(cuts_.items, ranks_.rank());
+    return {{"own_users", users.size()},
+            {"own_items", items.size()},
+            {"own_ratings_by_user", ratings_of(user_offsets_, users)},
+            {"own_ratings_by_item", ratings_of(item_offsets_, items)}};
+  }
+
+ private:
   Communicator& ranks_;
   AlignedVector<std::int64_t> user_offsets_, item_offsets_;
   RankCuts cuts_;
@@ -134,12 +123,13 @@ class AlsCpu : public Algorithm {
     const auto update_x = [&] {
       const cpu::WeightedLambda terms(common_, user_bias, item_bias);
       const bool done = update("update_x", sides_.users(), user_plan_, terms, theta_, x_);
-      return rows_ ? rows_->share_x(done, x_, user_bias, context.phases) : done;
+      return rows_ ? rows_->share(done, x_, user_bias, rows_->cuts().users, context.phases) : done;
     };
     const auto update_theta = [&] {
       const cpu::WeightedLambda terms(common_, item_bias, user_bias);
       const bool done = update("update_theta", sides_.items(), item_plan_, terms, x_, theta_);
-      return rows_ ? rows_->share_theta(done, theta_, item_bias, context.phases) : done;
+      return rows_ ? rows_->share(done, theta_, item_bias, rows_->cuts().items, context.phases)
+                   : done;
     };
     const bool users_first = common_.first == FirstSide::users;
     if (!(users_first ? update_x() : update_theta())) return 0;
