@@ -28,30 +28,19 @@ MF_INLINE void prefetch_row(const FactorRows& rows, std::int32_t row) {
   for (std::int64_t i = 0; i < width_of(rows); i += kLineFloats) __builtin_prefetch(at + i, 0, 3);
 }
 
-// The rows of ratings [begin, end), one after another.
-template <class S>
+// The rows of ratings [begin, end), one after another; kScaled: each by its scale.
+template <class S, bool kScaled>
 MF_INLINE void gather(const FactorRows& rows, const RowRatings& ratings, std::int64_t begin,
                       std::int64_t end, float* panel) {
   const std::int64_t width = width_of(rows);
   for (std::int64_t k = begin; k < end; ++k) {
     if (k + kAhead < end) prefetch_row(rows, ratings.others[k + kAhead]);
     const float* from = rows.data + ratings.others[k] * rows.stride;
-    for (std::int64_t i = 0; i < width; i += S::kWidth) S::store(panel + i, S::load(from + i));
-    panel += width;
-  }
-}
-
-// The same, each row by its scale.
-template <class S>
-MF_INLINE void gather_scaled(const FactorRows& rows, const RowRatings& ratings, std::int64_t begin,
-                             std::int64_t end, float* panel) {
-  const std::int64_t width = width_of(rows);
-  for (std::int64_t k = begin; k < end; ++k) {
-    if (k + kAhead < end) prefetch_row(rows, ratings.others[k + kAhead]);
-    const float* from = rows.data + ratings.others[k] * rows.stride;
-    const auto scale = S::set1(ratings.scales[k]);
-    for (std::int64_t i = 0; i < width; i += S::kWidth)
-      S::store(panel + i, S::mul(scale, S::load(from + i)));
+    const auto scale = S::set1(kScaled ? ratings.scales[k] : 1.0F);
+    for (std::int64_t i = 0; i < width; i += S::kWidth) {
+      const auto row = S::load(from + i);
+      S::store(panel + i, kScaled ? S::mul(scale, row) : row);
+    }
     panel += width;
   }
 }
@@ -171,9 +160,9 @@ void form(const FactorRows& rows, const RowRatings& ratings, const NormalEquatio
     const std::int64_t rest = ratings.count - begin;
     const std::int64_t count = rest < out.panel_rows ? rest : out.panel_rows;
     if (ratings.scales == nullptr) {
-      gather<S>(rows, ratings, begin, begin + count, out.panel);
+      gather<S, false>(rows, ratings, begin, begin + count, out.panel);
     } else {
-      gather_scaled<S>(rows, ratings, begin, begin + count, out.panel);
+      gather<S, true>(rows, ratings, begin, begin + count, out.panel);
     }
     weigh_all<S>(out.panel, stride, count, ratings.values + begin, out.b, first);
     const std::int64_t ahead_end =
