@@ -103,10 +103,6 @@ struct HalfStep::Task {
   std::int64_t count(std::int64_t position) const { return side.length(row(position)); }
 };
 
-struct HalfStep::RowSpan {
-  std::int64_t begin, end;  // ratings of the side
-};
-
 HalfStep::HalfStep(const Common& common, Solver solver, Isa isa, ThreadTeam& team)
     : common_(common), solver_(solver), kernels_(formation_kernels(isa)) {
   work_.resize(team.size());
@@ -129,17 +125,8 @@ void HalfStep::solve_row(const Task& task, std::int64_t position, float* a, cons
 // All threads form the parts of the rows at positions [first, last); then each row's parts are
 // added in order.
 void HalfStep::run_wave(const Task& task, std::int64_t first, std::int64_t last, ThreadTeam& team) {
-  std::vector<RowSpan> parts;
-  std::vector<std::int64_t> begin_of = {0};  // of each row, in parts
-  for (std::int64_t position = first; position < last; ++position) {
-    const std::int64_t all = task.count(position);
-    const std::int64_t count = part_count(all);
-    const std::int64_t begin = task.side.offsets[task.row(position)];
-    for (std::int64_t p = 0; p < count; ++p) {
-      parts.push_back({begin + part_begin(all, count, p), begin + part_begin(all, count, p + 1)});
-    }
-    begin_of.push_back(std::ssize(parts));
-  }
+  const WaveParts wave = cut_wave(task.side, task.plan, first, last);
+  const std::vector<RowSpan>& parts = wave.parts;
   const std::int64_t stride = task.from.stride;
   const std::int64_t floats = stride * stride + stride;
   if (std::ssize(parts_) < std::ssize(parts) * floats) {
@@ -153,8 +140,8 @@ void HalfStep::run_wave(const Task& task, std::int64_t first, std::int64_t last,
                   {part_a(p), part_a(p) + stride * stride, work.panel.data(), panel_rows(stride)});
   });
   for_each(team, last - first, [&](int thread, std::int64_t r) {
-    const std::int64_t head = begin_of[r];
-    for (std::int64_t p = head + 1; p < begin_of[r + 1]; ++p) {
+    const std::int64_t head = wave.of_row[r];
+    for (std::int64_t p = head + 1; p < wave.of_row[r + 1]; ++p) {
       add(part_a(p), part_a(head), floats);
     }
     solve_row(task, first + r, part_a(head), part_a(head) + stride * stride, *work_[thread]);

@@ -143,7 +143,6 @@ class HalfStep {
            FactorTable& to, ThreadTeam& team, const std::function<bool()>& stop);
 
  private:
-  struct RowSpan;
   struct Task;  // of one call of run
   void solve_row(const Task& task, std::int64_t position, float* a, const float* b,
                  Workspace& work) const;

@@ -53,4 +53,20 @@ RowPlan make_row_plan(const Side& side, std::int32_t factors, int threads) {
   return plan;
 }
 
+WaveParts cut_wave(const Side& side, const RowPlan& plan, std::int64_t first, std::int64_t last) {
+  WaveParts wave;
+  wave.of_row.push_back(0);
+  for (std::int64_t position = first; position < last; ++position) {
+    const std::int64_t begin = side.offsets[plan.rows[position]];
+    const std::int64_t length = side.length(plan.rows[position]);
+    const std::int64_t count = part_count(length);
+    for (std::int64_t p = 0; p < count; ++p) {
+      wave.parts.push_back({position - first, begin + part_begin(length, count, p),
+                            begin + part_begin(length, count, p + 1)});
+    }
+    wave.of_row.push_back(std::ssize(wave.parts));
+  }
+  return wave;
+}
+
 }  // namespace mf::als::cpu

@@ -36,4 +36,18 @@ struct RowPlan {
 
 RowPlan make_row_plan(const Side& side, std::int32_t factors, int threads);
 
+// A part of a row: ratings [begin, end) of the side.
+struct RowSpan {
+  std::int64_t number;  // of the row in its wave
+  std::int64_t begin, end;
+  std::int64_t count() const { return end - begin; }
+};
+// The rows of a wave in parts, one after another.
+struct WaveParts {
+  std::vector<RowSpan> parts;
+  std::vector<std::int64_t> of_row;  // the first of each row, and the end
+};
+// The wave has the rows at positions [first, last) of the plan.
+WaveParts cut_wave(const Side& side, const RowPlan& plan, std::int64_t first, std::int64_t last);
+
 }  // namespace mf::als::cpu

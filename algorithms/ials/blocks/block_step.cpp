@@ -20,12 +20,6 @@ struct BlockStep::Task {
   }
 };
 
-struct BlockStep::RowSpan {
-  std::int64_t row;
-  std::int64_t begin, end;  // pairs of the side
-  std::int64_t count() const { return end - begin; }
-};
-
 struct BlockStep::Work {
   explicit Work(std::int64_t stride)
       : a(stride * stride, 0.0F),
@@ -128,7 +122,7 @@ void BlockStep::run_row(const Task& task, std::int64_t row, Work& work) const {
   const std::int64_t begin = task.side.offsets[row];
   const std::int64_t length = task.side.length(row);
   const std::int64_t parts = als::cpu::part_count(length);
-  const RowSpan whole = {row, begin, begin + length};
+  const RowSpan whole = {0, begin, begin + length};
   work.predictions.resize(std::max<std::int64_t>(std::ssize(work.predictions), length));
   float* predictions = work.predictions.data();
   predict(task, whole, task.to.row(row), predictions);
@@ -136,7 +130,7 @@ void BlockStep::run_row(const Task& task, std::int64_t row, Work& work) const {
     const std::int64_t stride = shape_.stride(block);
     for (std::int64_t p = 0; p < parts; ++p) {
       const std::int64_t from = als::cpu::part_begin(length, parts, p);
-      const RowSpan part = {row, begin + from, begin + als::cpu::part_begin(length, parts, p + 1)};
+      const RowSpan part = {0, begin + from, begin + als::cpu::part_begin(length, parts, p + 1)};
       float* a = p == 0 ? work.a.data() : work.part_a.data();
       float* b = p == 0 ? work.b.data() : work.part_b.data();
       form(task, part, block, predictions + from, a, b, work);
@@ -152,30 +146,16 @@ void BlockStep::run_row(const Task& task, std::int64_t row, Work& work) const {
 // All threads form the parts of the rows at positions [first, last) for a block, then solve for it.
 void BlockStep::run_wave(const Task& task, std::int64_t first, std::int64_t last,
                          ThreadTeam& team) {
-  std::vector<RowSpan> parts;
-  std::vector<std::int64_t> part_of = {0};  // of each row, its first
-  std::vector<std::int64_t> prediction_of;  // of each part, its first
-  std::vector<std::int64_t> row_of;         // of each part, the row's number in the wave
-  std::int64_t pairs = 0;
-  for (std::int64_t position = first; position < last; ++position) {
-    const std::int64_t row = task.plan.rows[position];
-    const std::int64_t length = task.side.length(row);
-    const std::int64_t count = als::cpu::part_count(length);
-    for (std::int64_t p = 0; p < count; ++p) {
-      const std::int64_t begin = task.side.offsets[row];
-      parts.push_back({row, begin + als::cpu::part_begin(length, count, p),
-                       begin + als::cpu::part_begin(length, count, p + 1)});
-      prediction_of.push_back(pairs);
-      row_of.push_back(position - first);
-      pairs += parts.back().count();
-    }
-    part_of.push_back(std::ssize(parts));
-  }
+  const als::cpu::WaveParts wave = als::cpu::cut_wave(task.side, task.plan, first, last);
+  const std::vector<RowSpan>& parts = wave.parts;
+  std::vector<std::int64_t> prediction_of = {0};  // of each part, its first
+  for (const RowSpan& part : parts) prediction_of.push_back(prediction_of.back() + part.count());
   const std::int64_t widest = als::cpu::padded_stride(shape_.block_size);
   const std::int64_t floats = widest * widest + widest;
   systems_.resize(std::max<std::int64_t>(std::ssize(systems_), std::ssize(parts) * floats), 0.0F);
-  predictions_.resize(std::max<std::int64_t>(std::ssize(predictions_), pairs));
+  predictions_.resize(std::max<std::int64_t>(std::ssize(predictions_), prediction_of.back()));
   deltas_.resize(std::max<std::int64_t>(std::ssize(deltas_), (last - first) * widest));
+  const auto row_at = [&](std::int64_t r) { return task.plan.rows[first + r]; };
   const auto delta = [&](std::int64_t r) { return deltas_.data() + r * widest; };
   for (std::int64_t block = 0; block < shape_.count(); ++block) {
     const std::int64_t square = shape_.stride(block) * shape_.stride(block);
@@ -183,19 +163,18 @@ void BlockStep::run_wave(const Task& task, std::int64_t first, std::int64_t last
     als::cpu::for_each(team, std::ssize(parts), [&](int thread, std::int64_t p) {
       float* predictions = predictions_.data() + prediction_of[p];
       if (block == 0) {
-        predict(task, parts[p], task.to.row(parts[p].row), predictions);
+        predict(task, parts[p], task.to.row(row_at(parts[p].number)), predictions);
       } else {
-        move(task, parts[p], block - 1, delta(row_of[p]), predictions);
+        move(task, parts[p], block - 1, delta(parts[p].number), predictions);
       }
       form(task, parts[p], block, predictions, a(p), a(p) + square, *work_[thread]);
     });
     als::cpu::for_each(team, last - first, [&](int thread, std::int64_t r) {
-      const std::int64_t head = part_of[r];
-      for (std::int64_t p = head + 1; p < part_of[r + 1]; ++p) {
+      const std::int64_t head = wave.of_row[r];
+      for (std::int64_t p = head + 1; p < wave.of_row[r + 1]; ++p) {
         als::cpu::add(a(p), a(head), square + shape_.stride(block));
       }
-      solve(task, task.plan.rows[first + r], block, a(head), a(head) + square, delta(r),
-            *work_[thread]);
+      solve(task, row_at(r), block, a(head), a(head) + square, delta(r), *work_[thread]);
     });
   }
 }

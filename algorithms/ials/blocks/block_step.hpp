@@ -37,9 +37,9 @@ class BlockStep {
            ThreadTeam& team, const std::function<bool()>& stop);
 
  private:
-  struct Task;     // of one call of run
-  struct RowSpan;  // pairs of one row
-  struct Work;     // buffers of one thread
+  using RowSpan = als::cpu::RowSpan;
+  struct Task;  // of one call of run
+  struct Work;  // buffers of one thread
   void cut_gram(const Gram& gram);
   void predict(const Task& task, const RowSpan& part, const float* x, float* predictions) const;
   void form(const Task& task, const RowSpan& part, std::int64_t block, const float* predictions,

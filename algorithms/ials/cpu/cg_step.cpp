@@ -174,20 +174,8 @@ void CgHalfStep::run_group(const Task& task, const Group& group, Rows& rows) con
 void CgHalfStep::run_shared(const Task& task, ThreadTeam& team) {
   const std::int64_t count = task.plan.order.shared;
   if (count == 0) return;
-  struct RowSpan {
-    std::int64_t row, begin, end;
-  };
-  std::vector<RowSpan> parts;
-  std::vector<std::int64_t> part_of = {0};  // of each row, its first
-  for (std::int64_t r = 0; r < count; ++r) {
-    const std::int64_t length = task.count(r);
-    const std::int64_t own = part_count(length);
-    for (std::int64_t p = 0; p < own; ++p) {
-      parts.push_back({r, task.begin(r) + part_begin(length, own, p),
-                       task.begin(r) + part_begin(length, own, p + 1)});
-    }
-    part_of.push_back(std::ssize(parts));
-  }
+  const als::cpu::WaveParts wave = als::cpu::cut_wave(task.side, task.plan.order, 0, count);
+  const std::vector<als::cpu::RowSpan>& parts = wave.parts;
   // In the order of their first reads, so that the threads find each other's rows in a cache.
   std::vector<std::int64_t> order(parts.size());
   std::iota(order.begin(), order.end(), 0);
@@ -202,17 +190,17 @@ void CgHalfStep::run_shared(const Task& task, ThreadTeam& team) {
   };
   const auto add_parts = [&](PairsKernel kernel) {
     team.for_chunks(std::ssize(parts), 1, [&](std::int64_t chunk, std::int64_t) {
-      const RowSpan& part = parts[order[chunk]];
-      if (!rows.active(part.row)) return;
+      const als::cpu::RowSpan& part = parts[order[chunk]];
+      if (!rows.active(part.number)) return;
       float* sums = part_sums_.data() + order[chunk] * stride_;
       std::fill_n(sums, stride_, 0.0F);
-      kernel(task.from, task.pairs(part.begin, part.end), rows.p(part.row), sums);
+      kernel(task.from, task.pairs(part.begin, part.end), rows.p(part.number), sums);
     });
   };
   const auto finish = [&](const auto& to, const auto& body) {
     team.for_chunks(count, 1, [&](std::int64_t r, std::int64_t) {
       if (!rows.active(r)) return;
-      for (std::int64_t p = part_of[r]; p < part_of[r + 1]; ++p) {
+      for (std::int64_t p = wave.of_row[r]; p < wave.of_row[r + 1]; ++p) {
         kernels_.move(part_sums_.data() + p * stride_, to(r), stride_);
       }
       rows.rs(r) = body(rows.vectors(task, 0, r), r);
