@@ -12,14 +12,10 @@ constexpr std::int64_t kPanelRows = 64;
 
 }  // namespace
 
-std::int64_t Gram::parts(std::int64_t rows) {
-  return std::clamp<std::int64_t>(rows / kLeastRows, 1, kMostParts);
-}
-
 void Gram::compute(const als::cpu::FactorRows& rows, std::int64_t count,
                    const als::cpu::FormationKernels& kernels, ThreadTeam& team) {
   const std::int64_t stride = stride_ = rows.stride;
-  const std::int64_t cuts = parts(count);
+  const auto cuts = std::clamp<std::int64_t>(count / kLeastRows, 1, kMostParts);
   const std::int64_t longest = (count + cuts - 1) / cuts;
   gram_.assign(stride * stride, 0.0F);
   if (count == 0) return;

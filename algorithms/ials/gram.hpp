@@ -20,8 +20,6 @@ class Gram {
   const float* data() const { return gram_.data(); }
   std::int64_t stride() const { return stride_; }
 
-  static std::int64_t parts(std::int64_t rows);
-
  private:
   void add_parts(std::int64_t parts, std::int64_t factors, ThreadTeam& team);
 

@@ -38,7 +38,6 @@ RowPlan make_row_plan(const Side& side, std::int32_t factors, int threads) {
       parts = 0;
     }
     parts += own;
-    plan.most_parts = std::max(plan.most_parts, parts);
   }
   if (plan.shared > 0) plan.waves.push_back(plan.shared);
   plan.cuts.push_back(plan.shared);

@@ -31,7 +31,6 @@ struct RowPlan {
   std::int64_t shared = 0;          // the first of them, on which all threads work together
   std::vector<std::int64_t> waves;  // cuts [0, shared): rows whose parts are held at one time
   std::vector<std::int64_t> cuts;   // cuts [shared, rows.size()): a thread's turns
-  std::int64_t most_parts = 0;      // of a wave
 };
 
 RowPlan make_row_plan(const Side& side, std::int32_t factors, int threads);

@@ -76,16 +76,6 @@ std::int64_t ReducePlan::most_rows_of(int rank) const {
   return most;
 }
 
-std::int64_t ReducePlan::sent_by(int rank) const {
-  std::int64_t sum = std::ssize(rows);
-  for (std::int64_t b = 0; b < batches(); ++b) sum -= of_rank(b, rank).size();
-  return sum;
-}
-
-std::int64_t ReducePlan::received_by(int rank) const {
-  return (ranks - 1) * (std::ssize(rows) - sent_by(rank));
-}
-
 ReducePlan plan_reduce(View<const std::int64_t> offsets, const RowShards& shards,
                        const ReduceRule& rule) {
   const RowLists lists = rated_rows(offsets, shards);

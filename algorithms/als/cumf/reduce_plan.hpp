@@ -38,10 +38,6 @@ struct ReducePlan {
   // In a batch, and of one rank in it.
   std::int64_t most_rows() const;
   std::int64_t most_rows_of(int rank) const;
-
-  // Systems that a rank sends and receives in a half-step: a part of A and b each.
-  std::int64_t sent_by(int rank) const;
-  std::int64_t received_by(int rank) const;
 };
 
 // offsets: of all rows over the ratings of all ranks. Each rank's rows that have ratings are cut

@@ -259,7 +259,6 @@ TEST(Plan, WavesBoundTheParts) {
   const RowPlan plan = make_row_plan(side, 8, 4);
   EXPECT_EQ(plan.shared, 7);
   EXPECT_EQ(plan.waves, std::vector<std::int64_t>({0, 2, 4, 6, 7}));
-  EXPECT_EQ(plan.most_parts, 200);
 }
 
 TEST(Plan, AnEmptySideHasNothingToDo) {

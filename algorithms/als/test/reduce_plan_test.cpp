@@ -116,7 +116,6 @@ TEST(ReducePlan, SumsOfAllRanksReachTheOwnerOnce) {
       }
     }
     const ReducePlan plan = plan_reduce(offsets, shards_of(offsets, ranks), {30, 1 << 20, 0});
-    std::vector<std::int64_t> sent(ranks, 0), received(ranks, 0);
     for (std::int64_t batch = 0; batch < plan.batches(); ++batch) {
       const Range slots = plan.of_batch(batch);
       for (int owner = 0; owner < ranks; ++owner) {
@@ -129,17 +128,10 @@ TEST(ReducePlan, SumsOfAllRanksReachTheOwnerOnce) {
           for (std::int64_t s = 0; s < own.size(); ++s) {
             got[plan.rows[own.begin + s]] += formed[own.begin - slots.begin + s];
           }
-          if (from == owner) continue;
-          sent[from] += own.size();
-          received[owner] += own.size();
         }
       }
     }
     EXPECT_EQ(got, all);
-    for (int rank = 0; rank < ranks; ++rank) {
-      EXPECT_EQ(plan.sent_by(rank), sent[rank]);
-      EXPECT_EQ(plan.received_by(rank), received[rank]);
-    }
   }
 }
 
@@ -152,10 +144,13 @@ TEST(ReducePlan, MovesFPlusOneTimesWhatAGatherDoes) {
     const ReducePlan plan = plan_reduce(offsets, shards_of(offsets, ranks), {500, 0, 0});
     EXPECT_EQ(plan.batches(), 8);
     for (int rank = 0; rank < ranks; ++rank) {
-      const double bytes = static_cast<double>(plan.received_by(rank)) * reduced_system_bytes(100);
+      std::int64_t received = 0;  // the parts of all others for its own rows
+      for (std::int64_t batch = 0; batch < plan.batches(); ++batch) {
+        received += (ranks - 1) * plan.of_rank(batch, rank).size();
+      }
+      const double bytes = static_cast<double>(received) * reduced_system_bytes(100);
       const double gathered = 4.0 * 100 * 4000 * (ranks - 1) / ranks;
       EXPECT_DOUBLE_EQ(bytes, 101 * gathered);
-      EXPECT_EQ(plan.sent_by(rank), plan.received_by(rank));
     }
   }
 }

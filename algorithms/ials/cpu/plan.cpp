@@ -49,7 +49,6 @@ class Grouping {
         pairs += length(last++);
       } while (last < end && last - first < most_rows && pairs + length(last) <= most_pairs);
       plan_.groups.push_back({first, last, banded});
-      plan_.most_rows = std::max(plan_.most_rows, last - first);
       first = last;
     }
   }
@@ -70,9 +69,6 @@ CgPlan make_cg_plan(const als::Side& side, std::int64_t others, std::int64_t str
   Grouping grouping(side, others, stride, threads, plan);
   grouping.banded();
   grouping.others();
-  for (std::int64_t position = 0; position < plan.order.shared; ++position) {
-    plan.shared_parts += als::cpu::part_count(side.length(plan.order.rows[position]));
-  }
   return plan;
 }
 

@@ -26,8 +26,6 @@ struct CgPlan {
   als::cpu::RowPlan order;    // rows, longest first; how many of them are shared
   std::vector<Group> groups;  // of the others
   std::int64_t band_rows = 0;
-  std::int64_t most_rows = 0;     // of a group
-  std::int64_t shared_parts = 0;  // of all shared rows
 };
 
 // `others` rows on the other side, `stride` floats each.
