@@ -120,11 +120,6 @@ class RowWork {
 
 PartShares even_shares(int parts) { return PartShares(parts, 1.0 / parts); }
 
-RowCuts cut_rows(View<const std::int64_t> offsets, const RowCost& cost, int parts) {
-  const RowWork work(offsets, cost, nullptr);
-  return work.cut({0, work.rows()}, even_shares(parts));
-}
-
 RowCost ratings_and(double row_cost) {
   return [row_cost](std::int64_t count) {
     return count > 0 ? static_cast<double>(count) + row_cost : 0.0;
@@ -132,7 +127,9 @@ RowCost ratings_and(double row_cost) {
 }
 
 RowCuts cut_rows(View<const std::int64_t> offsets, double row_cost, int ranks) {
-  return cut_rows(offsets, ratings_and(row_cost), ranks);
+  const RowCost cost = ratings_and(row_cost);
+  const RowWork work(offsets, cost, nullptr);
+  return work.cut({0, work.rows()}, even_shares(ranks));
 }
 
 RowShards one_shard(std::int64_t rows) { return {{{0, rows}}}; }

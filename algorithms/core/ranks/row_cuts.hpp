@@ -24,15 +24,13 @@ inline RowRange rows_of(const RowCuts& cuts, int rank) { return {cuts[rank], cut
 // The work of a row with this many ratings, in any unit.
 using RowCost = std::function<double(std::int64_t)>;
 
-// `offsets` cover all rows (rows + 1). No part costs more than its share and the longest row.
-RowCuts cut_rows(View<const std::int64_t> offsets, const RowCost& cost, int parts);
-
 // Each part's share of all work: above or equal to 0, 1 together.
 using PartShares = std::vector<double>;
 PartShares even_shares(int parts);
 
 // A row of n > 0 ratings costs n + row_cost, one without none.
 RowCost ratings_and(double row_cost);
+// `offsets` cover all rows (rows + 1). No part costs more than its share and the longest row.
 RowCuts cut_rows(View<const std::int64_t> offsets, double row_cost, int ranks);
 
 // Rows over ranks if each rank solves its own in parts, and all exchange one part after another.
