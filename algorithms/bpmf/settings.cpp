@@ -10,7 +10,7 @@ namespace mf::bpmf {
 
 static std::vector<ParamSpec> common_params() {
   return {factors_param(32, kMaxFactors),
-          ParamSpec::choice("center", als::CenterKind::mean, kCenters,
+          ParamSpec::choice("center", "mean", {"none", "mean", "biases"},
                             "what stands beside p.q: nothing, mu, or mu + b_u + c_i, whose biases "
                             "are drawn as further columns of P and Q"),
           ParamSpec::integer("burn_in", 10, 0, 1'000'000'000,
@@ -38,7 +38,7 @@ std::vector<ParamSpec> device_params() {
 
 Settings read_settings(const Params& params) {
   Settings settings;
-  settings.center = params.choice("center", kCenters);
+  settings.center = params.choice("center", als::kCenterKinds);
   settings.columns = {static_cast<std::int32_t>(params.integer("factors")),
                       settings.center == als::CenterKind::biases};
   settings.burn_in = params.integer("burn_in");

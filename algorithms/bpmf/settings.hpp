@@ -39,15 +39,9 @@ inline std::int64_t rows_of_slots(std::int64_t slot_floats) {
   return std::max<std::int64_t>(1, kSlotBytes / (4 * slot_floats));
 }
 
-// The terms that the model adds to p.q. Biases are sampled, too.
-inline constexpr Names kCenters{
-    std::to_array<Named<als::CenterKind>>({{"none", als::CenterKind::none},
-                                           {"mean", als::CenterKind::mean},
-                                           {"biases", als::CenterKind::biases}})};
-
 struct Settings {
   RowColumns columns;
-  als::CenterKind center = als::CenterKind::mean;
+  als::CenterKind center = als::CenterKind::mean;  // biases are sampled, too
   std::int64_t burn_in = 0;
   double alpha = 0;  // 0: drawn
   double beta0 = 2;
