@@ -5,7 +5,6 @@
 #include "algorithms/ccd/settings.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/core/threads_param.hpp"
-#include "base/host/isa.hpp"
 
 namespace mf::ccd {
 namespace {
@@ -28,9 +27,8 @@ std::optional<std::string> why_unsupported(const Params&, const ProblemShape& sh
 }
 
 std::optional<std::string> cpu_why_unsupported(const Params& params, const ProblemShape& shape) {
-  const std::string& simd = params.choice("simd");
-  if (find_isa(simd)) return why_unsupported(params, shape);
-  return "simd \"" + simd + "\": this CPU lacks it";
+  if (auto why = why_no_simd(params)) return why;
+  return why_unsupported(params, shape);
 }
 
 AlgorithmInfo shared_info(const std::string& name) {
@@ -48,11 +46,8 @@ AlgorithmInfo shared_info(const std::string& name) {
 AlgorithmInfo cpu_info() {
   AlgorithmInfo info = shared_info("ccd++_cpu");
   info.summary = "CCD++ on the CPU: one factor after another, each number solved from residuals";
-  info.params = join_params(
-      common_params(),
-      {center_param({"none", "biases"}), threads_param(),
-       ParamSpec::choice("simd", "auto", {"auto", "scalar", "avx2", "avx512"},
-                         "instruction set of the inner loop; auto: the best this CPU has")});
+  info.params = join_params(common_params(),
+                            {center_param({"none", "biases"}), threads_param(), simd_param()});
   // No paper has these. They never end behind `bias` on ml-100k, ml-1m and filmtrust
   // (tests/test_defaults.py).
   info.params = with_defaults(std::move(info.params),

@@ -104,14 +104,18 @@ std::int64_t l2_cache_bytes() {
   return bytes > 0 ? bytes : std::int64_t{1} << 20;
 }
 
-GridRequest grid_request(std::int64_t factors, const ProblemShape& shape, int threads) {
+GridRequest grid_request(const Params& params, const ProblemShape& shape, int threads) {
   GridRequest request;
   request.n_users = shape.n_users;
   request.n_items = shape.n_items;
   request.nnz = shape.nnz;
-  request.row_bytes = row_stride(factors, sizeof(float), kLineBytes) * std::int64_t{sizeof(float)};
+  request.row_bytes = row_stride(params.integer("factors"), sizeof(float), kLineBytes) *
+                      std::int64_t{sizeof(float)};
   request.l2_bytes = l2_cache_bytes();
   request.threads = threads;
+  request.grid_users = params.integer("grid_users");
+  request.grid_items = params.integer("grid_items");
+  request.keep_user_stripe = params.choice("block_order", kBlockOrders) == BlockOrder::local;
   return request;
 }
 

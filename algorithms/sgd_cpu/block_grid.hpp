@@ -34,8 +34,8 @@ struct GridRequest {
   int ranks = 1;                  // as many have equal shares of the stripes of both sides
 };
 
-// Filled in from the shape of the problem, the machine and the factors; the rest unchanged.
-GridRequest grid_request(std::int64_t factors, const ProblemShape& shape, int threads);
+// Of fpsgd with these parameters, for one rank.
+GridRequest grid_request(const Params& params, const ProblemShape& shape, int threads);
 
 // NOTES.md, "The grid", says why these sizes.
 GridShape plan_grid(const GridRequest& request);

@@ -27,19 +27,15 @@ constexpr std::int64_t kPoll = std::int64_t{1} << 18;
 }  // namespace
 
 Fpsgd::Fpsgd(const Params& params)
-    : settings_(read_settings(params)),
-      order_(params.choice("block_order", kBlockOrders)),
-      grid_users_(params.integer("grid_users")),
-      grid_items_(params.integer("grid_items")) {}
+    : params_(params),
+      settings_(read_settings(params)),
+      order_(params.choice("block_order", kBlockOrders)) {}
 
 // The same on all ranks, whose machines may differ.
 GridShape Fpsgd::plan(const Ratings& train, const Context& context) const {
   Communicator* const ranks = group_of(context);
   const ProblemShape problem{train.n_users(), train.n_items(), all_ratings(train, context)};
-  GridRequest request = grid_request(settings_.factors, problem, team_->size());
-  request.grid_users = grid_users_;
-  request.grid_items = grid_items_;
-  request.keep_user_stripe = order_ == BlockOrder::local;
+  GridRequest request = grid_request(params_, problem, team_->size());
   if (ranks == nullptr) return plan_grid(request);
   request.ranks = ranks->size();
   GridShape shape = plan_grid(request);

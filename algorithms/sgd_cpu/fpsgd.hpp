@@ -42,9 +42,9 @@ class Fpsgd : public Algorithm, public OnRanks {
   // False if it was asked to stop.
   bool run_part(RingPart& part, const Step& step, Context& context, std::int64_t& updates);
 
+  Params params_;
   Settings settings_;
   BlockOrder order_;
-  std::int64_t grid_users_, grid_items_;
   Work work_;
   ThreadTeam* team_ = nullptr;
   BlockGrid grid_;

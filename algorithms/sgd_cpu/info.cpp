@@ -15,24 +15,15 @@ constexpr std::int64_t kMaxBlocks = std::int64_t{1} << 24;
 
 // That fpsgd makes.
 GridShape grid_of(const Params& params, const ProblemShape& shape) {
-  GridRequest request = grid_request(params.integer("factors"), shape, threads_of(params));
-  request.grid_users = params.integer("grid_users");
-  request.grid_items = params.integer("grid_items");
-  request.keep_user_stripe = params.choice("block_order", kBlockOrders) == BlockOrder::local;
+  GridRequest request = grid_request(params, shape, threads_of(params));
   request.ranks = ranks_of(params);
   return plan_grid(request);
-}
-
-std::optional<std::string> why_unsupported(const Params& params, const ProblemShape&) {
-  const std::string& simd = params.choice("simd");
-  if (find_isa(simd)) return std::nullopt;
-  return "simd \"" + simd + "\": this CPU lacks it";
 }
 
 std::optional<std::string> why_grid_unsupported(const Params& params, const ProblemShape& shape) {
   const GridShape grid = grid_of(params, shape);
   const std::int64_t blocks = std::int64_t{grid.users} * grid.items;
-  if (blocks <= kMaxBlocks) return why_unsupported(params, shape);
+  if (blocks <= kMaxBlocks) return why_no_simd(params);
   return fmt::format(
       "a grid of {} stripes of users and {} of items has {} blocks; expected at most {}: lower "
       "grid_items or threads",
@@ -46,11 +37,9 @@ AlgorithmInfo shared_info(const std::string& name, std::vector<ParamSpec> own) {
   info.title = "SGD on the CPU";
   info.params = join_params({factors_param(100, 16384), model_param(ModelKind::biased)},
                             regularizer_params(0.05));
-  info.params.push_back(
-      ParamSpec::choice("simd", "auto", {"auto", "scalar", "avx2", "avx512"},
-                        "instruction set of the inner loop; auto: the best this CPU has"));
+  info.params.push_back(simd_param());
   info.params = join_params(std::move(info.params), std::move(own));
-  info.supports = why_unsupported;
+  info.supports = [](const Params& params, const ProblemShape&) { return why_no_simd(params); };
   info.memory = [](const Params&) { return MemoryUse{.host = {.rating = 12, .number = 8}}; };
   return info;
 }
