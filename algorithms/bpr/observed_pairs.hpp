@@ -21,12 +21,9 @@ class ObservedPairs {
   std::int64_t rows() const { return rows_; }  // users and items that have a pair
 
  private:
-  void use_copy(const Ratings& train, std::int64_t observed);
-
   Pairs pairs_;
   std::int64_t rows_ = 0;
   ObservedRows own_;
-  AlignedVector<std::int32_t> users_;  // of its pairs
 };
 
 }  // namespace mf::bpr

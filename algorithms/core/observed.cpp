@@ -36,11 +36,12 @@ std::int64_t count_observed(const Ratings& train, const ImplicitLoss& loss, Thre
 }
 
 ObservedRows::ObservedRows(const Ratings& train, std::int64_t count)
-    : offsets(train.n_users() + 1, 0), items(count), values(count) {
+    : offsets(train.n_users() + 1, 0), users(count), items(count), values(count) {
   std::int64_t to = 0;
-  for (std::int64_t user = 0; user < train.n_users(); ++user) {
+  for (std::int32_t user = 0; user < train.n_users(); ++user) {
     for (std::int64_t k = train.user_offsets()[user]; k < train.user_offsets()[user + 1]; ++k) {
       if (train.values()[k] == 0) continue;
+      users[to] = user;
       items[to] = train.items()[k];
       values[to++] = train.values()[k];
     }

@@ -38,7 +38,7 @@ struct ObservedRows {
   ObservedRows(const Ratings& train, std::int64_t count);
 
   AlignedVector<std::int64_t> offsets;
-  AlignedVector<std::int32_t> items;
+  AlignedVector<std::int32_t> users, items;
   AlignedVector<float> values;
 };
 

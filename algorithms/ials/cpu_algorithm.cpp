@@ -17,6 +17,7 @@
 #include "algorithms/ials/blocks/settings.hpp"
 #include "algorithms/ials/cpu/cg_step.hpp"
 #include "algorithms/ials/settings.hpp"
+#include "algorithms/ials/sides.hpp"
 
 namespace mf::ials {
 namespace {
@@ -140,7 +141,7 @@ class IalsCpu : public OnCpu {
 
   Work work_per_epoch() const override {
     const Normal normal = solver_ == Solver::cg ? Normal::applied : Normal::formed;
-    return iteration_work(common_, solver_, normal, sides_);
+    return iteration_work(common_, solver_, normal, sides_.users().nnz(), sides_.filled_rows());
   }
 
  private:
@@ -178,7 +179,9 @@ class IalsPpCpu : public OnCpu {
  public:
   explicit IalsPpCpu(const Params& params) : OnCpu(params), block_size_(read_block_size(params)) {}
 
-  Work work_per_epoch() const override { return pp_work(common_, block_size_, sides_); }
+  Work work_per_epoch() const override {
+    return pp_work(common_, block_size_, sides_.users().nnz(), sides_.filled_rows());
+  }
 
  private:
   void start(Isa isa, ThreadTeam& team) override {

@@ -64,11 +64,6 @@ AlgorithmInfo shared_info(const std::string& name) {
   return info;
 }
 
-Work iteration_work(const Common& common, Solver solver, Normal normal, const Sides& sides) {
-  return iteration_work(common, solver, normal, sides.users().nnz(),
-                        filled_rows(sides.users()) + filled_rows(sides.items()));
-}
-
 Work iteration_work(const Common& common, Solver solver, Normal normal, std::int64_t pairs,
                     std::int64_t filled_count) {
   const double f = common.factors;

@@ -10,7 +10,6 @@
 #include "algorithms/core/algorithm.hpp"
 #include "algorithms/core/implicit.hpp"
 #include "algorithms/core/params.hpp"
-#include "algorithms/ials/sides.hpp"
 
 namespace mf::ials {
 
@@ -46,7 +45,6 @@ enum class Normal { formed, applied };
 
 // Compulsory work of an iteration (X, then Y); NOTES.md derives it. Each half-step visits every
 // observed pair, so `updates` is twice their number.
-Work iteration_work(const Common& common, Solver solver, Normal normal, const Sides& sides);
 // `filled`: users and items with at least one of the pairs.
 Work iteration_work(const Common& common, Solver solver, Normal normal, std::int64_t pairs,
                     std::int64_t filled);

@@ -1,5 +1,7 @@
 #include "algorithms/ials/sides.hpp"
 
+#include "algorithms/core/sgd/sgd_params.hpp"
+
 namespace mf::ials {
 namespace {
 
@@ -14,33 +16,17 @@ void weigh(View<const float> from, AlignedVector<float>& to, const ImplicitLoss&
   });
 }
 
-void drop_zeros(Csc& columns) {
-  std::int64_t to = 0;
-  std::int64_t begin = 0;
-  for (std::int64_t item = 0; item + 1 < std::ssize(columns.item_offsets); ++item) {
-    const std::int64_t end = columns.item_offsets[item + 1];
-    for (std::int64_t k = begin; k < end; ++k) {
-      if (columns.values[k] == 0) continue;
-      columns.users[to] = columns.users[k];
-      columns.values[to++] = columns.values[k];
-    }
-    columns.item_offsets[item + 1] = to;
-    begin = end;
-  }
-  columns.users.resize(to);
-  columns.values.resize(to);
-}
-
 }  // namespace
 
 Sides::Sides(const Ratings& train, const ImplicitLoss& loss, ThreadTeam& team)
     : users_{train.user_offsets(), train.items(), train.values(), "user"} {
   const std::int64_t observed = count_observed(train, loss, team);
-  columns_ = make_csc(train, team.size());
   if (observed < train.nnz()) {
     own_ = ObservedRows(train, observed);
     users_ = {own_.offsets, own_.items, own_.values, "user"};
-    drop_zeros(columns_);
+    columns_ = make_csc(own_.users, own_.items, own_.values, train.n_items(), team.size());
+  } else {
+    columns_ = make_csc(train, team.size());
   }
   if (loss.alpha == 1) return;
   own_.values.resize(observed);
@@ -49,10 +35,8 @@ Sides::Sides(const Ratings& train, const ImplicitLoss& loss, ThreadTeam& team)
   weigh(columns_.values, columns_.values, loss, team);
 }
 
-std::int64_t filled_rows(const als::Side& side) {
-  std::int64_t count = 0;
-  for (std::int64_t row = 0; row < side.rows(); ++row) count += side.length(row) > 0 ? 1 : 0;
-  return count;
+std::int64_t Sides::filled_rows() const {
+  return count_filled(users_.offsets) + count_filled(columns_.item_offsets);
 }
 
 AlignedVector<float> row_regs(const als::Side& side, std::int64_t others,

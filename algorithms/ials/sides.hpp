@@ -28,15 +28,13 @@ class Sides {
   als::Side items() const {
     return {columns_.item_offsets, columns_.users, columns_.values, "item"};
   }
+  std::int64_t filled_rows() const;  // users and items that have a pair
 
  private:
   als::Side users_;  // views of the ratings, or of:
   ObservedRows own_;
   Csc columns_;
 };
-
-// Rows that have a pair.
-std::int64_t filled_rows(const als::Side& side);
 
 // l of every row of a side (ImplicitLoss::row_reg), `others` being the rows of the other one.
 AlignedVector<float> row_regs(const als::Side& side, std::int64_t others, const ImplicitLoss& loss);

@@ -53,7 +53,8 @@ Regularizers read_regularizers(const Params& params) {
 RatedShape rated_shape(const Ratings& train, const Context& context) {
   const std::int64_t nnz = all_ratings(train, context);
   if (context.rated_rows) return {nnz, *context.rated_rows};
-  return {nnz, count_rating_users(train) + count_rated_items(train)};
+  return {nnz,
+          count_filled(train.user_offsets()) + count_different(train.items(), train.n_items())};
 }
 
 Work pass_work(const RatedShape& shape, std::int32_t factors, ModelKind kind, double rating_bytes,
@@ -82,17 +83,18 @@ std::int64_t lock_free_workers(const ProblemShape& shape) {
   return std::max<std::int64_t>(1, static_cast<std::int64_t>(rows * share));
 }
 
-std::int64_t count_rated_items(const Ratings& train) {
-  std::vector<bool> seen(train.n_items());
-  for (const std::int32_t item : train.items()) seen[item] = true;
-  return std::count(seen.begin(), seen.end(), true);
+std::int64_t count_filled(View<const std::int64_t> offsets) {
+  std::int64_t count = 0;
+  for (std::int64_t row = 0; row + 1 < offsets.size(); ++row) {
+    count += offsets[row] < offsets[row + 1];
+  }
+  return count;
 }
 
-std::int64_t count_rating_users(const Ratings& train) {
-  const auto offsets = train.user_offsets();
-  std::int64_t count = 0;
-  for (std::int64_t u = 0; u < train.n_users(); ++u) count += offsets[u] < offsets[u + 1];
-  return count;
+std::int64_t count_different(View<const std::int32_t> items, std::int32_t n_items) {
+  std::vector<bool> seen(n_items);
+  for (const std::int32_t item : items) seen[item] = true;
+  return std::count(seen.begin(), seen.end(), true);
 }
 
 }  // namespace mf

@@ -66,7 +66,7 @@ void check_initial(ModelKind kind, std::int32_t factors, const Ratings& train,
 // more if its rows have more ratings, since a lost update then matters less.
 std::int64_t lock_free_workers(const ProblemShape& shape);
 
-std::int64_t count_rated_items(const Ratings& train);   // items with a rating
-std::int64_t count_rating_users(const Ratings& train);  // users with a rating
+std::int64_t count_filled(View<const std::int64_t> offsets);  // rows that are not empty
+std::int64_t count_different(View<const std::int32_t> items, std::int32_t n_items);
 
 }  // namespace mf

@@ -107,7 +107,7 @@ void compare_disjoint(std::int32_t m, std::int32_t factors) {
     Reference reference(read_settings(rule, params), initial, kRate);
     reference.seed = 5;
     reference.states = states;
-    EXPECT_EQ(device.run(1, 3, kRate), 3 * count_rating_users(train));
+    EXPECT_EQ(device.run(1, 3, kRate), 3 * count_filled(train.user_offsets()));
     for (std::int64_t number = 1; number <= 3; ++number) reference.iterate(train, number);
     const Model after = device.model();
     EXPECT_TRUE(device.padding_is_zero) << "the padding of a row was written";

@@ -112,7 +112,8 @@ TEST(Info, AnIterationIsOneUpdateAUser) {
 TEST(Work, CountsUsersWithRatings) {
   const Ratings train = disjoint_matrix(30);
   const Work work = iteration_work(settings_of(ItemRule::atomic, {{"factors", 8}}),
-                                   count_rating_users(train), count_rated_items(train));
+                                   count_filled(train.user_offsets()),
+                                   count_different(train.items(), train.n_items()));
   EXPECT_EQ(work.updates, 20);
   EXPECT_EQ(work.flops, 20 * 93.0);
   EXPECT_EQ(work.bytes, 2 * 36.0 * (20 + 20) + 20 * 16);

@@ -104,11 +104,13 @@ TEST(Info, TreeThreadsAreTheFactorsInWarps) {
 
 TEST(Work, CountsRowsOnce) {
   const Ratings train = random_matrix(30, 20, 0.2);
-  const double rows = static_cast<double>(count_rating_users(train) + count_rated_items(train));
+  const double rows = static_cast<double>(count_filled(train.user_offsets()) +
+                                          count_different(train.items(), train.n_items()));
   const auto nnz = static_cast<double>(train.nnz());
   const auto work = [&](const Json& changes) {
     return epoch_work(settings_of(Scheme::tree, changes),
-                      {train.nnz(), count_rating_users(train) + count_rated_items(train)});
+                      {train.nnz(), count_filled(train.user_offsets()) +
+                                        count_different(train.items(), train.n_items())});
   };
   const Work plain = work({{"factors", 5}});
   EXPECT_EQ(plain.updates, nnz);

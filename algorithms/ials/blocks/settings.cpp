@@ -23,11 +23,6 @@ std::optional<std::string> why_no_blocks(const Params& params, const ProblemShap
          std::to_string(size / 16 * 16) + " or " + std::to_string(size / 16 * 16 + 16);
 }
 
-Work pp_work(const Common& common, std::int64_t block_size, const Sides& sides) {
-  return pp_work(common, block_size, sides.users().nnz(),
-                 filled_rows(sides.users()) + filled_rows(sides.items()));
-}
-
 Work pp_work(const Common& common, std::int64_t block_size, std::int64_t pairs,
              std::int64_t filled_count) {
   const double f = common.factors;

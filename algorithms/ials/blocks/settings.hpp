@@ -14,9 +14,8 @@ ParamSpec block_size_param();
 std::int64_t read_block_size(const Params& params);  // at most `factors`
 std::optional<std::string> why_no_blocks(const Params& params, const ProblemShape& shape);
 
-// For an iteration, as NOTES.md derives it.
-Work pp_work(const Common& common, std::int64_t block_size, const Sides& sides);
-// `filled`: users and items with at least one of the pairs.
+// For an iteration, as NOTES.md derives it. `filled`: users and items with at least one of the
+// pairs.
 Work pp_work(const Common& common, std::int64_t block_size, std::int64_t pairs,
              std::int64_t filled);
 

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "algorithms/ials/settings.hpp"
+#include "algorithms/ials/sides.hpp"
 #include "algorithms/ials/test/real_data.hpp"
 #include "algorithms/ials/test/reference.hpp"
 #include "algorithms/ials/test/trainer.hpp"
@@ -204,15 +205,16 @@ TEST(IalsWork, CountsWhatTheReadmeDerives) {
   const Ratings train = mf::test::ratings_of(3, 2, {{0, 0, 1}, {0, 1, 2}, {2, 0, 6}});
   ThreadTeam team(1);
   const Common common = {4, {1, 0.1, 0}, {2, 0}};
-  const Sides sides(train, common.loss, team);  // 2 users and 2 items have pairs
-  const Work exact = iteration_work(common, Solver::cholesky, Normal::formed, sides);
+  const Sides sides(train, common.loss, team);
+  EXPECT_EQ(sides.filled_rows(), 4);
+  const Work exact = iteration_work(common, Solver::cholesky, Normal::formed, 3, 4);
   EXPECT_EQ(exact.updates, 6);
   EXPECT_DOUBLE_EQ(exact.bytes, 6 * 8 + 4 * (8 + 2 * 16));
   EXPECT_DOUBLE_EQ(exact.flops, 6 * (20 + 8) + 4 * (20 + 10 + 4 + 64.0 / 3 + 32));
-  const Work cg = iteration_work(common, Solver::cg, Normal::applied, sides);
+  const Work cg = iteration_work(common, Solver::cg, Normal::applied, 3, 4);
   EXPECT_DOUBLE_EQ(cg.bytes, 6 * 8 + 4 * (8 + 3 * 16));
   EXPECT_DOUBLE_EQ(cg.flops, 6 * 3 * 16 + 4 * (20 + 3 * 32 + 2 * 40));
-  const Work formed = iteration_work(common, Solver::cg, Normal::formed, sides);
+  const Work formed = iteration_work(common, Solver::cg, Normal::formed, 3, 4);
   EXPECT_DOUBLE_EQ(formed.flops, 6 * (20 + 8) + 4 * (20 + 10 + 4 + 3 * 32 + 2 * 40));
 }
 

@@ -131,11 +131,8 @@ TEST(IalsPpParams, BlocksBeginOnCacheLines) {
 }
 
 TEST(IalsPpWork, CountsWhatTheReadmeDerives) {
-  const Ratings train = mf::test::ratings_of(3, 2, {{0, 0, 1}, {0, 1, 2}, {2, 0, 6}});
-  ThreadTeam team(1);
   const Common common = {40, {1, 0.1, 0}, {0, 0}};
-  const Sides sides(train, common.loss, team);   // 2 users and 2 items have pairs
-  const Work work = pp_work(common, 32, sides);  // blocks of 32 and 8
+  const Work work = pp_work(common, 32, 3, 4);  // blocks of 32 and 8
   EXPECT_EQ(work.updates, 6);
   EXPECT_DOUBLE_EQ(work.bytes, 6 * 8 + 4 * (8 + 3 * 160));
   const double pair = 4 * 40 + 2 * 40 + 32 * 33 + 8 * 9;
