@@ -40,7 +40,6 @@ ANONYMOUS = [
     (r'"(device_memory_bytes|power_limit_w|sm_clock_hz)":(null|[0-9.]+)', r'"\1":null'),
     (r' +[0-9.]+ (us|ms|s)\b', ' TIME'),
     (r' +[0-9.]+ ?[kMG]? updates/s', ' RATE'),
-    (r'( TIME) +[0-9.]+ [kMG]\b', r'\1 RATE'),
 ]
 
 

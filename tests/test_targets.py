@@ -199,15 +199,11 @@ def test_targets_chosen_before_precede_what_they_judge(judged):
     assert not early[id(netflix)], "it came with the results that it judges"
 
 
-def test_tables_show_the_three_targets(mfbench, tmp_path):
+def test_summaries_have_the_three_targets(mfbench, tmp_path):
     spec = {"name": "s", "seeds": [1], "datasets": [{"like": "ml-100k"}], "split": {"holdout": 0.2}, "stop": {"epochs": 8},
             "algorithms": [{"name": "sgd_serial", "learning_rate": 0.02, "reg": 0.1, "factors": [2, 4]}]}
-    done = mfbench("run", "s.json", "--out", "out", cwd=tmp_path, code=0, spec=spec)
+    mfbench("run", "s.json", "--out", "out", "--quiet", cwd=tmp_path, code=0, spec=spec)
     row = next(row for row in FROZEN["sets"] if row["dataset"] == "ml-100k look-alike")
-    head, *lines = done.stdout.split("answer to named")[1].splitlines()
-    assert head.split() == ["answer", "to", "stricter", "answer", "to", "strictest"]
-    assert all(f"{row['named']:g}: " in line and f"{row['strictest']:g}: " in line for line in lines[:2])
-    assert sum("*" in line for line in lines[:2]) >= 1 and "* the first at each" in done.stdout
     summarized = mfbench("summarize", "out", "--json", cwd=tmp_path, code=0).stdout.splitlines()
     for case in (json.loads(line)["at_frozen_targets"] for line in summarized):
         assert [case[level]["value"] for level in LEVELS] == [row[level] for level in LEVELS]

@@ -101,7 +101,8 @@ def on_terminal(program, arguments, folder, environment, columns=None, code=0):
 
 def test_the_live_table_sends_its_own_sequences_alone(mfbench, hostile):
     text = on_terminal(mfbench.program, ["run", "spec.json", "--out", "live"], hostile,
-                       {**mfbench.environment(), "NO_COLOR": "1"})  # a busy machine colours "contended"
+                       {**mfbench.environment(), "NO_COLOR": "1"},  # a busy machine colours "contended"
+                       columns=300)  # room for the name of the data set
     assert "\r\x1b[K" in text
     rest = text.replace("\r\x1b[K", "").replace("\r\n", "\n")
     assert is_clean(rest) and "ratings\\x1b[31mred" in rest

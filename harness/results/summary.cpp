@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -12,11 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/core/registry.hpp"
 #include "base/files/held_folder.hpp"
 #include "base/json/json_values.hpp"
 #include "base/text.hpp"
-#include "harness/experiment/frozen_targets.hpp"
 #include "harness/results/compare/answer.hpp"
 #include "harness/results/compare/headline.hpp"
 #include "harness/results/compare/origins.hpp"
@@ -35,17 +32,12 @@ struct Row {
   Metric metric;
   // Headline, last epoch (of a saved model), and best on the test part.
   std::vector<double> quality, last, best_seen;
-  bool restarts = false;                            // each evaluated point is a separate run
-  std::vector<double> train, answer;                // to the end
-  std::vector<double> train_to, answer_to, energy;  // to the target, infinite if it was missed
-  std::vector<double> file_to, file_to_target;      // file to model, at the end and at the target
-  bool summed = false;                              // one of these times is a sum of clocks
-  // Answers to the frozen targets of the data set, infinite if they were missed.
-  std::optional<FrozenTargets> frozen;
-  std::array<std::vector<double>, kTargetLevels.size()> answer_frozen;
-  std::vector<double> first, steady, rate, writes;
-  std::vector<double> slowest, fastest;  // SM clock of the cases in which it moved
-  std::vector<std::string> contended;    // the reasons, of each case that was
+  bool restarts = false;                        // each evaluated point is a separate run
+  std::vector<double> train, answer;            // to the end
+  std::vector<double> train_to, answer_to;      // to the target, infinite if it was missed
+  std::vector<double> file_to, file_to_target;  // file to model, at the end and at the target
+  bool summed = false;                          // one of these times is a sum of clocks
+  std::vector<std::string> contended;           // the reasons, of each case that was
   Origins origins;
   std::vector<double> start, load;  // of the cases of a device
   std::vector<double> cpu;          // seconds of all threads in training
@@ -73,42 +65,11 @@ void add_times(Row& row, const ResultFile& file, const std::optional<TargetSpec>
   if (!completed) row.answer.push_back(kNever);
   if (!completed) row.file_to.push_back(kNever);
   if (const auto before = file_to_training(file)) row.summed = row.summed || before->summed;
-  if (!target) {
-    if (completed && end) add_known(row.energy, end->energy_j);
-    return;
-  }
+  if (!target) return;
   const auto reached = answer_at(file, *target);
   row.train_to.push_back(reached ? reached->train_s : kNever);
   row.answer_to.push_back(reached ? reached->answer_s.value_or(kNever) : kNever);
   row.file_to_target.push_back(reached ? reached->file_to_model_s.value_or(kNever) : kNever);
-  if (end && end->energy_j) row.energy.push_back(reached ? reached->energy_j.value_or(0) : kNever);
-}
-
-void add_frozen(Row& row, const ResultFile& file) {
-  row.frozen = frozen_targets(text_at(file.header, {"dataset", "name"}).value_or(""),
-                              value_at(file.header, {"dataset", "split"}));
-  if (!row.frozen || row.frozen->metric != row.metric) return;
-  for (std::size_t level = 0; level < kTargetLevels.size(); ++level) {
-    const auto reached = answer_at(file, row.frozen->at(level));
-    row.answer_frozen[level].push_back(reached ? reached->answer_s.value_or(kNever) : kNever);
-  }
-}
-
-void add_rates(Row& row, const ResultFile& file) {
-  const EpochTimes epochs = epoch_times_of(file);
-  add_known(row.first, epochs.first_s);
-  add_known(row.steady, epochs.steady_s);
-  add_known(row.writes, number_at(file.header, {"facts", "writes_made"}));
-  if (clock_moved(file.footer)) {
-    add_known(row.slowest, number_at(file.footer, {"sm_clock_seen_hz", "min"}));
-    add_known(row.fastest, number_at(file.footer, {"sm_clock_seen_hz", "max"}));
-  }
-  add_known(row.cpu, number_at(file.footer, {"host_load", "train", "cpu_s"}));
-  const auto train = number_at(file.footer, {"clocks", "train_s"});
-  const auto updates = number_at(file.footer, {"updates"});
-  add_known(row.train, train);
-  if (row.restarts) return;  // each point has its setup: no rate of epochs, as compare has none
-  if (train && updates && *train > 0 && *updates > 0) row.rate.push_back(*updates / *train);
 }
 
 void add_to(Row& row, const ResultFile& file, const std::optional<TargetSpec>& target) {
@@ -125,12 +86,14 @@ void add_to(Row& row, const ResultFile& file, const std::optional<TargetSpec>& t
     add_known(row.start, number_at(file.footer, {"clocks", "start_s"}));
     add_known(row.load, number_at(file.footer, {"clocks", "load_s"}));
   }
-  if (*status == Status::completed) add_rates(row, file);
+  if (*status == Status::completed) {
+    add_known(row.train, number_at(file.footer, {"clocks", "train_s"}));
+    add_known(row.cpu, number_at(file.footer, {"host_load", "train", "cpu_s"}));
+  }
   row.origins.add(origin_of(value_at(file.header, {"environment"})));
   const std::string shared = contention_text(contention_in(file.footer));
   if (!shared.empty()) row.contended.push_back(shared);
   add_times(row, file, target);
-  add_frozen(row, file);
 }
 
 std::vector<Row> rows_of(const std::string& folder, const Spec& spec,
@@ -161,16 +124,6 @@ std::vector<Row> rows_of(const std::string& folder, const Spec& spec,
 std::string seconds_cell(const std::vector<double>& numbers) {
   const auto middle = median(numbers);
   return middle && std::isfinite(*middle) ? format_seconds(*middle) : "-";
-}
-
-std::string rate_cell(const std::vector<double>& numbers) {
-  const auto middle = median(numbers);
-  return middle ? format_count(*middle) : "-";
-}
-
-std::string energy_cell(const std::vector<double>& numbers) {
-  const auto middle = median(numbers);
-  return middle && std::isfinite(*middle) ? fmt::format("{:.3g} J", *middle) : "-";
 }
 
 // The metric is named beside its values if it is not the same for all.
@@ -250,29 +203,6 @@ std::string status_cell(const Row& row, const std::vector<Row>& rows) {
   return join(words);
 }
 
-// Behind the times of a table that has no status.
-std::string contended_cell(const Row& row) {
-  return row.contended.empty()
-             ? ""
-             : fmt::format("{} of {} contended", row.contended.size(), row.seeds());
-}
-
-// Remarks without which a rate must not be read.
-std::string remarks_cell(const Row& row) {
-  std::vector<std::string> words;
-  if (!row.contended.empty()) words.push_back(contended_cell(row));
-  if (const auto share = median(row.writes)) {
-    words.push_back(fmt::format("{:.1f} % of the item writes made", 100 * *share));
-  }
-  if (!row.slowest.empty()) {
-    words.push_back(fmt::format("SM clock moved in {} of {}: {:.0f} to {:.0f} MHz",
-                                row.slowest.size(), row.seeds(),
-                                *std::min_element(row.slowest.begin(), row.slowest.end()) / 1e6,
-                                *std::max_element(row.fastest.begin(), row.fastest.end()) / 1e6));
-  }
-  return join(words);
-}
-
 // ---- tables -----------------------------------------------------------------------------------
 
 std::string target_text(const TargetSpec& target) {
@@ -321,74 +251,6 @@ std::string answers_table(const std::vector<Row>& rows, const std::optional<Targ
     lines.push_back(std::move(cells));
   }
   return table_text(columns, lines, room);
-}
-
-// The least of all rows of a data set, of which there are two at least; infinite if there is none.
-double fastest(const std::vector<Row>& rows, const std::string& data, std::size_t level) {
-  double least = kNever;
-  for (const Row& row : rows) {
-    if (row.data == data)
-      least = std::min(least, median(row.answer_frozen[level]).value_or(kNever));
-  }
-  return least;
-}
-
-// Who is first may depend on the target: three of them, fixed before these runs.
-std::string frozen_table(const std::vector<Row>& rows, std::size_t room) {
-  std::vector<Column> columns = {{"data set", true}, {"algorithm", true}};
-  for (const auto level : kTargetLevels) columns.push_back({"answer to " + std::string(level)});
-  columns.push_back({"", true});
-  std::vector<Cells> lines;
-  for (const Row& row : rows) {
-    if (row.answer_frozen[0].empty()) continue;
-    Cells cells = {row.data, row.name};
-    for (std::size_t level = 0; level < kTargetLevels.size(); ++level) {
-      const double answer = median(row.answer_frozen[level]).value_or(kNever);
-      const bool first = std::isfinite(answer) && answer == fastest(rows, row.data, level);
-      cells.push_back(fmt::format("{:g}: {}{}", row.frozen->values[level],
-                                  seconds_cell(row.answer_frozen[level]), first ? " *" : "  "));
-    }
-    cells.push_back(contended_cell(row));
-    lines.push_back(std::move(cells));
-  }
-  if (lines.empty()) return "";
-  std::set<std::string> late;  // "stricter, strictest of netflix look-alike"
-  for (const Row& row : rows) {
-    std::vector<std::string> levels;
-    for (std::size_t level = 0; level < kTargetLevels.size(); ++level) {
-      if (row.answer_frozen[level].empty() || row.frozen->chosen[level] != "afterwards") continue;
-      levels.emplace_back(kTargetLevels[level]);
-    }
-    if (!levels.empty()) late.insert(join(levels) + " of " + row.data);
-  }
-  const std::string when = join(std::vector<std::string>(late.begin(), late.end()), "; ");
-  return "\n" + table_text(columns, lines, room) +
-         "frozen targets (mfbench schema targets), * the first at each" +
-         (when.empty() ? "" : "; chosen afterwards: " + one_line(when)) + "\n";
-}
-
-// Rows of one method only: an update of another is different work.
-std::string rates_table(const std::vector<Row>& rows, Method method,
-                        const std::optional<TargetSpec>& target, std::size_t room) {
-  bool energy = false;
-  for (const Row& row : rows) energy = energy || !row.energy.empty();
-  std::vector<Column> columns = {{"data set", true},
-                                 {"algorithm", true},
-                                 {"first epoch", false, 10},
-                                 {"steady epoch", false, 10},
-                                 {"updates/s of " + kMethods.of(method)}};
-  if (energy) columns.push_back({target ? "energy to " + target_text(*target) : "energy"});
-  columns.push_back({"", true});
-  std::vector<Cells> lines;
-  for (const Row& row : rows) {
-    if (row.rate.empty() || find_algorithm(row.algorithm).method != method) continue;
-    Cells cells = {row.data, row.name, seconds_cell(row.first), seconds_cell(row.steady),
-                   rate_cell(row.rate)};
-    if (energy) cells.push_back(energy_cell(row.energy));
-    cells.push_back(remarks_cell(row));
-    lines.push_back(std::move(cells));
-  }
-  return lines.empty() ? "" : "\n" + table_text(columns, lines, room);
 }
 
 // The number of cases that other programs may have slowed, and the reason in the first. The result
@@ -471,14 +333,15 @@ std::string summary_table(const std::string& folder, const Spec& given, std::siz
   const Spec spec = named_as_in(folder, given);
   const auto target = target_of(spec);
   const std::vector<Row> rows = rows_of(folder, spec, target);
-  std::string text = answers_table(rows, target, room) + frozen_table(rows, room);
-  for (const auto& method : kMethods.table) text += rates_table(rows, method.value, target, room);
+  const std::string text = answers_table(rows, target, room);
   std::string notes = kReading;
   if (any_earlier(rows)) notes += "last epoch: of the model that --save-model keeps\n";
   if (any_restarts(rows)) notes += kSingleRuns;
   const auto seen_train = [](const Row& row) { return row.ranked_validation > 0; };
   if (std::any_of(rows.begin(), rows.end(), seen_train)) notes += kSeenTrain;
   notes += start_line(rows) + origins_line(rows);
+  notes += fmt::format("rates, energy and frozen targets: mfbench plot table {}\n",
+                       one_line(shell_word(folder)));
   return text + folded_lines(notes, std::min(room, kProse)) +
          folded_lines(contended_line(rows), room);
 }

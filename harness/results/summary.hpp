@@ -9,8 +9,7 @@
 namespace mf {
 
 // Medians over seeds from the result files, one line an algorithm and data set: quality and times,
-// to the target if the spec names one, and then epochs and rates, the methods apart. No line is
-// wider than `room`.
+// to the target if the spec names one. No line is wider than `room`.
 std::string summary_table(const std::string& folder, const Spec& spec,
                           std::size_t room = kAnyWidth);
 

@@ -14,7 +14,7 @@ constexpr std::size_t kBetween = 2;
 constexpr std::size_t kLeastName = 12;
 // Headings begin so; the first is left out first.
 constexpr auto kLess = std::to_array<std::string_view>(
-    {"best on test", "[min, max]", "last epoch", "seeds", "train", "first epoch", "file to model"});
+    {"best on test", "[min, max]", "last epoch", "seeds", "train", "file to model"});
 // Left out if all lines have the same, and cut if that is not enough.
 constexpr std::string_view kData = "data set";
 constexpr std::array<std::string_view, 2> kNames = {kData, "algorithm"};
