@@ -159,6 +159,25 @@ struct SpecParts {
   std::vector<GivenAlgorithm> algorithms;
 };
 
+// Before any case is made.
+void check_count(const SpecParts& parts) {
+  const std::int64_t seeds = std::ssize(parts.keys.seeds), data = std::ssize(parts.data);
+  const std::int64_t algorithms = std::ssize(parts.algorithms);
+  std::int64_t trials = 0;
+  for (const GivenAlgorithm& given : parts.algorithms) {
+    if (const auto& tune = given.entry.tune) {
+      const auto rungs = rung_epochs(kMaxCases, tune->eta).size();
+      trials += data * count_runs(tune->trials, tune->eta, rungs);
+    }
+  }
+  if (seeds * data * algorithms + trials <= kMaxCases) return;
+  fail(ErrorKind::usage,
+       "$: the sweeps give more than {} cases: {} seeds x {} data sets x {} algorithms{}; expected "
+       "at most so many, cut the spec into several",
+       kMaxCases, seeds, data, algorithms,
+       trials == 0 ? "" : fmt::format(" and {} runs of trials", trials));
+}
+
 // Throws ErrorList with all that is wrong in any of them.
 SpecParts read_parts(const Json& json, const std::string& name) {
   SpecParts parts;
@@ -170,15 +189,12 @@ SpecParts read_parts(const Json& json, const std::string& name) {
   const auto is_list = [&](const Json* list, const std::string& path) {
     return list != nullptr && problems.attempt([&] { check_list(*list, path); });
   };
-  const bool has_data = is_list(keys.datasets, "$.datasets");
-  const bool has_algorithms = is_list(keys.algorithms, "$.algorithms");
-  if (has_data && has_algorithms &&
-      !problems.attempt([&] { check_count(keys, count_values(*keys.datasets)); })) {
-    problems.raise();  // before any is made: it might not fit the memory
+  if (is_list(keys.datasets, "$.datasets")) {
+    problems.attempt([&] { parts.data = read_data(keys); });
   }
-  if (has_data) problems.attempt([&] { parts.data = read_data(keys); });
-  if (has_algorithms) problems.attempt([&] { check_count(keys, std::ssize(parts.data)); });
-  if (has_algorithms && problems.attempt([&] { parts.algorithms = read_algorithms(keys); })) {
+  if (is_list(keys.algorithms, "$.algorithms") &&
+      problems.attempt([&] { parts.algorithms = read_algorithms(keys); })) {
+    problems.attempt([&] { check_count(parts); });
     problems.attempt([&] { check_baseline(keys.baseline, parts.algorithms); });
   }
   problems.raise();

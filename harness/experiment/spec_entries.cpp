@@ -13,7 +13,10 @@
 namespace mf {
 namespace {
 
-constexpr std::int64_t kMaxCases = 100'000;
+void check_sweeps(std::int64_t count, const std::string& path) {
+  if (count <= kMaxCases) return;
+  fail(ErrorKind::usage, "{}: the sweeps give more than {} cases", path, kMaxCases);
+}
 
 // A scalar stands for itself; lists, also those in lists, for their elements.
 std::vector<Json> expand_value(const Json& value, const std::string& path) {
@@ -23,50 +26,9 @@ std::vector<Json> expand_value(const Json& value, const std::string& path) {
   std::vector<Json> all;
   for (const auto& element : value) {
     for (auto& expanded : expand_value(element, path)) all.push_back(std::move(expanded));
+    check_sweeps(std::ssize(all), path);
   }
   return all;
-}
-
-// A product above kMaxCases counts as one more.
-std::int64_t product(std::int64_t a, std::int64_t b) {
-  return b != 0 && a > kMaxCases / b ? kMaxCases + 1 : a * b;
-}
-
-// Runs of the trials of one study of an entry, before its "tune" has been checked.
-std::int64_t count_trials(const Json& entry) {
-  if (!entry.is_object() || !entry.contains("tune")) return 0;
-  const Json& tune = entry.at("tune");
-  const TuneSpec usual;
-  const auto given = [&](const char* key, std::int64_t fallback) {
-    const auto value = number_at(tune, {key}).value_or(static_cast<double>(fallback));
-    return static_cast<std::int64_t>(std::clamp(value, 1.0, static_cast<double>(kMaxCases + 1)));
-  };
-  return count_runs(given("trials", usual.trials), given("eta", usual.eta),
-                    rung_epochs(kMaxCases, given("eta", usual.eta)).size());
-}
-
-struct AlgorithmCount {
-  std::int64_t entries = 0;
-  std::int64_t trials = 0;  // runs of them, on one data set
-};
-
-AlgorithmCount count_algorithms(const SpecKeys& keys) {
-  AlgorithmCount count;
-  for (const Json& given : *keys.algorithms) {
-    Json plain = given;
-    if (plain.is_object()) plain.erase("tune");
-    std::int64_t own = count_values(plain);
-    const auto inherit = [&](const char* key, const Json* fallback) {
-      const bool inherits = fallback != nullptr && !(given.is_object() && given.contains(key));
-      if (inherits) own = product(own, count_values(*fallback));
-    };
-    inherit("schedule", keys.schedule);
-    inherit("init", keys.init);
-    inherit("stop", keys.stop);
-    count.entries = std::min(kMaxCases + 1, count.entries + own);
-    count.trials = std::min(kMaxCases + 1, count.trials + product(own, count_trials(given)));
-  }
-  return count;
 }
 
 // Files of parts are a split, whatever the spec says of how to draw one.
@@ -172,31 +134,6 @@ std::vector<GivenAlgorithm> read_algorithm_entry(const SpecKeys& keys, const Jso
 
 }  // namespace
 
-std::int64_t count_values(const Json& value) {
-  std::int64_t count = value.is_array() && !value.empty() ? 0 : 1;
-  if (value.is_array()) {
-    for (const Json& one : value) count = std::min(kMaxCases + 1, count + count_values(one));
-  } else if (value.is_object()) {
-    for (const Json& one : value) count = product(count, count_values(one));
-  }
-  return count;
-}
-
-void check_count(const SpecKeys& keys, std::int64_t data) {
-  const std::int64_t seeds = std::ssize(keys.seeds);
-  const AlgorithmCount algorithms = count_algorithms(keys);
-  const std::int64_t trials = product(data, algorithms.trials);
-  if (product(product(seeds, data), algorithms.entries) + trials <= kMaxCases) return;
-  const auto text = [](std::int64_t count) {
-    return count > kMaxCases ? fmt::format("more than {}", kMaxCases) : fmt::format("{}", count);
-  };
-  fail(ErrorKind::usage,
-       "$: the sweeps give more than {} cases: {} seeds x {} data sets x {} algorithms{}; expected "
-       "at most so many, cut the spec into several",
-       kMaxCases, text(seeds), text(data), text(algorithms.entries),
-       trials == 0 ? "" : fmt::format(" and {} runs of trials", text(trials)));
-}
-
 std::vector<Json> expand_sweeps(const Json& object, const std::string& path) {
   std::vector<Json> all = {Json::object()};
   for (const auto& [key, value] : object.items()) {
@@ -207,9 +144,7 @@ std::vector<Json> expand_sweeps(const Json& object, const std::string& path) {
         next.push_back(start);
         next.back()[key] = one;
       }
-      if (std::ssize(next) > kMaxCases) {
-        fail(ErrorKind::usage, "{}.{}: the sweeps give more than {} cases", path, key, kMaxCases);
-      }
+      check_sweeps(std::ssize(next), path + "." + key);
     }
     all = std::move(next);
   }
@@ -240,10 +175,9 @@ std::vector<DataEntry> read_data(const SpecKeys& keys) {
         problems.attempt([&] {
           const auto folds =
               folds_of(parse_data_entry(flat, path, has_split ? keys.split : nullptr));
-          const auto so_far = std::ssize(entries) + std::ssize(folds);
-          if (so_far > kMaxCases) check_count(keys, so_far);
           entries.insert(entries.end(), folds.begin(), folds.end());
         });
+        check_sweeps(std::ssize(entries), path);
       }
     });
   }
@@ -260,6 +194,7 @@ std::vector<GivenAlgorithm> read_algorithms(const SpecKeys& keys) {
     const std::string path = fmt::format("$.algorithms[{}]", number++);
     problems.attempt([&] {
       for (auto& one : read_algorithm_entry(keys, given, path)) entries.push_back(std::move(one));
+      check_sweeps(std::ssize(entries), path);
     });
   }
   problems.attempt([&] { check_unused(keys); });

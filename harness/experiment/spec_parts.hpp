@@ -26,10 +26,8 @@ struct GivenAlgorithm {
   std::set<std::string> inherited;  // keys of the spec in it
 };
 
-// How many values a sweep gives, without making them. An empty list, which is refused, is one.
-std::int64_t count_values(const Json& value);
-// Throws Error(usage) if the sweeps give too many cases with so many data sets.
-void check_count(const SpecKeys& keys, std::int64_t data);
+inline constexpr std::int64_t kMaxCases = 100'000;  // of a spec, and so of each of its lists
+
 // These throw ErrorList with all that is wrong.
 std::vector<DataEntry> read_data(const SpecKeys& keys);
 std::vector<GivenAlgorithm> read_algorithms(const SpecKeys& keys);

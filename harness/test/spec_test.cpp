@@ -52,7 +52,7 @@ Json numbers(int count) {
 }
 
 // 2^60 cases of which none is made, a million seeds of which none is there twice.
-TEST(Spec, TheLimitOfCasesHoldsForTheWholeSpecBeforeAnythingIsExpanded) {
+TEST(Spec, TheLimitOfCasesHoldsForTheWholeSpecBeforeAnyIsMade) {
   Json json = ruler_spec();
   json["algorithms"][0]["factors"] = numbers(1000);
   json["seeds"] = numbers(100);
@@ -64,7 +64,7 @@ TEST(Spec, TheLimitOfCasesHoldsForTheWholeSpecBeforeAnythingIsExpanded) {
       << error_of(json);
   json["seeds"] = 1;
   json["stop"] = {{"epochs", numbers(101)}};
-  EXPECT_TRUE(contains(error_of(json), "x more than 100000 algorithms")) << "what is inherited";
+  EXPECT_TRUE(contains(error_of(json), "$.algorithms[0].stop")) << "what is inherited";
   json["algorithms"][0] = {{"name", "ruler"}, {"stop", {{"epochs", 5}}}};
   EXPECT_EQ(error_of(json), "no error") << "nor what no entry inherits";
   json["seeds"] = numbers(51);
@@ -79,7 +79,7 @@ TEST(Spec, TheLimitOfCasesHoldsForTheWholeSpecBeforeAnythingIsExpanded) {
   EXPECT_TRUE(contains(error_of(wide), "more than 100000")) << error_of(wide);
   Json many = ruler_spec();
   many["seeds"] = numbers(1'000'000);
-  EXPECT_TRUE(contains(error_of(many), "more than 100000 seeds")) << error_of(many);
+  EXPECT_TRUE(contains(error_of(many), "1000000 seeds")) << error_of(many);
   many["seeds"].push_back(999'999);
   EXPECT_TRUE(contains(error_of(many), "999999 stands there twice")) << error_of(many);
 }
