@@ -326,6 +326,68 @@ std::string folded_lines(const std::string& text, std::size_t room) {
   return out;
 }
 
+// ---- the end of a race ------------------------------------------------------------------------
+
+using Racers = std::vector<const Row*>;  // of one data set, the first at the target in front
+
+double answer_time(const Row& row) { return median(row.answer_to).value_or(kNever); }
+
+std::vector<Racers> races_of(const std::vector<Row>& rows) {
+  std::vector<Racers> races;
+  for (const Row& row : rows) {
+    if (row.answer_to.empty()) continue;  // it has not run
+    const auto found = std::find_if(races.begin(), races.end(), [&](const Racers& one) {
+      return one.front()->data == row.data;
+    });
+    (found != races.end() ? *found : races.emplace_back()).push_back(&row);
+  }
+  for (Racers& race : races) {
+    std::stable_sort(race.begin(), race.end(),
+                     [](const Row* a, const Row* b) { return answer_time(*a) < answer_time(*b); });
+  }
+  return races;
+}
+
+// "; lowest at the end: fpsgd, test RMSE 0.8512"
+std::string best_text(const Racers& race) {
+  const Metric metric = race.front()->metric;
+  const Row* best = nullptr;
+  for (const Row* one : race) {
+    const auto value = median(one->quality);
+    if (value && (best == nullptr || metric.is_better(*value, *median(best->quality)))) best = one;
+  }
+  if (best == nullptr) return "";
+  return fmt::format("; {} at the end: {}, {} {}", metric.is_better(0, 1) ? "lowest" : "highest",
+                     best->name, metric.title(), metric.format(*median(best->quality)));
+}
+
+std::string winner_text(const Racers& race, const TargetSpec& target) {
+  const std::string goal =
+      fmt::format("{} {:g} on {}", target.metric == kTestRmse ? "RMSE" : target.metric.title(),
+                  target.value, race.front()->data);
+  const auto missed = std::count_if(
+      race.begin(), race.end(), [](const Row* one) { return !std::isfinite(answer_time(*one)); });
+  if (missed == std::ssize(race)) {
+    return fmt::format("no algorithm of {} reached {}", race.size(), goal) + best_text(race);
+  }
+  const double first = answer_time(*race[0]);
+  std::string text = fmt::format("{}, {} in {}", race[0]->name, goal, format_seconds(first));
+  const bool contended = !race[0]->contended.empty();
+  if (missed + 1 < std::ssize(race)) {
+    const double second = answer_time(*race[1]);
+    const std::string& next = race[1]->name;
+    text +=
+        contended || !race[1]->contended.empty()
+            ? fmt::format("; then {} in {}; contended, so no factor", next, format_seconds(second))
+            : fmt::format("; {:.{}f} x as fast as {}, the next", second / first,
+                          second < 10 * first ? 1 : 0, next);
+  } else if (contended) {
+    text += "; contended";
+  }
+  if (missed > 0) text += fmt::format("; {} of {} did not reach it", missed, race.size());
+  return text + best_text(race);
+}
+
 }  // namespace
 
 std::string summary_table(const std::string& folder, const Spec& given, std::size_t room) {
@@ -344,6 +406,16 @@ std::string summary_table(const std::string& folder, const Spec& given, std::siz
                        one_line(shell_word(folder)));
   return text + folded_lines(notes, std::min(room, kProse)) +
          folded_lines(contended_line(rows), room);
+}
+
+std::string winners_text(const std::string& folder, const Spec& given) {
+  const auto target = target_of(given);
+  if (!target) return "unknown: the spec names no target (\"target_rmse\", docs/spec.md)";
+  std::vector<std::string> lines;
+  for (const Racers& race : races_of(rows_of(folder, named_as_in(folder, given), target))) {
+    lines.push_back(one_line(winner_text(race, *target)));  // names come from files
+  }
+  return lines.empty() ? "unknown: no case has run" : join(lines, "; ");
 }
 
 }  // namespace mf
