@@ -1,9 +1,7 @@
 // A data set from its files and from the cache. Counters: seconds of each stage (LoadSeconds),
 // ratings or bytes a second. For a first load, without the cache file, also its share of the
 // reader's rate, by the clock (of_reader) and by processor time of all threads (of_reader_cpu, for
-// a busy machine); the reader runs before each load. The same ratings as train and test files, in
-// the same order: the time as a multiple of one file's, which is loaded before each (of_one_file,
-// of_one_file_cpu).
+// a busy machine); the reader runs before each load.
 //
 // $MFBENCH_BENCH_RATINGS (default 1 M; 100000000 for the size of Netflix): 12 bytes a rating for
 // each binary file, about 17 for each text. They are in $TMPDIR.
@@ -72,15 +70,14 @@ std::string npy_folder() {
   return path;
 }
 
-// The ratings [begin, end).
-std::string text_file(const std::string& name, char separator, std::int64_t begin = 0,
-                      std::int64_t end = std::ssize(shuffled().users)) {
+std::string text_file(const std::string& name, char separator) {
   const std::string path = folder() / name;
   if (std::filesystem::exists(path)) return path;
   std::ofstream out(path, std::ios::binary);
   if (separator == ',') out << "user,item,rating\n";
   fmt::memory_buffer lines;
-  for (std::int64_t i = begin; i < end; ++i) {
+  const std::int64_t end = std::ssize(shuffled().users);
+  for (std::int64_t i = 0; i < end; ++i) {
     fmt::format_to(std::back_inserter(lines), "{}{}{}{}{}\n", shuffled().users[i], separator,
                    shuffled().items[i], separator, shuffled().values[i]);
     if (lines.size() < (1 << 20) && i + 1 < end) continue;
@@ -160,32 +157,6 @@ void first(benchmark::State& state, const std::string& format) {
   set_mean(state, "cache_s", sum.cache);
 }
 
-void given(benchmark::State& state) {
-  const auto threads = static_cast<int>(state.range(0));
-  const std::int64_t n = std::ssize(shuffled().users);
-  Source whole;
-  whole.kind = "file";
-  whole.files = {{source_path("csv"), "file", "csv", "", kTrain}};
-  Source parts = whole;
-  parts.files = {{text_file("train.csv", ',', 0, n * 9 / 10), "train", "csv", "", kTrain},
-                 {text_file("test.csv", ',', n * 9 / 10, n), "test", "csv", "", kTest}};
-  LoadSeconds sum;
-  Spent of_one, of_parts;
-  for (auto _ : state) {
-    state.PauseTiming();
-    of_one.add([&] { return read_source(whole, threads); });
-    state.ResumeTiming();
-    const Dataset data = of_parts.add([&] { return read_source(parts, threads); });
-    sum.read += data.load.read;
-    sum.matrix += data.load.matrix;
-  }
-  set_ratings(state);
-  state.counters["of_one_file"] = of_parts.wall / of_one.wall;
-  state.counters["of_one_file_cpu"] = of_parts.cpu / of_one.cpu;
-  set_mean(state, "read_s", sum.read);
-  set_mean(state, "matrix_s", sum.matrix);
-}
-
 const Dataset& canonical_data() {
   static const Dataset data = [] {
     Dataset made;
@@ -212,7 +183,6 @@ void second(benchmark::State& state) {
 MF_LOAD(first, npy, "npy");
 MF_LOAD(first, csv, "csv");
 MF_LOAD(first, triples, "triples");
-BENCHMARK(given)->Apply(thread_counts)->UseRealTime()->Unit(benchmark::kMillisecond);
 BENCHMARK(second)->Apply(thread_counts)->UseRealTime()->Unit(benchmark::kMillisecond);
 
 }  // namespace

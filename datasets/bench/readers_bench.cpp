@@ -28,8 +28,7 @@ const std::size_t kFileBytes = static_cast<std::size_t>(20 * bench_ratings(0)) >
 constexpr std::int32_t kUsers = 162541;
 constexpr std::int32_t kItems = 59047;
 
-// One line of a rating, for kddcup a user's lines; half steps as in MovieLens if the format's own
-// data have them.
+// One line of a rating; half steps as in MovieLens if the format's own data have them.
 using Line = void (*)(fmt::memory_buffer& out, Rng& rng);
 
 std::int32_t user(Rng& rng) { return 1 + static_cast<std::int32_t>(rng.below(kUsers)); }
@@ -71,18 +70,6 @@ const std::map<std::string, std::pair<const char*, Line>>& formats() {
           fmt::format_to(std::back_inserter(out), "{},{},2005-{:02}-{:02}\n",
                          1 + rng.below(2649429), 1 + rng.below(5), 1 + rng.below(12),
                          1 + rng.below(28));
-        }}},
-      {"kddcup",
-       {"",
-        [](fmt::memory_buffer& out, Rng& rng) {
-          // Ratings per user of KDD Cup 2011, track 1: 256.7 on average.
-          const auto count = 1 + rng.below(512);
-          fmt::format_to(std::back_inserter(out), "{}|{}\n", rng.below(1000990), count);
-          for (std::uint64_t i = 0; i < count; ++i) {
-            fmt::format_to(std::back_inserter(out), "{}\t{}\t{}\t{:02}:{:02}:00\n",
-                           rng.below(624961), 10 * rng.below(11), rng.below(4000), rng.below(24),
-                           rng.below(60));
-          }
         }}},
       // The sizes are filled in once the lines are counted.
       {"matrix-market",
@@ -189,7 +176,6 @@ MF_READ(double_colon, "double-colon");
 MF_READ(csv, "csv");
 MF_READ(triples, "triples");
 MF_READ(netflix, "netflix");
-MF_READ(kddcup, "kddcup");
 MF_READ(matrix_market, "matrix-market");
 MF_BENCH(build_matrix);
 MF_BENCH(build_columns);
