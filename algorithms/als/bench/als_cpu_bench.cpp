@@ -20,7 +20,6 @@
 #include "algorithms/als/sides.hpp"
 #include "algorithms/core/registry.hpp"
 #include "base/json/json.hpp"
-#include "datasets/synthetic/synthetic.hpp"
 #include "testing/bench_env.hpp"
 
 namespace mf::als::cpu {
@@ -29,13 +28,7 @@ namespace {
 constexpr int kSgemmSize = 1024;
 using Clock = std::chrono::steady_clock;
 
-// Made when the first benchmark needs it, and kept.
-const Ratings& ratings() {
-  static const Dataset data =
-      make_look_alike(env("MFBENCH_BENCH_LIKE", "netflix"),
-                      std::stod(env("MFBENCH_BENCH_SCALE", "0.05")), 1, hardware_threads());
-  return data.ratings;
-}
+const Ratings& ratings() { return bench_look_alike("netflix", "0.05"); }
 
 const Sides& sides() {
   static const Sides both = [] {
@@ -131,22 +124,16 @@ void run_formation(benchmark::State& state, bool of_users, Isa isa, int factors,
   state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()) * side.nnz());
 }
 
-void add(const std::string& name, const std::function<void(benchmark::State&)>& body) {
-  benchmark::RegisterBenchmark(name.c_str(), body)->UseRealTime()->Unit(benchmark::kMillisecond);
-}
-
 void add_formation(bool of_users, Isa isa, int factors, int threads) {
-  add(std::string("formation/") + (of_users ? "x/" : "theta/") + to_string(isa) + "/" +
+  add_bench(
+      std::string("formation/") + (of_users ? "x/" : "theta/") + to_string(isa) + "/" +
           std::to_string(factors) + "/" + std::to_string(threads),
       [=](benchmark::State& state) { run_formation(state, of_users, isa, factors, threads); });
 }
 
 bool register_all() {
-  const auto threads_list = int_list(
-      env("MFBENCH_BENCH_THREADS",
-          hardware_threads() > 1 ? "1," + std::to_string(hardware_threads()) : std::string("1")));
   const auto factors_list = int_list(env("MFBENCH_BENCH_FACTORS", "100,128"));
-  for (const int threads : threads_list) {
+  for (const int threads : bench_threads()) {
     for (const Isa isa : {Isa::scalar, Isa::avx2, Isa::avx512}) {
       for (const int factors : factors_list) {
         for (const bool of_users : {true, false}) add_formation(of_users, isa, factors, threads);

@@ -15,20 +15,13 @@
 #include "algorithms/core/registry.hpp"
 #include "base/host/isa.hpp"
 #include "base/json/json.hpp"
-#include "datasets/synthetic/synthetic.hpp"
 #include "testing/bench_env.hpp"
 
 namespace mf::ccd {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-// Made when the first epoch benchmark runs, and kept.
-const Ratings& ratings() {
-  static const Dataset data =
-      make_look_alike(env("MFBENCH_BENCH_LIKE", "netflix"),
-                      std::stod(env("MFBENCH_BENCH_SCALE", "0.2")), 1, hardware_threads());
-  return data.ratings;
-}
+const Ratings& ratings() { return bench_look_alike("netflix", "0.2"); }
 
 void run_epochs(benchmark::State& state, Isa isa, const std::string& residual, int factors,
                 int threads) {
@@ -61,22 +54,15 @@ void run_epochs(benchmark::State& state, Isa isa, const std::string& residual, i
   state.counters["bytes"] = rate;
 }
 
-void add(const std::string& name, const std::function<void(benchmark::State&)>& body) {
-  benchmark::RegisterBenchmark(name.c_str(), body)->UseRealTime()->Unit(benchmark::kMillisecond);
-}
-
 bool register_all() {
-  const auto threads_list = int_list(
-      env("MFBENCH_BENCH_THREADS",
-          hardware_threads() > 1 ? "1," + std::to_string(hardware_threads()) : std::string("1")));
-  for (const int threads : threads_list) {
+  for (const int threads : bench_threads()) {
     const std::string count = std::to_string(threads);
     for (const Isa isa : {Isa::scalar, Isa::avx2, Isa::avx512}) {
       for (const std::string residual : {"separate", "fused"}) {
         for (const int factors : int_list(env("MFBENCH_BENCH_FACTORS", "40"))) {
-          add("epoch/" + to_string(isa) + "/" + residual + "/" + std::to_string(factors) + "/" +
-                  count,
-              [=](benchmark::State& s) { run_epochs(s, isa, residual, factors, threads); });
+          add_bench("epoch/" + to_string(isa) + "/" + residual + "/" + std::to_string(factors) +
+                        "/" + count,
+                    [=](benchmark::State& s) { run_epochs(s, isa, residual, factors, threads); });
         }
       }
     }

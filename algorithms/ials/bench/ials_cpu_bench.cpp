@@ -19,7 +19,6 @@
 #include "algorithms/core/registry.hpp"
 #include "algorithms/ials/cpu/cg_step.hpp"
 #include "base/json/json.hpp"
-#include "datasets/synthetic/synthetic.hpp"
 #include "testing/bench_env.hpp"
 
 namespace mf::ials::cpu {
@@ -29,12 +28,7 @@ constexpr std::int64_t kDenseRows = 64;
 constexpr std::int64_t kPairs = 256;
 using Clock = std::chrono::steady_clock;
 
-const Ratings& ratings() {
-  static const Dataset data =
-      make_look_alike(env("MFBENCH_BENCH_LIKE", "netflix"),
-                      std::stod(env("MFBENCH_BENCH_SCALE", "0.05")), 1, hardware_threads());
-  return data.ratings;
-}
+const Ratings& ratings() { return bench_look_alike("netflix", "0.05"); }
 
 // Seconds of `repeats` calls of body(thread) on all threads, the best of several rounds.
 double best_seconds(int threads, int repeats, const std::function<void(int)>& body) {
@@ -126,28 +120,23 @@ void run_epochs(benchmark::State& state, const std::string& name, const Json& ch
   state.counters["of_dense"] = rate / dense_rate(choose_isa("auto"), factors, threads);
 }
 
-void add(const std::string& name, const std::function<void(benchmark::State&)>& body) {
-  benchmark::RegisterBenchmark(name.c_str(), body)->UseRealTime()->Unit(benchmark::kMillisecond);
-}
-
 bool register_all() {
-  const auto threads_list = int_list(
-      env("MFBENCH_BENCH_THREADS",
-          hardware_threads() > 1 ? "1," + std::to_string(hardware_threads()) : std::string("1")));
   for (const int f : int_list(env("MFBENCH_BENCH_FACTORS", "64,128"))) {
-    for (const int t : threads_list) {
+    for (const int t : bench_threads()) {
       const std::string of = "/" + std::to_string(f) + "/" + std::to_string(t);
       for (const Isa isa : {Isa::scalar, Isa::avx2, Isa::avx512}) {
-        add("dense/" + to_string(isa) + of, [=](auto& state) { run_dense(state, isa, f, t); });
-        add("pairs/" + to_string(isa) + of, [=](auto& state) { run_pairs(state, isa, f, t); });
+        add_bench("dense/" + to_string(isa) + of,
+                  [=](auto& state) { run_dense(state, isa, f, t); });
+        add_bench("pairs/" + to_string(isa) + of,
+                  [=](auto& state) { run_pairs(state, isa, f, t); });
       }
       for (const std::string solver : {"cg", "cholesky"}) {
-        add("epoch/" + solver + of, [=](auto& state) {
+        add_bench("epoch/" + solver + of, [=](auto& state) {
           run_epochs(state, "ials_cpu", {{"solver", solver}}, f, t);
         });
       }
-      add("epoch/blocks" + of,
-          [=](auto& state) { run_epochs(state, "ials_pp_cpu", Json::object(), f, t); });
+      add_bench("epoch/blocks" + of,
+                [=](auto& state) { run_epochs(state, "ials_pp_cpu", Json::object(), f, t); });
     }
   }
   return true;

@@ -19,19 +19,10 @@
 #include "algorithms/sgd_cpu/settings.hpp"
 #include "algorithms/sgd_cpu/shuffle.hpp"
 #include "base/rng.hpp"
-#include "datasets/synthetic/synthetic.hpp"
 #include "testing/bench_env.hpp"
 
 namespace mf::sgd_cpu {
 namespace {
-
-// Made when the first benchmark runs, and kept.
-const Ratings& ratings() {
-  static const Dataset data =
-      make_look_alike(env("MFBENCH_BENCH_LIKE", "ml-1m"),
-                      std::stod(env("MFBENCH_BENCH_SCALE", "1")), 1, hardware_threads());
-  return data.ratings;
-}
 
 constexpr int kSharers = 2;
 
@@ -78,7 +69,7 @@ AlignedVector<float> start_values(std::int64_t count) {
 
 void run_sharing(benchmark::State& state, const std::string& what, bool biased, int pad_lines,
                  int threads, int factors) {
-  const Ratings& train = ratings();
+  const Ratings& train = bench_look_alike("ml-1m", "1");
   const auto shares = shares_of(train, what);
   const std::int64_t stride =
       row_stride(factors, sizeof(float), kLineBytes) + pad_lines * kLineBytes / 4;
@@ -105,12 +96,9 @@ void register_sharing(const std::string& what, bool biased, int pad_lines, int f
     const std::string name = "sharing/" + what + (biased ? "/biased" : "/plain") +
                              "/pad:" + std::to_string(pad_lines) + "/" + std::to_string(threads) +
                              "/" + std::to_string(factors);
-    benchmark::RegisterBenchmark(name.c_str(),
-                                 [=](benchmark::State& state) {
-                                   run_sharing(state, what, biased, pad_lines, threads, factors);
-                                 })
-        ->UseRealTime()
-        ->Unit(benchmark::kMillisecond);
+    add_bench(name, [=](benchmark::State& state) {
+      run_sharing(state, what, biased, pad_lines, threads, factors);
+    });
   }
 }
 
