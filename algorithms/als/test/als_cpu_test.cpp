@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include "algorithms/als/cpu/half_step.hpp"
-#include "algorithms/als/test/objective.hpp"
 #include "algorithms/als/test/reference.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/core/sgd/sgd_params.hpp"
@@ -155,22 +154,6 @@ TEST(AlsCpu, ASolvedBiasIsAnUnknownOfItsRow) {
   }
 }
 
-TEST(AlsCpu, NoEpochRaisesTheObjectiveOfSolvedBiases) {
-  const Ratings train = planted(kUsers, kItems, 0.3, 13);
-  Trainer trainer({{"factors", 5}, {"center", "solved"}}, train, 2);
-  Common common = common_of(5, 0.05);
-  common.center = CenterKind::solved;
-  double last = test::objective_of(train, common, trainer.model());
-  const double first = last;
-  for (int epoch = 0; epoch < 5; ++epoch) {
-    trainer.run(1);
-    const double now = test::objective_of(train, common, trainer.model());
-    EXPECT_LE(now, last * (1 + 1e-6)) << epoch;
-    last = now;
-  }
-  EXPECT_LT(last, 0.7 * first);
-}
-
 TEST(AlsCpu, SolvedBiasesStartFromTheBiasesOfTheRatings) {
   const Ratings train = planted(kUsers, kItems, 0.3, 12);
   Trainer kept({{"factors", 3}, {"center", "biases"}}, train);
@@ -181,32 +164,11 @@ TEST(AlsCpu, SolvedBiasesStartFromTheBiasesOfTheRatings) {
   EXPECT_NE(solved.model().user_bias, kept.model().user_bias);
 }
 
-TEST(AlsCpu, EveryRowSolvesItsEquations) {
-  const Ratings train = planted(kUsers, kItems, 0.3, 1);
-  for (const Solver solver : {Solver::lu, Solver::cholesky}) {
-    for (const std::int32_t f : {1, 7, 32, 50}) {
-      HalfSteps als(train, common_of(f, 0.1), solver, 2);
-      als.update_x();
-      const cpu::FactorRows theta = als.theta.view();
-      double largest = 0;
-      for (std::int32_t u = 1; u < kUsers; ++u) {
-        const std::vector<double> exact = test::solve(test::normal_equations(
-            als.sides.users(), u, theta.data, theta.stride, f, als.common.reg));
-        for (std::int64_t k = 0; k < std::ssize(exact); ++k) {
-          EXPECT_NEAR(als.x.row(u)[k], exact[k], 2e-4) << u << " " << k << " f " << f;
-          largest = std::max(largest, std::abs(exact[k]));
-        }
-      }
-      EXPECT_GT(largest, 0.5);
-    }
-  }
-}
-
 // CG is exact after about as many steps as a row has ratings.
-TEST(AlsCpu, EveryLongRowSolvesItsEquations) {
+TEST(AlsCpu, EveryRowSolvesItsEquations) {
   const Ratings train = planted(3, 40, 0.8, 14);
   for (const Solver solver : {Solver::lu, Solver::cholesky, Solver::cg}) {
-    for (const std::int32_t f : {257, 300, 1000, 2048}) {
+    for (const std::int32_t f : {1, 7, 32, 50, 257, 300, 1000, 2048}) {
       Common common = common_of(f, 0.1);
       common.cg = {60, 1e-6};
       HalfSteps als(train, common, solver, 2);

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <set>
 #include <stdexcept>
 
 #include "algorithms/als/cumf/hermitian/tiles.hpp"
@@ -78,19 +77,6 @@ TEST(AlsTiles, EveryElementIsFormedAndWrittenOnce) {
       for (int q = 0; q + 1 < L::kQuadRows; ++q) {  // write_matrix stops at the first beyond f
         EXPECT_LT(L::slab_element(q, 0), L::slab_element(q + 1, 0));
       }
-    });
-  }
-}
-
-TEST(AlsTiles, RowsInSharedMemoryAreWords) {
-  for (const int factors : {1, 16, 17, 32, 48, 64, 80, 100, 128, 160, 200, 256}) {
-    with_layout(factors, [&](auto layout) {
-      using L = decltype(layout);
-      EXPECT_EQ(L::kPitch % 4, 0);
-      EXPECT_EQ(L::kPitch / 4 % 2, 1);
-      EXPECT_GE(L::kPitch, L::kWidth);
-      EXPECT_GE(L::kLanes * ((L::kWords + L::kLanes - 1) / L::kLanes), L::kWords);
-      EXPECT_LE(L::shared_floats(2) * 4, 96 << 10);
     });
   }
 }
@@ -182,11 +168,6 @@ TEST(AlsSettingsOf, RefusesFp16ForFactorizations) {
     EXPECT_TRUE(als_why_unsupported(params_with({{"reg", 0}, {"solver", solver}}), shape));
     EXPECT_FALSE(als_why_unsupported(params_with({{"solver", solver}}), shape));
   }
-}
-
-TEST(AlsSettingsOf, FactorsHaveALimit) {
-  EXPECT_NO_THROW(params_with({{"factors", 2048}}));
-  EXPECT_ANY_THROW(params_with({{"factors", 2049}}));
 }
 
 }  // namespace

@@ -120,11 +120,5 @@ TEST(AlsRanks, WhatOneGivesUpAllGiveUp) {
   }
 }
 
-TEST(AlsRanks, OneRankIsNoParameter) {
-  const auto& specs = find_algorithm("als_cpu").params;
-  EXPECT_FALSE(default_params(specs, Json{{"ranks", 1}}).to_json().contains("ranks"));
-  EXPECT_EQ(default_params(specs, Json{{"ranks", 3}}).integer("ranks"), 3);
-}
-
 }  // namespace
 }  // namespace mf::als

@@ -1,4 +1,4 @@
-// Centers, the two sides of R, and the objective.
+// Centers and the two sides of R.
 #include "algorithms/als/center.hpp"
 
 #include <gtest/gtest.h>
@@ -6,7 +6,6 @@
 #include <map>
 
 #include "algorithms/als/sides.hpp"
-#include "algorithms/als/test/objective.hpp"
 #include "algorithms/als/test/reference.hpp"
 
 namespace mf::als {
@@ -130,32 +129,6 @@ TEST(Sides, BothSidesHaveTheSameResiduals) {
     check(sides.users(), true);
     check(sides.items(), false);
   }
-}
-
-TEST(Objective, IsTheSumOfItsDefinition) {
-  const Ratings train = ratings_of(3, 2, {{0, 0, 1}, {0, 1, 2}, {2, 0, 6}});
-  ThreadTeam team(2);
-  const Sides sides = test::plain_sides(train, team);
-  Model m;
-  m.n_users = 3;
-  m.n_items = 2;
-  m.factors = 2;
-  m.kind = ModelKind::plain;
-  m.p = {1, 2, 50, 60, -1, 1};
-  m.q = {3, 1, 0, 2};
-  // errors: 1 - 5, 2 - 4, 6 - (-2); |x|^2: 5 (twice), 2 (once); |theta|^2: 10 (twice), 4 (once)
-  const double expected = 16 + 4 + 64 + 0.5 * (2 * 5 + 2 + 2 * 10 + 4);
-  EXPECT_DOUBLE_EQ(objective(sides.users(), sides.items(), m.view(), 0.5, team), expected);
-}
-
-TEST(Objective, ThreadsDoNotChangeIt) {
-  const Ratings train = planted(700, 300, 0.1, 6);
-  ThreadTeam one(1);
-  ThreadTeam five(5);
-  const Sides sides = test::plain_sides(train, one);
-  const Model m = initial_model(700, 300, 5, ModelKind::plain, 3.5, {InitKind::normal, 0.5, 3}, 1);
-  EXPECT_EQ(objective(sides.users(), sides.items(), m.view(), 0.05, one),
-            objective(sides.users(), sides.items(), m.view(), 0.05, five));
 }
 
 }  // namespace

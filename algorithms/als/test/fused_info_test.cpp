@@ -76,12 +76,6 @@ TEST(AlsFusedInfo, SolvedBiasesAreOfOneDeviceAndOneOfTheUnknowns) {
   EXPECT_HAS(why({{"devices", 2}}), "use one device");
 }
 
-TEST(AlsFusedInfo, DevicesAreNoParameterOfOne) {
-  const auto& specs = find_algorithm("als_fused").params;
-  EXPECT_FALSE(default_params(specs, Json{{"devices", 1}}).to_json().contains("devices"));
-  EXPECT_EQ(default_params(specs, Json{{"devices", 4}}).integer("devices"), 4);
-}
-
 TEST(AppliedPlan, RowsCostMoreTheLongerTheyAre) {
   for (const int factors : {32, 64, 100, 192, 256}) {
     AppliedChoice choice;

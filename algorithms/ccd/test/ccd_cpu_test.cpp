@@ -65,24 +65,6 @@ TEST(CcdCpu, AnEpochOfAllInstructionSetsIsThatOfThePaper) {
   }
 }
 
-TEST(CcdCpu, TheObjectiveNeverRises) {
-  const Ratings train = planted(120, 80, 0.3, 3);
-  for (const char* scale : {"plain", "rows"}) {
-    for (const char* residual : {"separate", "fused"}) {
-      Trainer trainer({{"factors", 10}, {"reg_scale", scale}, {"residual", residual}}, train);
-      double last = test::objective(train, trainer.settings, trainer.model());
-      const double first = last;
-      for (int epoch = 0; epoch < 10; ++epoch) {
-        trainer.run(1);
-        const double now = test::objective(train, trainer.settings, trainer.model());
-        EXPECT_LE(now, last * (1 + 1e-6)) << scale << residual << epoch;
-        last = now;
-      }
-      EXPECT_LT(last, 0.5 * first) << scale;
-    }
-  }
-}
-
 // A user with 20,000 ratings, an item with most users; and tiles of users.
 Ratings with_giants() {
   std::vector<Rating> list;
@@ -278,14 +260,6 @@ TEST(CcdCpu, FactorsAreOfTheRatingsWithoutTheirCenter) {
 }
 
 // ---- parameters
-
-TEST(CcdParams, TheRegularizerIsPlainOrScaledByTheRow) {
-  const Settings s = read_settings(test::params_of("ccd++_cpu", Json::object()));
-  EXPECT_EQ(s.shrink(7), 0.05F);
-  Settings rows = s;
-  rows.reg_scale = RegScale::rows;
-  EXPECT_FLOAT_EQ(rows.shrink(7), 0.35F);
-}
 
 TEST(CcdParams, MoreRatingsThanCanBeNumberedAreRefused) {
   const AlgorithmInfo& info = find_algorithm("ccd++_cpu");

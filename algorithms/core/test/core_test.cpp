@@ -142,14 +142,6 @@ TEST(InitialModel, UniformFactorsOfAPositiveMeanStayWhatTheyWere) {
   }
 }
 
-TEST(InitialModel, UniformProductsStartAtTheMeanAlsoBelowZero) {
-  const RatingLevel above = products_of(uniform_model({6.5, 1.1}, 16));
-  const RatingLevel below = products_of(uniform_model({-6.5, 1.1}, 16));
-  EXPECT_NEAR(above.mean, 6.5, 0.1);
-  EXPECT_NEAR(below.mean, -6.5, 0.1);
-  EXPECT_NEAR(below.deviation, above.deviation, 1e-9) << "the same draws with the sign of the mean";
-}
-
 // Not in the saddle point P = Q = 0, nor far from the mean: products of U[-h, h) with
 // h^2 = d / f have the variance f (h^2 / 3)^2 = d^2 / (9 f).
 TEST(InitialModel, UniformFactorsDoNotVanishWithTheMean) {

@@ -74,18 +74,5 @@ TEST(ExchangeParts, WhatIsChosenTakesLeast) {
   }
 }
 
-// Than even parts, of Netflix on four devices: some .05 ms of X at f = 64 and .1 at 128.
-TEST(ExchangeParts, GainWhereTheyShrink) {
-  const auto gain = [](const HalfStep& of) {
-    double even = half_step_s(of, {1});
-    for (int parts = 2; parts <= kMostExchangeParts; ++parts) {
-      even = std::min(even, half_step_s(of, even_shares(parts)));
-    }
-    return even - half_step_s(of, parts_to_exchange(of));
-  };
-  EXPECT_NEAR(gain(kNetflixX64), .05e-3, .01e-3);
-  EXPECT_NEAR(gain(kNetflixX128), .1e-3, .02e-3);
-}
-
 }  // namespace
 }  // namespace mf

@@ -56,16 +56,6 @@ TEST(RowCuts, MoreRanksThanRowsLeaveSomeEmpty) {
   }
 }
 
-TEST(RowCuts, OneLongRowHasARankOfItsOwn) {
-  const RowCuts cuts = cut({1, 1, 1000, 1, 1}, 0, 3);
-  for (int rank = 0; rank < 3; ++rank) {
-    const RowRange rows = rows_of(cuts, rank);
-    if (rows.begin <= 2 && 2 < rows.end) {
-      EXPECT_LE(rows.size(), 3);
-    }
-  }
-}
-
 TEST(RowShards, PartsHaveTheirShares) {
   std::vector<std::int64_t> lengths(10'000);
   Rng rng(4);

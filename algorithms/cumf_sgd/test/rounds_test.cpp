@@ -8,9 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/core/registry.hpp"
 #include "algorithms/core/sgd/sgd_params.hpp"
-#include "base/json/json.hpp"
 
 namespace mf::cumf_sgd {
 namespace {
@@ -143,15 +141,6 @@ TEST(Segments, AreTwoWhereTheTransferIsLong) {
   EXPECT_EQ(workers_of_rank(netflix, 1), netflix.workers / 4);
   EXPECT_EQ(workers_of_rank(yahoo, 2), yahoo.workers / 8);
   EXPECT_EQ(workers_of_rank({4, 3, 3, 256, 2}, 2), 1);
-}
-
-TEST(HogwildDevices, AreAParameter) {
-  const AlgorithmInfo& info = find_algorithm("batch_hogwild");
-  EXPECT_FALSE(default_params(info.params, Json{{"devices", 1}}).to_json().contains("devices"));
-  EXPECT_FALSE(find_algorithm("wavefront").params.empty());
-  EXPECT_TRUE(std::none_of(find_algorithm("wavefront").params.begin(),
-                           find_algorithm("wavefront").params.end(),
-                           [](const ParamSpec& spec) { return spec.name == "devices"; }));
 }
 
 }  // namespace

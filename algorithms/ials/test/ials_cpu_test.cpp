@@ -5,7 +5,6 @@
 
 #include "algorithms/ials/settings.hpp"
 #include "algorithms/ials/sides.hpp"
-#include "algorithms/ials/test/real_data.hpp"
 #include "algorithms/ials/test/reference.hpp"
 #include "algorithms/ials/test/trainer.hpp"
 #include "testing/models.hpp"
@@ -216,24 +215,6 @@ TEST(IalsWork, CountsWhatTheReadmeDerives) {
   EXPECT_DOUBLE_EQ(cg.flops, 6 * 3 * 16 + 4 * (20 + 3 * 32 + 2 * 40));
   const Work formed = iteration_work(common, Solver::cg, Normal::formed, 3, 4);
   EXPECT_DOUBLE_EQ(formed.flops, 6 * (20 + 8) + 4 * (20 + 10 + 4 + 3 * 32 + 2 * 40));
-}
-
-TEST(IalsRealData, MovieLens100k) {
-  std::string why;
-  const auto train = test::liked_movies(why);
-  if (!train) GTEST_SKIP() << why;
-  const Json shared = {{"factors", 32}, {"reg", 1}, {"alpha", 1}};
-  Json exact = shared;
-  exact["solver"] = "cholesky";
-  Trainer a("ials_cpu", exact, *train, 2);
-  Trainer b("ials_cpu", shared, *train, 2);
-  const Dense dense(*train, a.loss);
-  const double nothing = dense.p.sum();  // (1) of a model that is all zero, r being binary
-  a.run(10);
-  b.run(10);
-  const double of_a = test::objective(dense, a.model());
-  EXPECT_LT(of_a, nothing);
-  EXPECT_NEAR(test::objective(dense, b.model()), of_a, 2e-3 * of_a);
 }
 
 }  // namespace

@@ -118,48 +118,6 @@ TEST(AppliedPlan, BlocksFitInAMultiprocessor) {
   EXPECT_EQ(als::applied_capacity({1000, 1000}, 64, 2), 0);
 }
 
-TEST(AppliedPlan, EveryTaskIsLaunchedOnceByEnoughWarps) {
-  std::vector<als::FusedTask> tasks(3);  // of formed rows
-  for (std::int32_t pairs = 300; pairs >= 0; pairs -= 3) {
-    tasks.emplace_back();
-    tasks.back().count = pairs;
-  }
-  const als::AppliedPlan plan = planned(tasks, 3, 256);
-  std::int64_t next = 3;
-  for (const als::AppliedLaunch& launch : plan) {
-    EXPECT_EQ(launch.first, next);
-    next += launch.count;
-    EXPECT_EQ(launch.pairs, tasks[launch.first].count);
-    const auto [tiles, warps] = launch.shape;
-    EXPECT_LE(launch.pairs, tiles > 0 ? tiles * 16 : als::applied_capacity(kH200, 256, warps));
-  }
-  EXPECT_EQ(next, std::ssize(tasks));
-  EXPECT_EQ(plan.size(), 8U);  // 8 and 16 warps; 8, 6, 4, 3, 2 and 1 tiles
-  EXPECT_TRUE(planned(tasks, next, 256).empty());
-}
-
-TEST(AppliedPlan, WhatNoBlockHoldsIsStreamed) {
-  std::vector<als::FusedTask> tasks;
-  for (std::int32_t pairs = 3000; pairs >= 0; pairs -= 3) {
-    tasks.emplace_back();
-    tasks.back().count = pairs;
-  }
-  const als::AppliedPlan plan = planned(tasks, 0, 512);
-  ASSERT_EQ(plan.size(), 5U);
-  EXPECT_TRUE(plan[0].streamed);
-  const std::int64_t held = als::applied_capacity(kH200, 512, als::kAppliedWarps);
-  EXPECT_GT(tasks[plan[0].count - 1].count, held);
-  std::int64_t next = plan[0].count;
-  for (std::size_t k = 1; k < plan.size(); ++k) {
-    EXPECT_FALSE(plan[k].streamed);
-    EXPECT_EQ(plan[k].first, next);
-    EXPECT_EQ(plan[k].pairs, tasks[next].count);
-    EXPECT_LE(plan[k].pairs, als::applied_capacity(kH200, 512, plan[k].shape.warps));
-    next += plan[k].count;
-  }
-  EXPECT_EQ(next, std::ssize(tasks));
-}
-
 // The results of the device's search, against a walk over all tasks.
 TEST(AppliedPlan, BandsAreThoseOfAWalkOverTheTasks) {
   Rng rng(3);
@@ -184,21 +142,6 @@ TEST(AppliedPlan, BandsAreThoseOfAWalkOverTheTasks) {
       }
     }
   }
-}
-
-TEST(AppliedPlan, LongRowsAreWorthFormingUnlessTheyHaveManyFactors) {
-  const auto even = [](int factors, int steps, bool group = false) {
-    return als::applied_break_even(choice_of(factors, steps, group));
-  };
-  EXPECT_LT(even(64, 3), even(128, 3));
-  EXPECT_GT(even(128, 3), 30);
-  EXPECT_LT(even(128, 3), 120);
-  EXPECT_GT(even(256, 3), als::applied_capacity(kH200, 256, 16));
-  EXPECT_LT(even(256, 30), even(256, 3));
-  for (int factors = 1; factors <= 256; ++factors) EXPECT_GE(even(factors, 1), 0);
-  // A warpgroup forms long rows faster.
-  EXPECT_LT(even(256, 6, true), even(256, 6, false));
-  EXPECT_GT(even(256, 6, true), 60);
 }
 
 TEST(AppliedPlan, RowsAreAppliedAsAskedForWhereTheyFit) {
@@ -255,24 +198,6 @@ TEST(FusedGramChunks, HaveAllRowsButAFew) {
        {138'287LL, 480'189LL, 999'999'999LL, 1'000'000'000LL, 1LL << 40}) {
     expect_all_in_chunks(rows);
   }
-}
-
-TEST(FusedGramChunks, GrowInNumberThenInRows) {
-  const auto of = [](std::int64_t rows) {
-    const GramChunks chunks = gram_chunks(rows);
-    return std::vector<std::int64_t>{chunks.count, chunks.rows, chunks.rest};
-  };
-  using Values = std::vector<std::int64_t>;
-  EXPECT_EQ(of(0), (Values{0, 128, 0}));
-  EXPECT_EQ(of(1), (Values{0, 128, 1}));
-  EXPECT_EQ(of(127), (Values{0, 128, 127}));
-  EXPECT_EQ(of(128), (Values{1, 128, 0}));
-  EXPECT_EQ(of(129), (Values{1, 128, 1}));
-  EXPECT_EQ(of(32'767), (Values{255, 128, 127}));
-  EXPECT_EQ(of(32'768), (Values{256, 128, 0}));
-  EXPECT_EQ(of(33'023), (Values{256, 128, 255}));
-  EXPECT_EQ(of(33'024), (Values{256, 129, 0}));
-  EXPECT_EQ(of(1'000'000'000), (Values{256, 3'906'250, 0}));
 }
 
 TEST(IalsFusedInfo, WhatItCannotDoIsRefused) {

@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include "algorithms/ials/blocks/settings.hpp"
-#include "algorithms/ials/test/real_data.hpp"
 #include "algorithms/ials/test/reference.hpp"
 #include "algorithms/ials/test/trainer.hpp"
 #include "testing/models.hpp"
@@ -53,21 +52,6 @@ TEST(IalsPpCpu, AnEpochOfLongRowsIsThatOfTheEquations) {
     EXPECT_LT((rows_of(model.p, 14) - x).cwiseAbs().maxCoeff(), 1e-3) << changes;
     EXPECT_LT((rows_of(model.q, 9) - y).cwiseAbs().maxCoeff(), 1e-3) << changes;
     EXPECT_GT(x.cwiseAbs().maxCoeff(), 0.01);
-  }
-}
-
-TEST(IalsPpCpu, OneBlockOfAllFactorsIsCholesky) {
-  const Ratings train = clicks(kUsers, kItems, 0.2, 2);
-  for (const int f : {8, 30, 64}) {
-    Trainer blocks("ials_pp_cpu", {{"factors", f}, {"block_size", 64}, {"reg", 1}}, train);
-    Trainer exact("ials_cpu", {{"factors", f}, {"solver", "cholesky"}, {"reg", 1}}, train);
-    for (int epoch = 0; epoch < 3; ++epoch) {
-      blocks.run(1);
-      exact.run(1);
-      const Matrix a = rows_of(blocks.model().p, kUsers);
-      const Matrix b = rows_of(exact.model().p, kUsers);
-      EXPECT_LT((a - b).cwiseAbs().maxCoeff(), 1e-3) << f << " " << epoch;
-    }
   }
 }
 
@@ -139,20 +123,6 @@ TEST(IalsPpWork, CountsWhatTheReadmeDerives) {
   const double row = 40 * 41 + 2 * 40 * 40 + 32 * 33 / 2.0 + 8 * 9 / 2.0 + 40 +
                      (32.0 * 32 * 32 + 8 * 8 * 8) / 3 + 2 * (32 * 32 + 8 * 8);
   EXPECT_NEAR(work.flops, 6 * pair + 4 * row, 1e-6);
-}
-
-TEST(IalsPpRealData, MovieLens100k) {
-  std::string why;
-  const auto train = test::liked_movies(why);
-  if (!train) GTEST_SKIP() << why;
-  Trainer blocks("ials_pp_cpu", {{"factors", 32}, {"block_size", 16}, {"reg", 1}}, *train, 2);
-  Trainer exact("ials_cpu", {{"factors", 32}, {"solver", "cholesky"}, {"reg", 1}}, *train, 2);
-  const Dense dense(*train, blocks.loss);
-  blocks.run(10);
-  exact.run(10);
-  const double of_exact = test::objective(dense, exact.model());
-  EXPECT_LT(of_exact, dense.p.sum());  // of a model that is all zero
-  EXPECT_NEAR(test::objective(dense, blocks.model()), of_exact, 0.02 * of_exact);
 }
 
 }  // namespace

@@ -17,50 +17,6 @@ using test::planted;
 using test::Reference;
 using test::Trainer;
 
-// mu = 2 (given), f = 1, rate 1/4, every regularizer 1/2; p = (1, 2, 1), q = (1, 1/2, 1), biases 0.
-// Ratings in order: r(0,0) = 4, r(1,1) = 1, r(2,0) = 3; item 2 has none.
-//  1. e = 4 - 2 - 1 * 1 = 1.      b_0 = 1/4 * 1 = .25, c_0 = .25
-//     p_0 = 1 + (1 * 1 - .5 * 1) / 4 = 1.125                  q_0 = 1 + (1 * 1 - .5 * 1) / 4
-//     = 1.125
-//  2. e = 1 - 2 - 2 * .5 = -2.    b_1 = -.5, c_1 = -.5
-//     p_1 = 2 + (-2 * .5 - .5 * 2) / 4 = 1.5                  q_1 = .5 + (-2 * 2 - .5 * .5) / 4 =
-//     -.5625
-//  3. e = 3 - 2 - 0 - .25 - 1 * 1.125 = -.375.
-//     b_2 = -.375 / 4 = -.09375                               c_0 = .25 + (-.375 - .5 * .25) / 4 =
-//     .125 p_2 = 1 + (-.375 * 1.125 - .5 * 1) / 4 = .76953125      q_0 = 1.125 + (-.375 * 1 - .5
-//     * 1.125) / 4 = .890625
-// Every number is exact in fp32, with or without fused multiply-add.
-TEST(SgdSerial, ThreeByThreeByHand) {
-  const Ratings train = test::ratings_of(3, 3, {{0, 0, 4.0F}, {1, 1, 1.0F}, {2, 0, 3.0F}});
-  Model initial;
-  initial.n_users = 3;
-  initial.n_items = 3;
-  initial.factors = 1;
-  initial.mean = 2;
-  initial.p = {1, 2, 1};
-  initial.q = {1, 0.5F, 1};
-  initial.user_bias = {0, 0, 0};
-  initial.item_bias = {0, 0, 0};
-  for (const Isa isa : {Isa::scalar, Isa::avx2, Isa::avx512}) {
-    if (!has(isa)) continue;
-    const Params params = default_params(
-        find_algorithm("sgd_serial").params,
-        Json{{"factors", 1}, {"reg", 0.5}, {"order", "sequential"}, {"simd", to_string(isa)}});
-    const auto algorithm = make_algorithm("sgd_serial", params);
-    ThreadTeam team(1);
-    Context context;
-    context.team = &team;
-    algorithm->prepare(train, initial, context);
-    EXPECT_EQ(algorithm->run_epoch({1, 0.25}, context), 3);
-    const Model m = copy_model(algorithm->factors());
-    EXPECT_EQ(m.p, (AlignedVector<float>{1.125F, 1.5F, 0.76953125F}));
-    EXPECT_EQ(m.q, (AlignedVector<float>{0.890625F, -0.5625F, 1.0F}));
-    EXPECT_EQ(m.user_bias, (AlignedVector<float>{0.25F, -0.5F, -0.09375F}));
-    EXPECT_EQ(m.item_bias, (AlignedVector<float>{0.125F, -0.5F, 0.0F}));
-    EXPECT_EQ(m.mean, 2);
-  }
-}
-
 class BothModels : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Models, BothModels, testing::Values("biased", "plain"));
 
@@ -161,18 +117,6 @@ TEST_P(BothModels, HogwildWithOneThreadIsSerialBitForBit) {
   EXPECT_FALSE(test::same_bits(serial.model(), serial.initial));
 }
 
-TEST(SgdSerial, IsDeterministicAndUsesTheSeed) {
-  const Ratings train = planted(60, 40, 0.3, 1);
-  Trainer a("sgd_serial", {{"factors", 8}}, train);
-  Trainer b("sgd_serial", {{"factors", 8}}, train, 3);  // threads offered are not used
-  Trainer c("sgd_serial", {{"factors", 8}}, train, 1, 2);
-  a.run(2);
-  b.run(2);
-  c.run(2);
-  EXPECT_TRUE(test::same_bits(a.model(), b.model()));
-  EXPECT_FALSE(test::same_bits(a.model(), c.model()));
-}
-
 TEST(Hogwild, ThreadsEndWithinABandOfSerial) {
   const Ratings train = planted(200, 150, 0.4, 1);
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
@@ -184,19 +128,6 @@ TEST(Hogwild, ThreadsEndWithinABandOfSerial) {
     EXPECT_EQ(hogwild.updates, 30 * train.nnz());
     EXPECT_LT(serial.rmse(), 0.5 * start);
     EXPECT_NEAR(hogwild.rmse(), serial.rmse(), 0.05 * serial.rmse()) << "seed " << seed;
-  }
-}
-
-TEST(Fpsgd, OneThreadIsReproducible) {
-  const Ratings train = planted(80, 60, 0.3, 1);
-  for (const char* order : {"random", "local", "first"}) {
-    const Json changes = {
-        {"factors", 33}, {"grid_users", 5}, {"grid_items", 4}, {"block_order", order}};
-    Trainer a("fpsgd", changes, train);
-    Trainer b("fpsgd", changes, train);
-    a.run(3);
-    b.run(3);
-    EXPECT_TRUE(test::same_bits(a.model(), b.model()));
   }
 }
 
