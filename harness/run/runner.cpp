@@ -116,13 +116,16 @@ class CaseRun {
     return true;
   }
 
-  // Facts of the program and the machine: asking for the device makes its context. A process starts
-  // its device while it loads its first ratings.
+  // Facts of the program and the machine: asking for the device makes its context, which is on no
+  // clock of an algorithm without one. A process starts its device while it loads its first
+  // ratings.
   void start() {
+    const auto describe = [this] { report_.describe_machine(); };
+    if (!needs_device(item_)) describe();
+    described_s_ = seconds_since(start_);
     const PhaseScope range(&ranges_, kStartRange);
     give_back_freed();  // memory left by the case before must not count beside this one's
     reset_peak_memory();
-    const auto describe = [this] { report_.describe_machine(); };
     if (starts_beside()) return setup_.device().open_beside(item_, describe);
     describe();
     ranks_.connect();
@@ -297,7 +300,8 @@ class CaseRun {
     result_.train_s = clock_.seconds();
     result_.wall_s = seconds_since(start_);
     measures_.file_to_model_s = file_to_model_s();
-    store_.ledger().use_start(ranges_.clock_seconds(kStartRange));
+    store_.ledger().use_start(described_s_ + ranges_.clock_seconds(kStartRange),
+                              needs_device(item_));
     measures_.shared = store_.ledger().lent();
     measures_.train_device_s = clock_.device_seconds();
     if (!repeats_) measures_.epochs = clock_.epoch_times();
@@ -347,6 +351,7 @@ class CaseRun {
   CaseResult result_;
   CaseMeasures measures_;
   std::int64_t updates_ = 0;
+  double described_s_ = 0;  // until the machine was described, ahead of the clock of the start
   std::optional<StopDecision> wait_over_;  // why the wait was given up
 };
 

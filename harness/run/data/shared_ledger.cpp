@@ -22,9 +22,9 @@ void SharedLedger::used(const std::string& name) {
   at->second.used = true;
 }
 
-void SharedLedger::use_start(double seconds) {
+void SharedLedger::use_start(double seconds, bool on_device) {
   if (is_first_case()) made({kFirstCase, seconds, SharedClock::start}, SharedScope::run);
-  used(kFirstCase);
+  if (on_device) used(kFirstCase);
 }
 
 void SharedLedger::drop(SharedScope scope) {

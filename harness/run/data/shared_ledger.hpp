@@ -26,9 +26,9 @@ class SharedLedger {
   // Whether no case of the run has ended yet.
   bool is_first_case() const { return !has(kFirstCase); }
 
-  // The start that the first case of a run pays for the others: context of the device, facts about
-  // the machine. This one's start took `seconds`.
-  void use_start(double seconds);
+  // The start that the first case of a run pays for the others on a device: its context, facts
+  // about the machine. This one's start took `seconds`.
+  void use_start(double seconds, bool on_device);
 
   // The case needs it. Throws std::logic_error if it was not made.
   void used(const std::string& name);
