@@ -260,7 +260,12 @@ def last(series: Series, column: str) -> list[float]:
 
 def headlines(series: Series, metric: str) -> list[float]:
     """For each finished case, at the epoch that its validation part chose, or at the last one."""
-    return [_at_epoch(series.traces[i], metric, epoch) for i, epoch in zip(series.finished.index, series.finished["headline_epoch"])]
+    return at_epochs(series, metric, series.finished["headline_epoch"])
+
+
+def at_epochs(series: Series, metric: str, epochs: Sequence[float]) -> list[float]:
+    """For each finished case, at its epoch; NaN if that was not evaluated."""
+    return [_at_epoch(series.traces[i], metric, epoch) for i, epoch in zip(series.finished.index, epochs)]
 
 
 def _at_epoch(trace: Trace, metric: str, epoch: float) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -11,7 +12,7 @@ from mfplots.errors import PlotError, hint
 from mfplots.recipes import Recipe
 from mfplots.series import Panel, Series
 from mfplots.style import duration, plain_tick, si, si_tick, time_tick
-from mfplots.summary import ANSWER, CLOCK_NAMES, bests, end_times, headlines, last, target_of, throughputs
+from mfplots.summary import ANSWER, CLOCK_NAMES, at_epochs, bests, end_times, headlines, last, target_of, throughputs
 
 Measure = Callable[[Series, str], list[float]]  # of each finished case, by the clock of times
 ASKED = "the clock asked for"
@@ -46,7 +47,7 @@ def _per(column: str) -> Measure:
                                   in zip(end_times(series, clock), last(series, column))]
 
 
-METRICS = {  # beside headline_, final_ and best_ with the key of a metric
+METRICS = {  # beside headline_, final_, best_ and at_EPOCH_ with the key of a metric
     "time": Metric("{clock}", "time", end_times),
     "s_per_epoch": Metric("{clock} of one epoch", "time", _per("epoch")),
     "s_per_iteration": Metric("{clock} of one iteration: an update for each user", "time",
@@ -72,13 +73,17 @@ def metric(name: str) -> Metric:
     if name in METRICS:
         return METRICS[name]
     start, _, key = name.partition("_")
-    kinds = {"headline": headlines, "final": last, "best": bests}
+    kinds: dict[str, Measure] = {"headline": headlines, "final": last, "best": bests}
+    if (after := re.fullmatch(r"at_(\d+)_(.+)", name)) and metrics.row(after[2]):
+        start, key = f"epoch {after[1]}", after[2]
+        kinds[start] = lambda series, column: at_epochs(series, column, [int(after[1])] * len(series.finished))
     if start not in kinds or not metrics.row(key):
         known = [*METRICS, *(f"{kind}_test_rmse" for kind in kinds)]
         raise PlotError(f'"y": unknown "{name}"{hint(name, known)}')
     row, of = metrics.row(key), kinds[start]
     # An oracle, and no result.
-    label = f"best {row.axis}, chosen on the {row.part} part" if start == "best" else row.axis
+    label = f"best {row.axis}, chosen on the {row.part} part" if start == "best" else \
+        f"{row.axis} after {start}" if after else row.axis
     return Metric(label, "error", lambda series, _: of(series, row.key))
 
 

@@ -291,6 +291,16 @@ def test_ratios_of_errors_are_taken_seed_by_seed(tmp_path):
         pytest.approx([1.01] * 3)
 
 
+def test_a_metric_may_be_that_after_an_epoch(tmp_path, capsys):
+    folder = write(tmp_path / "run", [Made(name, trace=[(0, 0.0, 2.0), (1, 1.0, first), (2, 2.0, 0.9)])
+                                      for name, first in (("sgd_serial", 1.0), ("hogwild", 1.25))])
+    recipe = {"figure": "paired-differences", "y": "at_1_test_rmse"}
+    _, text, table = draw(folder, tmp_path, recipe)
+    assert table["at_1_test_rmse_less"].tolist() == [0.25] and "after epoch 1" in text
+    assert draw(folder, tmp_path, {**recipe, "y": "at_9_test_rmse"})[0] == 1
+    assert draw(folder, tmp_path, {**recipe, "y": "at_1_rmse"})[0] == 1 and 'unknown "at_1_rmse"' in capsys.readouterr().err
+
+
 def test_a_baseline_may_be_named_by_parameters(tmp_path):
     cases = [*rules("ebltg", 1.0, stride=0), *rules("ebltg", 1.0, stride=250),
              *rules("ebgtg", 1.0, stride=0), *rules("ebgtg", 1.0, stride=250)]
