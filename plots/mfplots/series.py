@@ -230,14 +230,15 @@ def make_view(results: Results, wanted: Mapping[str, Any] | None = None) -> View
         raise NotDrawable(f"the filter {dict(wanted or {})} leaves no case")
     facets = dict(zip(cases.index, map(_facets, cases[list(OF_FACETS)].to_dict("records"))))
     _tell_folders_apart(cases, facets)
-    _drop_idle(cases, facets)
-    labels = make_labels([(cases.at[i, "algorithm"], facets[i]) for i in cases.index], _panel_keys(cases))
+    keys = _panel_keys(cases)
+    _drop_idle(cases, keys, facets)
+    labels = make_labels([(cases.at[i, "algorithm"], facets[i]) for i in cases.index], keys)
     traces, columns = split(results.trace, cases.index), {}
     panels = [
         Panel(first["dataset"], pd.notna(first["look_alike"]) and bool(first["look_alike"]), detail,
               _series_of(Rows(cases, places, columns), facets, labels, traces),
               expanded=first.get("source") == "expanded")
-        for first, detail, places in _panel_groups(cases)
+        for first, detail, places in _panel_groups(cases, keys)
     ]
     return View(panels, cases, list(idle["case_id"]))
 
@@ -339,8 +340,9 @@ def _tell_folders_apart(cases: pd.DataFrame, facets: dict[int, Facets]) -> None:
             facets[index]["folder"] = names[folder]
 
 
-def _drop_idle(cases: pd.DataFrame, facets: dict[int, Facets]) -> None:
-    """Drops facets that do nothing, of algorithms none of whose series become one by it."""
+def _drop_idle(cases: pd.DataFrame, panels: Sequence[PanelKey], facets: dict[int, Facets]) -> None:
+    """Drops facets that do nothing, of algorithms none of whose series become one by it. `panels`: of each case."""
+    once = dict(zip(cases.index, zip(panels, repeats(cases))))
     useful: dict[str, dict[int, Facets]] = {}
     for index, name, method in zip(cases.index, cases["algorithm"], cases["method"]):
         own = {key: value for key, value in facets[index].items() if method in WITH_RATE or not key.startswith("schedule.")}
@@ -350,8 +352,7 @@ def _drop_idle(cases: pd.DataFrame, facets: dict[int, Facets]) -> None:
         useful.setdefault(name, {})[index] = own
     for own in useful.values():
         changed = [index for index in own if len(own[index]) < len(facets[index])]
-        repeats_of = zip(_panel_keys(cases.loc[changed]), repeats(cases.loc[changed]), changed)
-        if len({(panel, repeat, canonical(own[index])) for panel, repeat, index in repeats_of}) == len(changed):
+        if len({(once[index], canonical(own[index])) for index in changed}) == len(changed):
             facets.update(own)
 
 
@@ -384,9 +385,10 @@ def make_labels(configurations: Sequence[tuple[str, Facets]], panels: Sequence[A
         shown.setdefault(name, set()).update(_differing(group))
     everywhere = {SIZE_FACET} if len({canonical(f[SIZE_FACET]) for _, f in configurations if SIZE_FACET in f}) > 1 else set()
     everywhere.update(key for key in SHARES if len({f.get(key, 1) for _, f in configurations}) > 1)
+    shown = {name: keys | everywhere for name, keys in shown.items()}
     labels = []
     for name, facets in configurations:
-        keys = [key for key in facets if key in shown[name] | everywhere
+        keys = [key for key in facets if key in shown[name]
                 or (key, facets[key]) == ("device", "cuda")]  # a peer is of the CPU otherwise
         words = [f"{short_key(key, keys)}={facet_text(facets[key])}" for key in keys]
         labels.append(" ".join([name, *words]))
@@ -421,8 +423,7 @@ def facet_text(value: Any) -> str:
 PanelKey = tuple[str, str, str]  # data set, split, content hash
 
 
-def _panel_groups(cases: pd.DataFrame) -> list[tuple[pd.Series, str, list[int]]]:
-    keys = _panel_keys(cases)
+def _panel_groups(cases: pd.DataFrame, keys: Sequence[PanelKey]) -> list[tuple[pd.Series, str, list[int]]]:
     distinct = list(dict.fromkeys(keys))
     groups = []
     for key in distinct:
