@@ -8,7 +8,6 @@ by default (finalize_chol).
 
 import importlib.metadata
 import pathlib
-import time
 
 import mfpeer
 import numpy
@@ -45,9 +44,7 @@ class Als:
 
     def train(self, epoch, learning_rate):
         self.fitted = self.make(epoch)
-        start = time.perf_counter()
-        self.fitted.fit(self.ratings)
-        return time.perf_counter() - start
+        return mfpeer.seconds_of(self.fitted.fit, self.ratings)
 
     def model(self):
         parts = {"p": self.fitted.A_, "q": self.fitted.B_}

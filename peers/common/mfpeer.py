@@ -53,6 +53,7 @@ import json
 import math
 import os
 import pathlib
+import re
 import socket
 import sys
 import time
@@ -112,6 +113,12 @@ def spread(rows, values, count):
     return out
 
 
+def seconds_of(call, *arguments):
+    start = time.perf_counter()
+    call(*arguments)
+    return time.perf_counter() - start
+
+
 class Channel:
     """Lines of JSON on descriptor 3."""
 
@@ -130,14 +137,11 @@ class Channel:
 
 
 def cpu_facts():
-    flags = set()
     try:
-        for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("flags"):
-                flags = set(line.split(":", 1)[1].split())
-                break
+        line = re.search("^flags.*", pathlib.Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     except OSError:
-        pass
+        line = None
+    flags = line[0].split() if line else []
     return " ".join(name for name in ("avx", "avx2", "fma", "avx512f") if name in flags)
 
 
@@ -180,19 +184,8 @@ def own_error(adapter):
     return {} if rmse is None else {"rmse": rmse if math.isfinite(rmse) else None}
 
 
-def seconds_of_warm_up(adapter):
-    """Null without one. Before "hello": so it is on the clock of the start, as ours is."""
-    if not hasattr(adapter, "warm_up"):
-        return None
-    start = time.perf_counter()
-    adapter.warm_up()
-    return time.perf_counter() - start
-
-
 def converse(channel, adapter, task):
-    start = time.perf_counter()
-    adapter.convert(task)
-    channel.send("converted", seconds=time.perf_counter() - start)
+    channel.send("converted", seconds=seconds_of(adapter.convert, task))
     done, trained = 0, 0.0
     while True:
         asked = channel.receive()
@@ -217,7 +210,8 @@ def run(library, make_adapter):
     task = Task(sys.argv[1])
     try:
         adapter = make_adapter(task)
-        warm_up_s = seconds_of_warm_up(adapter)
+        # Before "hello": so it is on the clock of the start, as ours is.
+        warm_up_s = seconds_of(adapter.warm_up) if hasattr(adapter, "warm_up") else None
         version, build = adapter.describe()
         build = {"python": sys.version.split()[0], "numpy": numpy.__version__, "cpu": cpu_facts(), **blas_facts(),
                  **build}

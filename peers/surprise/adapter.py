@@ -7,8 +7,6 @@ stand in the training set. The library counts its users in the order in which th
 ratings are left out there and zero here.
 """
 
-import time
-
 import mfpeer
 import numpy
 
@@ -53,9 +51,7 @@ class Svd:
 
     def train(self, epoch, learning_rate):
         self.fitted = self.make(epoch, learning_rate)
-        start = time.perf_counter()
-        self.fitted.fit(self.train_set)
-        return time.perf_counter() - start
+        return mfpeer.seconds_of(self.fitted.fit, self.train_set)
 
     def model(self):
         fitted = self.fitted
