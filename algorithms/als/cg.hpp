@@ -56,14 +56,4 @@ int cg_solve(const Multiply& multiply, std::int64_t count, const T* b, T* x, con
   return step;
 }
 
-// A dense and symmetric, element (i, j) at a[i * stride + j]. `scratch` has 3 * count elements.
-template <class T>
-int cg_solve(const T* a, std::int64_t stride, std::int64_t count, const T* b, T* x,
-             const CgRule& rule, T* scratch) {
-  const auto multiply = [&](const T* v, T* out) {
-    for (std::int64_t i = 0; i < count; ++i) out[i] = cg_dot(a + i * stride, v, count);
-  };
-  return cg_solve(multiply, count, b, x, rule, scratch, scratch + count, scratch + 2 * count);
-}
-
 }  // namespace mf::als

@@ -19,15 +19,7 @@ MF_HD constexpr int group_upper_sums(int group) { return 32 * (group + 1); }
 // A thread leaves these and its factor's b in the scratch memory.
 constexpr int kGroupSlotFloats = (kGroupSums + 1) * kGroupThreads;
 
-// The place of element (i, j) of A in a slot, j in no later block of 64 than i; and b's element i.
-MF_HD constexpr int group_element_at(int i, int j) {
-  const int block = i / 64;
-  const int group = block == 0 || block == 3 ? 0 : 1;
-  const int first = block == group_upper(group) ? 0 : group_upper_sums(group);
-  const int number = first + j / 16 * 8 + j % 2 + i % 16 / 8 * 2 + j % 16 / 8 * 4;
-  const int thread = group * 128 + i / 16 % 4 * 32 + i % 8 * 4 + j % 8 / 2;
-  return number * kGroupThreads + thread;
-}
+// The place of b's element i in a slot.
 MF_HD constexpr int group_b_at(int i) { return kGroupSums * kGroupThreads + i; }
 
 }  // namespace mf::als

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "algorithms/als/fused/group.hpp"
-#include "algorithms/als/fused/group_layout.hpp"
 #include "algorithms/als/fused/steps.hpp"
+#include "algorithms/als/test/group_element.hpp"
 #include "algorithms/als/test/objective.hpp"
 #include "algorithms/als/test/plan_fused.hpp"
 #include "algorithms/als/test/reference.hpp"
@@ -76,7 +76,7 @@ class Kept {
 
   // i >= j, or in one block.
   float a(const float* slot, int i, int j) const {
-    if (group_) return slot[group_element_at(i, j)];
+    if (group_) return slot[test::group_element_at(i, j)];
     const int row = i / 16;
     const int block = map_.first_slot[row] + j / 16;
     return slot[at(row, block * 8 + j % 2 + i % 16 / 8 * 2 + j % 16 / 8 * 4,

@@ -8,8 +8,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "algorithms/als/cg.hpp"
 #include "algorithms/als/fused/applied/dual_cg.hpp"
+#include "algorithms/als/test/dense_cg.hpp"
 #include "base/rng.hpp"
 
 namespace mf::als {
@@ -66,7 +66,7 @@ struct RowKind {
 
 std::vector<double> cg_of(const Row& row, const CgRule& rule) {
   const std::int64_t f = row.factors();
-  std::vector<double> a(f * f, 0.0), b(f, 0.0), scratch(3 * f);
+  std::vector<double> a(f * f, 0.0), b(f, 0.0);
   for (std::int64_t k = 0; k < row.pairs(); ++k) {
     for (std::int64_t i = 0; i < f; ++i) {
       b[i] += row.t[k] * row.theta[k][i];
@@ -76,7 +76,7 @@ std::vector<double> cg_of(const Row& row, const CgRule& rule) {
   }
   for (std::int64_t i = 0; i < f; ++i) a[i * f + i] += row.shrink;
   std::vector<double> x = row.start;
-  cg_solve(a.data(), f, f, b.data(), x.data(), rule, scratch.data());
+  test::cg_solve(a.data(), f, b.data(), x.data(), rule);
   return x;
 }
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "algorithms/als/fused/applied/plan.hpp"
-#include "algorithms/als/fused/group_layout.hpp"
 #include "algorithms/als/fused/settings.hpp"
+#include "algorithms/als/test/group_element.hpp"
 #include "algorithms/core/registry.hpp"
 #include "base/json/json.hpp"
 #include "testing/test_support.hpp"
@@ -117,7 +117,7 @@ TEST(AppliedPlan, NoRowIsSolvedInTheSpaceOfItsPairsUnlessChosen) {
 TEST(GroupLayout, EveryElementHasAPlaceOfItsOwn) {
   std::vector<int> seen(kGroupSlotFloats, 0);
   for (int i = 0; i < 256; ++i) {
-    for (int j = 0; j < (i / 64 + 1) * 64; ++j) ++seen[group_element_at(i, j)];
+    for (int j = 0; j < (i / 64 + 1) * 64; ++j) ++seen[test::group_element_at(i, j)];
     ++seen[group_b_at(i)];
   }
   for (const int times : seen) EXPECT_EQ(times, 1);

@@ -2,9 +2,8 @@
 
 #include <Eigen/Cholesky>
 #include <algorithm>
-#include <vector>
 
-#include "algorithms/als/cg.hpp"
+#include "algorithms/als/test/dense_cg.hpp"
 
 namespace mf::ials::test {
 
@@ -46,10 +45,7 @@ std::pair<Matrix, Matrix> epochs(const Dense& dense, const Model& start, int cou
 void solve_exactly(const RowSystem& system, Vector& x) { x = system.a.llt().solve(system.b); }
 
 void SolveByCg::operator()(const RowSystem& system, Vector& x) const {
-  const std::int64_t f = x.size();
-  std::vector<double> scratch(3 * f);
-  als::cg_solve<double>(system.a.data(), f, f, system.b.data(), x.data(), {steps, 0},
-                        scratch.data());
+  als::test::cg_solve(system.a.data(), x.size(), system.b.data(), x.data(), {steps, 0});
 }
 
 void SolveByBlocks::operator()(const RowSystem& system, Vector& x) const {
