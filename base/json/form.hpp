@@ -17,6 +17,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -77,46 +78,18 @@ class Form {
  public:
   using Read = std::function<void(JsonReader&, T&)>;
 
-  template <class M, class Owner>  // Owner: T, or a base of it
+  // M may be an optional, for a key that may be absent. Owner: T, or a base of it.
+  template <class M, class Owner>
   Form integer(std::string name, M Owner::*member, std::int64_t min, std::int64_t max,
                std::string help, std::optional<std::int64_t> fallback = {}) && {
-    Json schema = range_schema("integer", min, max);
-    schema["default"] = fallback.value_or(static_cast<std::int64_t>(T{}.*member));
-    return std::move(*this).field(
-        {name, std::move(help), schema, nullptr}, [=](JsonReader& reader, T& out) {
-          const auto unset = fallback.value_or(static_cast<std::int64_t>(out.*member));
-          out.*member = static_cast<M>(reader.integer(name, unset, min, max));
-        });
+    return std::move(*this).in_range("integer", &JsonReader::integer, std::move(name), member, min,
+                                     max, std::move(help), fallback);
   }
-  template <class M, class Owner>
-  Form integer(std::string name, std::optional<M> Owner::*member, std::int64_t min,
-               std::int64_t max, std::string help) && {
-    return std::move(*this).field(
-        {name, std::move(help), range_schema("integer", min, max), nullptr},
-        [=](JsonReader& reader, T& out) {
-          if (reader.find(name) == nullptr) return;
-          out.*member = static_cast<M>(reader.integer(name, 0, min, max));
-        });
-  }
-
   template <class M, class Owner>
   Form number(std::string name, M Owner::*member, double min, double max, std::string help,
               std::optional<double> fallback = {}) && {
-    Json schema = range_schema("number", min, max);
-    schema["default"] = fallback.value_or(static_cast<double>(T{}.*member));
-    return std::move(*this).field(
-        {name, std::move(help), schema, nullptr}, [=](JsonReader& reader, T& out) {
-          const auto unset = fallback.value_or(static_cast<double>(out.*member));
-          out.*member = static_cast<M>(reader.number(name, unset, min, max));
-        });
-  }
-  Form number(std::string name, std::optional<double> T::*member, double min, double max,
-              std::string help) && {
-    return std::move(*this).field(
-        {name, std::move(help), range_schema("number", min, max), nullptr},
-        [=](JsonReader& reader, T& out) {
-          if (reader.find(name) != nullptr) out.*member = reader.number(name, 0, min, max);
-        });
+    return std::move(*this).in_range("number", &JsonReader::number, std::move(name), member, min,
+                                     max, std::move(help), fallback);
   }
 
   Form boolean(std::string name, bool T::*member, std::string help) && {
@@ -130,14 +103,10 @@ class Form {
         {name, std::move(help), {{"type", "string"}}, nullptr},
         [=](JsonReader& reader, T& out) { out.*member = reader.string(name, out.*member); });
   }
-  // A text that must not be empty.
+  // A text that must not be empty; and for a key that may be absent.
   Form name(std::string name, std::string T::*member, std::string help) && {
-    return std::move(*this)
-        .field({name, std::move(help), {{"type", "string"}, {"minLength", 1}}, nullptr},
-               [=](JsonReader& reader, T& out) { out.*member = reader.name(name); })
-        .required();
+    return std::move(*this).optional_name(std::move(name), member, std::move(help)).required();
   }
-  // The same for a key that may be absent.
   Form optional_name(std::string name, std::string T::*member, std::string help) && {
     return std::move(*this).field(
         {name, std::move(help), {{"type", "string"}, {"minLength", 1}}, nullptr},
@@ -159,25 +128,18 @@ class Form {
                                   read_enum(name, member, names));
   }
 
-  // A nested object. An optional one is read if it is there.
-  template <class Part, class Owner>
-  Form object(std::string name, Part Owner::*member, const Form<Part>& form, std::string help) && {
+  // A nested object, read if it is there. The member may be an optional.
+  template <class Member, class Part, class Owner>
+  Form object(std::string name, Member Owner::*member, const Form<Part>& form,
+              std::string help) && {
     return std::move(*this).field(
         {name, std::move(help), nullptr, form.shared_info()}, [=](JsonReader& reader, T& out) {
-          if (const Json* json = reader.find(name)) {
-            out.*member = form.parse(*json, reader.path(name), out.*member);
-          }
+          const Json* json = reader.find(name);
+          if (json == nullptr) return;
+          Part start;
+          if constexpr (std::is_same_v<Member, Part>) start = out.*member;
+          out.*member = form.parse(*json, reader.path(name), std::move(start));
         });
-  }
-  template <class Part, class Owner>
-  Form object(std::string name, std::optional<Part> Owner::*member, const Form<Part>& form,
-              std::string help) && {
-    return std::move(*this).field({name, std::move(help), nullptr, form.shared_info()},
-                                  [=](JsonReader& reader, T& out) {
-                                    if (const Json* json = reader.find(name)) {
-                                      out.*member = form.parse(*json, reader.path(name));
-                                    }
-                                  });
   }
   // A list of objects, not empty.
   template <class Part>
@@ -381,6 +343,21 @@ class Form {
     Read read;
     StepKind kind = StepKind::reads;
   };
+
+  template <class M, class Owner, class Number, class Reading>
+  Form in_range(const char* type, Reading reading, std::string name, M Owner::*member, Number min,
+                Number max, std::string help, std::optional<Number> fallback) && {
+    Json schema = range_schema(type, min, max);
+    if constexpr (std::is_arithmetic_v<M>) {
+      schema["default"] = fallback.value_or(static_cast<Number>(T{}.*member));
+    }
+    return std::move(*this).field(
+        {name, std::move(help), schema, nullptr}, [=](JsonReader& reader, T& out) {
+          if (fallback) out.*member = static_cast<M>(*fallback);
+          if (reader.find(name) == nullptr) return;
+          out.*member = static_cast<M>((reader.*reading)(name, 0, min, max));
+        });
+  }
 
   Form step(Read read, StepKind kind = StepKind::reads) && {
     steps_.push_back({std::move(read), kind});
