@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include <cstddef>
-#include <iterator>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -42,40 +42,12 @@ std::string reason_of(const std::string& text) {
   return text;
 }
 
-// Says how far the lexer has read.
-class CountingIterator {
- public:
-  using iterator_category = std::forward_iterator_tag;
-  using value_type = char;
-  using difference_type = std::ptrdiff_t;
-  using pointer = const char*;
-  using reference = const char&;
-
-  CountingIterator(const char* at, std::size_t* read) : at_(at), read_(read) {}
-  reference operator*() const { return *at_; }
-  CountingIterator& operator++() {
-    ++at_;
-    ++*read_;
-    return *this;
-  }
-  CountingIterator operator++(int) {
-    const CountingIterator before = *this;
-    ++*this;
-    return before;
-  }
-  bool operator==(const CountingIterator& other) const { return at_ == other.at_; }
-  bool operator!=(const CountingIterator& other) const { return at_ != other.at_; }
-
- private:
-  const char* at_;
-  std::size_t* read_;
-};
-
 // Receives the values of a text in their order and puts them together.
 class Builder : public nlohmann::json_sax<Json> {
  public:
-  Builder(std::string_view text, const std::string& name, const std::size_t& read)
-      : text_(text), name_(name), read_(read) {}
+  // `in` has the text.
+  Builder(std::string_view text, const std::string& name, std::istream& in)
+      : text_(text), name_(name), in_(in) {}
 
   Json take() { return std::move(root_); }
 
@@ -93,7 +65,7 @@ class Builder : public nlohmann::json_sax<Json> {
 
   bool key(string_t& key) override {
     if (!open_.back().keys.insert(key).second) {
-      fail_at(read_, fmt::format("the key \"{}\" stands in its object twice", key));
+      fail_at(position(), fmt::format("the key \"{}\" stands in its object twice", key));
     }
     key_ = std::move(key);
     return true;
@@ -109,6 +81,11 @@ class Builder : public nlohmann::json_sax<Json> {
     Json* value;
     std::unordered_set<std::string> keys;  // of an object
   };
+
+  // How far the lexer has read.
+  std::size_t position() const {
+    return static_cast<std::size_t>(in_.rdbuf()->pubseekoff(0, std::ios::cur, std::ios::in));
+  }
 
   [[noreturn]] void fail_at(std::size_t byte, const std::string& reason) const {
     const auto [line, column] = line_and_column(text_, byte);
@@ -137,7 +114,7 @@ class Builder : public nlohmann::json_sax<Json> {
   }
   bool open(Json&& value) {
     if (open_.size() == kMaxDepth) {
-      fail_at(read_, fmt::format("values are nested more than {} deep", kMaxDepth));
+      fail_at(position(), fmt::format("values are nested more than {} deep", kMaxDepth));
     }
     open_.push_back({place(std::move(value)), {}});
     return true;
@@ -149,7 +126,7 @@ class Builder : public nlohmann::json_sax<Json> {
 
   std::string_view text_;
   const std::string& name_;
-  const std::size_t& read_;
+  std::istream& in_;
   Json root_;
   std::vector<Open> open_;  // from the outermost value in
   std::string key_;
@@ -163,11 +140,9 @@ Json parse_json(std::string_view text, const std::string& name) {
     const auto [line, column] = line_and_column(text, nul + 1);
     fail(ErrorKind::usage, "{}:{}:{}: not valid JSON: found a NUL byte", name, line, column);
   }
-  std::size_t read = 0;
-  Builder builder(text, name, read);
-  const char* begin = text.data();
-  Json::sax_parse(CountingIterator(begin, &read), CountingIterator(begin + text.size(), &read),
-                  &builder, nlohmann::detail::input_format_t::json, true, true);
+  std::istringstream in{std::string(text)};
+  Builder builder(text, name, in);
+  Json::sax_parse(in, &builder, nlohmann::detail::input_format_t::json, true, true);
   return builder.take();
 }
 
