@@ -19,12 +19,6 @@
 namespace mf {
 namespace {
 
-// A fault of the file is an error of the data; a shortage in this process is not.
-ErrorKind kind_of(int error) {
-  if (error == ENOMEM) return ErrorKind::memory;
-  return error == EMFILE || error == ENFILE || error == EIO ? ErrorKind::io : ErrorKind::data;
-}
-
 thread_local MappedFiles* mapped_here = nullptr;
 
 // A pipe, whose size is not known, or a file of `size` bytes.
@@ -37,7 +31,7 @@ Bytes read_to_end(const FileHandle& file, const std::string& path, std::int64_t 
     const ssize_t n =
         read(file.fd(), buffer.data() + filled, buffer.size() - static_cast<std::size_t>(filled));
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail(kind_of(errno), "{}: cannot be read: {}", path, last_cause());
+    if (n < 0) fail_to("read", path, errno);
     if (n == 0) break;
     filled += n;
   }
@@ -126,9 +120,7 @@ char* map_with_end(const FileHandle& file, std::size_t size, std::size_t room) {
 Bytes map(const FileHandle& file, const std::string& path, std::size_t size) {
   const std::size_t room = (size + page_bytes - 1) / page_bytes * page_bytes;
   char* const address = map_with_end(file, size, room);
-  if (address == nullptr) {
-    fail(kind_of(errno), "{}: cannot be mapped into memory: {}", path, last_cause());
-  }
+  if (address == nullptr) fail_to("mapped into memory", path, errno);
   const int slot = watch(address, room);
   if (slot < 0) {
     munmap(address, room + page_bytes);
@@ -141,14 +133,6 @@ Bytes map(const FileHandle& file, const std::string& path, std::size_t size) {
   return {std::string_view(address, size), std::move(owner)};
 }
 
-struct stat status_of(const FileHandle& file, const std::string& path) {
-  struct stat status {};
-  if (fstat(file.fd(), &status) != 0) {
-    fail(ErrorKind::data, "{}: cannot be read: {}", path, last_cause());
-  }
-  return status;
-}
-
 }  // namespace
 
 Bytes own_bytes(AlignedVector<char> buffer) {
@@ -158,7 +142,8 @@ Bytes own_bytes(AlignedVector<char> buffer) {
 
 Bytes map_file(const std::string& path, Origin origin) {
   const FileHandle file = open_file(path, origin);
-  const struct stat status = status_of(file, path);
+  struct stat status {};
+  if (fstat(file.fd(), &status) != 0) fail_to("read", path, errno);
   if (S_ISFIFO(status.st_mode)) return read_to_end(file, path);
   if (status.st_size == 0) return {};
   if (mapped_here == nullptr) return read_to_end(file, path, status.st_size);

@@ -20,15 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A fault of the file is an error of the data; a shortage in this process is not.
-[[noreturn]] void fail_to(const std::string& what, const std::string& path, int error) {
-  const bool own = error == EMFILE || error == ENFILE || error == EIO;
-  const ErrorKind kind = error == ENOMEM ? ErrorKind::memory
-                         : own           ? ErrorKind::io
-                                         : ErrorKind::data;
-  fail(kind, "{}: cannot be {}: {}", path, what, cause_of(error));
-}
-
 const char* kind_of(mode_t mode) {
   if (S_ISLNK(mode)) return "a link";
   if (S_ISDIR(mode)) return "a directory";
@@ -48,6 +39,15 @@ FileHandle open_found(const std::string& path, int flags) {
 }
 
 }  // namespace
+
+// A fault of the file is an error of the data; a shortage in this process is not.
+void fail_to(const std::string& done, const std::string& path, int error) {
+  const bool own = error == EMFILE || error == ENFILE || error == EIO;
+  const ErrorKind kind = error == ENOMEM ? ErrorKind::memory
+                         : own           ? ErrorKind::io
+                                         : ErrorKind::data;
+  fail(kind, "{}: cannot be {}: {}", path, done, cause_of(error));
+}
 
 // Without O_NONBLOCK, opening a pipe waits for a writer.
 std::optional<FileHandle> open_if_there(const std::string& path, Origin origin) {

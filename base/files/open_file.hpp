@@ -22,6 +22,10 @@ FileHandle open_file(const std::string& path, Origin origin);
 // The same; empty if nothing of that name exists.
 std::optional<FileHandle> open_if_there(const std::string& path, Origin origin);
 
+// Throws "path: cannot be `done`: cause": Error(data), or memory or io if this process lacks
+// something.
+[[noreturn]] void fail_to(const std::string& done, const std::string& path, int error);
+
 std::int64_t size_of(const FileHandle& file);  // now
 
 // changed_ns() of a file of Origin::found; 0 if it is missing. It is opened for that: a network
