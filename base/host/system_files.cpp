@@ -33,13 +33,12 @@ std::vector<std::string_view> lines_in(std::string_view text) {
   return lines;
 }
 
-std::vector<std::string_view> words_in(std::string_view line) {
-  constexpr const char* kBlanks = " \t\n";
+std::vector<std::string_view> words_in(std::string_view line, const char* between) {
   std::vector<std::string_view> words;
-  for (auto at = line.find_first_not_of(kBlanks); at != std::string_view::npos;) {
-    const auto end = std::min(line.find_first_of(kBlanks, at), line.size());
+  for (auto at = line.find_first_not_of(between); at != std::string_view::npos;) {
+    const auto end = std::min(line.find_first_of(between, at), line.size());
     words.push_back(line.substr(at, end - at));
-    at = line.find_first_not_of(kBlanks, end);
+    at = line.find_first_not_of(between, end);
   }
   return words;
 }

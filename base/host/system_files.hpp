@@ -17,9 +17,10 @@ namespace mf {
 // All of it; empty if it cannot be read.
 std::string system_text(const std::string& path);
 
-// The lines of a text, without their ends, and the words of a line. They lie in the text.
+// The lines of a text, without their ends, and the words of a line between any of these separators.
+// They lie in the text.
 std::vector<std::string_view> lines_in(std::string_view text);
-std::vector<std::string_view> words_in(std::string_view line);
+std::vector<std::string_view> words_in(std::string_view line, const char* between = " \t\n");
 
 // For each line of a file.
 void for_system_lines(const std::string& path, const std::function<void(std::string_view)>& action);

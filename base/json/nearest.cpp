@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/host/system_files.hpp"
 #include "base/text.hpp"
 
 namespace mf {
@@ -35,15 +36,7 @@ std::string plain(std::string_view word) {
   return out;
 }
 
-std::vector<std::string_view> parts_of(std::string_view word) {
-  std::vector<std::string_view> parts;
-  while (!word.empty()) {
-    const std::size_t end = std::min(word.find_first_of("_-. "), word.size());
-    if (end > 0) parts.push_back(word.substr(0, end));
-    word.remove_prefix(std::min(end + 1, word.size()));
-  }
-  return parts;
-}
+std::vector<std::string_view> parts_of(std::string_view word) { return words_in(word, "_-. "); }
 
 bool is_synonym(const std::string& letters, std::string_view of) {
   return std::ranges::any_of(kSynonyms, [&](const auto& known) {
