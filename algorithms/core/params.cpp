@@ -16,14 +16,11 @@ ParamSpec ParamSpec::boolean(std::string name, bool fallback, std::string help) 
 
 ParamSpec ParamSpec::integer(std::string name, std::int64_t fallback, std::int64_t min,
                              std::int64_t max, std::string help, std::string unit) {
-  return {std::move(name),
-          Type::integer,
-          fallback,
-          static_cast<double>(min),
-          static_cast<double>(max),
-          {},
-          std::move(unit),
-          std::move(help)};
+  ParamSpec spec = number(std::move(name), 0, static_cast<double>(min), static_cast<double>(max),
+                          std::move(help), std::move(unit));
+  spec.type = Type::integer;
+  spec.fallback = fallback;
+  return spec;
 }
 
 ParamSpec ParamSpec::number(std::string name, double fallback, double min, double max,
@@ -107,6 +104,8 @@ std::string read_text(const ParamSpec& spec, JsonReader& reader) {
        reader.path(spec.name), in_quotes(text), ParamSpec::kLongestText);
 }
 
+}  // namespace
+
 ParamValue read_value(const ParamSpec& spec, JsonReader& reader) {
   switch (spec.type) {
     case ParamSpec::Type::boolean:
@@ -124,8 +123,6 @@ ParamValue read_value(const ParamSpec& spec, JsonReader& reader) {
   }
   return read_text(spec, reader);
 }
-
-}  // namespace
 
 Params read_params(const std::vector<ParamSpec>& specs, JsonReader& reader) {
   Params params;

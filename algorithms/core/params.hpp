@@ -95,6 +95,9 @@ class Params {
 // expanded). The caller calls reader.finish().
 Params read_params(const std::vector<ParamSpec>& specs, JsonReader& reader);
 
+// The value of one of them.
+ParamValue read_value(const ParamSpec& spec, JsonReader& reader);
+
 // All at their defaults, some changed, fixed ones as well: for tests and benchmarks.
 Params default_params(const std::vector<ParamSpec>& specs);
 Params default_params(std::vector<ParamSpec> specs, const Json& changes);

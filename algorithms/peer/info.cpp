@@ -89,37 +89,33 @@ constexpr Names kTypes{std::to_array<Named<ParamSpec::Type>>({{"boolean", ParamS
                                                               {"choice", ParamSpec::Type::choice},
                                                               {"text", ParamSpec::Type::text}})};
 
+std::vector<std::string> read_words(JsonReader& reader, const std::string& key) {
+  const Json& words = reader.require(key);
+  const auto is_word = [](const Json& one) { return one.is_string(); };
+  if (words.is_array() && !words.empty() && std::all_of(words.begin(), words.end(), is_word)) {
+    return words.get<std::vector<std::string>>();
+  }
+  fail(ErrorKind::usage, "{}: found {}, expected a list of strings", reader.path(key),
+       describe(words));
+}
+
 // A parameter that the file declares.
 ParamSpec read_param(const std::string& name, JsonReader& reader) {
   constexpr double kMost = 1e15;
-  ParamSpec spec;
-  spec.name = name;
+  const ParamValue of_type[] = {false, std::int64_t{0}, 0.0, std::string(), std::string()};
   for (const char* key : {"type", "default"}) reader.require(key);
+  ParamSpec spec;
+  spec.name = "default";
   spec.type = *kTypes.find(reader.choice("type", "", kTypes.all()));
-  if (spec.type == ParamSpec::Type::boolean) {
-    spec.fallback = reader.boolean("default", false);
-  } else if (spec.type == ParamSpec::Type::text) {
-    spec.fallback = reader.string("default", "");
-  } else if (spec.type == ParamSpec::Type::choice) {
-    const Json& words = reader.require("choices");
-    const auto is_word = [](const Json& one) { return one.is_string(); };
-    if (!words.is_array() || words.empty() || !std::all_of(words.begin(), words.end(), is_word)) {
-      fail(ErrorKind::usage, "{}: found {}, expected a list of strings", reader.path("choices"),
-           describe(words));
-    }
-    spec.choices = words.get<std::vector<std::string>>();
-    spec.fallback = reader.choice("default", "", spec.choices);
-  } else {
+  spec.fallback = of_type[static_cast<std::size_t>(spec.type)];
+  if (spec.type == ParamSpec::Type::choice) spec.choices = read_words(reader, "choices");
+  if (spec.type == ParamSpec::Type::integer || spec.type == ParamSpec::Type::number) {
     for (const char* key : {"min", "max"}) reader.require(key);
     spec.min = reader.number("min", 0, -kMost, kMost);
     spec.max = reader.number("max", 0, spec.min, kMost);
-    if (spec.type == ParamSpec::Type::number) {
-      spec.fallback = reader.number("default", 0, spec.min, spec.max);
-    } else {
-      spec.fallback = reader.integer("default", 0, static_cast<std::int64_t>(spec.min),
-                                     static_cast<std::int64_t>(spec.max));
-    }
   }
+  spec.fallback = read_value(spec, reader);
+  spec.name = name;
   spec.unit = reader.string("unit", "");
   spec.help = reader.name("help");
   if (reader.boolean("silent", false)) spec.silent_value = spec.fallback;
