@@ -17,10 +17,17 @@ enum class Rounding { nearest, stochastic };
 inline constexpr Names kRoundings{std::to_array<Named<Rounding>>(
     {{"nearest", Rounding::nearest}, {"stochastic", Rounding::stochastic}})};
 
-ParamSpec storage_param();                    // `storage`, default fp16
-ParamSpec rounding_param(Rounding fallback);  // `rounding`
-Storage read_storage(const Params& params);
-bool read_stochastic(const Params& params);
+inline ParamSpec storage_param() {
+  return ParamSpec::choice("storage", Storage::fp16, kStorages,
+                           "type of P and Q in memory; arithmetic is fp32");
+}
+inline ParamSpec rounding_param(Rounding fallback) {
+  return ParamSpec::choice("rounding", fallback, kRoundings, "to fp16 and bf16");
+}
+inline Storage read_storage(const Params& params) { return params.choice("storage", kStorages); }
+inline bool read_stochastic(const Params& params) {
+  return params.choice("rounding", kRoundings) == Rounding::stochastic;
+}
 
 constexpr int storage_bytes(Storage storage) { return storage == Storage::fp32 ? 4 : 2; }
 
