@@ -1,9 +1,6 @@
 // The algorithms for implicit feedback: each is described by its room.
-#include <vector>
-
 #include "algorithms/core/registry.hpp"
 #include "algorithms/core/threads_param.hpp"
-#include "algorithms/ials/blocks/device_settings.hpp"
 #include "algorithms/ials/blocks/settings.hpp"
 #include "algorithms/ials/fused/settings.hpp"
 #include "algorithms/ials/post/settings.hpp"
@@ -25,14 +22,11 @@ AlgorithmInfo cpu_info() {
   return info;
 }
 
-std::vector<AlgorithmInfo> all_infos() {
-  return {cpu_info(), pp_cpu_info(), ials_info(), ials_pp_info(), fused_info()};
-}
-
-const bool kRegistered = [] {
-  for (AlgorithmInfo& info : all_infos()) register_info(std::move(info));
-  return true;
-}();
+const RegisterInfo kCpu(cpu_info());
+const RegisterInfo kPpCpu(pp_cpu_info());
+const RegisterInfo kIals(ials_info());
+const RegisterInfo kPp(ials_pp_info());
+const RegisterInfo kFused(fused_info());
 
 }  // namespace
 }  // namespace mf::ials

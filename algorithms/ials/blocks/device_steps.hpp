@@ -8,7 +8,7 @@
 #include "algorithms/als/cumf/device_plan.hpp"
 #include "algorithms/als/cumf/half_steps.hpp"
 #include "algorithms/core/model.hpp"
-#include "algorithms/ials/blocks/device_settings.hpp"
+#include "algorithms/ials/blocks/settings.hpp"
 #include "algorithms/ials/device_gram.hpp"
 #include "algorithms/ials/device_side.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "algorithms/core/registry.hpp"
 #include "algorithms/ials/blocks/device_layout.hpp"
-#include "algorithms/ials/blocks/device_settings.hpp"
+#include "algorithms/ials/blocks/settings.hpp"
 #include "algorithms/ials/post/settings.hpp"
 #include "base/json/json.hpp"
 
