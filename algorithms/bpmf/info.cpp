@@ -22,7 +22,6 @@ AlgorithmInfo info_of(const char* name, const char* summary, std::vector<ParamSp
   info.uses_learning_rate = false;
   info.samples = true;
   info.params = std::move(params);
-  info.supports = why_unsupported;
   return info;
 }
 

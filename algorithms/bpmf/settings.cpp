@@ -1,7 +1,5 @@
 #include "algorithms/bpmf/settings.hpp"
 
-#include <fmt/core.h>
-
 #include "algorithms/als/fused/settings.hpp"
 #include "algorithms/core/sgd/sgd_params.hpp"
 #include "algorithms/core/threads_param.hpp"
@@ -18,11 +16,8 @@ static std::vector<ParamSpec> common_params() {
           ParamSpec::number("alpha", 0, 0, 1e6,
                             "precision of the ratings, 1 / variance; 0: drawn, too, with a Gamma "
                             "prior"),
-          ParamSpec::number("beta0", 2, 1e-6, 1e6,
-                            "rows of zeros that the prior of a side's mean is worth"),
-          ParamSpec::integer("nu0", 0, 0, 1'000'000,
-                             "degrees of freedom of the Wishart prior; 0: as many as a row has "
-                             "numbers")};
+          ParamSpec::constant("beta0", 2.0),
+          ParamSpec::constant("nu0", std::int64_t{0})};
 }
 
 std::vector<ParamSpec> cpu_params() { return join_params(common_params(), {threads_param()}); }
@@ -43,22 +38,11 @@ Settings read_settings(const Params& params) {
                       settings.center == als::CenterKind::biases};
   settings.burn_in = params.integer("burn_in");
   settings.alpha = params.number("alpha");
-  settings.beta0 = params.number("beta0");
-  const std::int64_t nu0 = params.integer("nu0");
-  settings.nu0 = static_cast<double>(nu0 > 0 ? nu0 : settings.columns.drawn());
+  settings.nu0 = settings.columns.drawn();
   if (params.has("precision")) {
     settings.precision = params.choice("precision", als::kFusedPrecisions);
   }
   return settings;
-}
-
-std::optional<std::string> why_unsupported(const Params& params, const ProblemShape&) {
-  const Settings settings = read_settings(params);
-  const std::int32_t numbers = settings.columns.drawn();
-  if (settings.nu0 >= numbers) return std::nullopt;
-  return fmt::format(
-      "nu0 {}: the Wishart prior of rows of {} numbers has no density; use {} or more, or 0",
-      params.integer("nu0"), numbers, numbers);
 }
 
 Work draw_work(const Settings& settings, std::int64_t nnz, std::int64_t rated_rows) {

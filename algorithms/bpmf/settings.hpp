@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "algorithms/als/fused/layout.hpp"
@@ -71,7 +69,6 @@ inline FactorView as_draw(FactorView view, const Settings& settings, std::int64_
 std::vector<ParamSpec> cpu_params();
 std::vector<ParamSpec> device_params();
 Settings read_settings(const Params& params);
-std::optional<std::string> why_unsupported(const Params& params, const ProblemShape& shape);
 
 // Compulsory work of a draw of all rows of both sides; README.md derives it.
 Work draw_work(const Settings& settings, std::int64_t nnz, std::int64_t rated_rows);

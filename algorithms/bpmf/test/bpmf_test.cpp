@@ -347,15 +347,5 @@ TEST(BpmfCpu, FindsWhatWasPlanted) {
   }
 }
 
-TEST(BpmfCpu, RefusesAPriorWithoutDensity) {
-  const AlgorithmInfo& info = find_algorithm("bpmf_cpu");
-  const auto why = [&](const Json& changes) {
-    return info.supports(default_params(info.params, changes), {10, 10, 50});
-  };
-  EXPECT_FALSE(why({{"factors", 8}, {"nu0", 8}}));
-  EXPECT_HAS(why({{"factors", 8}, {"nu0", 7}}).value_or(""), "rows of 8 numbers");
-  EXPECT_HAS(why({{"factors", 8}, {"nu0", 8}, {"center", "biases"}}).value_or(""), "9 or more");
-}
-
 }  // namespace
 }  // namespace mf::bpmf
