@@ -10,14 +10,8 @@ namespace {
 // Operations of one row's solver, as README.md counts them.
 double solver_flops(const Common& common, Solver solver) {
   const double f = common.factors;
-  switch (solver) {
-    case Solver::lu:
-      return 2.0 / 3 * f * f * f + 2 * f * f;
-    case Solver::cholesky:
-      return 1.0 / 3 * f * f * f + 2 * f * f;
-    case Solver::cg:
-      break;
-  }
+  if (solver == Solver::lu) return 2.0 / 3 * f * f * f + 2 * f * f;
+  if (solver == Solver::cholesky) return 1.0 / 3 * f * f * f + 2 * f * f;
   return 2 * f * f + 3 * f + common.cg.steps * (2 * f * f + 10 * f);
 }
 
@@ -63,14 +57,8 @@ Solver read_solver(const Params& params) { return params.choice("solver", kSolve
 
 double row_cost(const Common& common, Solver solver) {
   const double factors = common.factors;
-  switch (solver) {
-    case Solver::cholesky:
-      return factors / 3;
-    case Solver::lu:
-      return 2 * factors / 3;
-    case Solver::cg:
-      break;
-  }
+  if (solver == Solver::cholesky) return factors / 3;
+  if (solver == Solver::lu) return 2 * factors / 3;
   return 2.0 * common.cg.steps;
 }
 
