@@ -109,7 +109,7 @@ std::uint64_t hash64_parallel(std::span<const std::byte> bytes, std::uint64_t se
   PieceHash hash(bytes, seed);
   const auto pieces = std::min<std::int64_t>(hash.pieces() + 1, 1024);
   ThreadTeam team(std::min(threads, static_cast<int>(pieces)));
-  team.for_chunks(hash.pieces(), 1, [&](std::int64_t i, std::int64_t) { hash.take(i); });
+  team.for_each(hash.pieces(), 1, [&](std::int64_t i) { hash.take(i); });
   return hash.value();
 }
 

@@ -40,6 +40,13 @@ class ThreadTeam {
   // chunks depends only on `chunk`, never on the number of threads.
   void for_chunks(std::int64_t count, std::int64_t chunk,
                   const std::function<void(std::int64_t, std::int64_t)>& body);
+  // Calls body(i) for each i in [0, count), in such chunks.
+  template <class Body>
+  void for_each(std::int64_t count, std::int64_t chunk, const Body& body) {
+    for_chunks(count, chunk, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) body(i);
+    });
+  }
 
  private:
   bool is_started() const { return size_ == 1 || !workers_.empty(); }

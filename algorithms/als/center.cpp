@@ -26,10 +26,8 @@ double closed_form(const Side& side, std::int64_t row, double mean, RowReg reg,
 
 void solve_biases(const Side& side, double mean, RowReg reg, const AlignedVector<float>& other_bias,
                   AlignedVector<float>& bias, ThreadTeam& team) {
-  team.for_chunks(std::ssize(bias), kRowsPerChunk, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t row = begin; row < end; ++row) {
-      bias[row] = static_cast<float>(closed_form(side, row, mean, reg, other_bias));
-    }
+  team.for_each(std::ssize(bias), kRowsPerChunk, [&](std::int64_t row) {
+    bias[row] = static_cast<float>(closed_form(side, row, mean, reg, other_bias));
   });
 }
 

@@ -23,9 +23,7 @@ class EaseCpu : public ItemWeights {
   std::int64_t run_epoch(const EpochArgs&, Context& context) override {
     {
       const PhaseScope phase(context.phases, "gram");
-      context.team->for_chunks(b_.stride(), 16, [&](std::int64_t begin, std::int64_t end) {
-        for (auto j = begin; j < end; ++j) fill_gram(j);
-      });
+      context.team->for_each(b_.stride(), 16, [&](std::int64_t j) { fill_gram(j); });
     }
     {
       const PhaseScope phase(context.phases, "inverse");
@@ -34,7 +32,7 @@ class EaseCpu : public ItemWeights {
       }
     }
     const PhaseScope phase(context.phases, "weights");
-    context.team->for_chunks(b_.blocks(), 1, [&](std::int64_t i, std::int64_t) { mirror(i); });
+    context.team->for_each(b_.blocks(), 1, [&](std::int64_t i) { mirror(i); });
     scale_columns(*context.team);
     trained_ = true;
     return train().nnz();
@@ -68,12 +66,10 @@ class EaseCpu : public ItemWeights {
   void scale_columns(ThreadTeam& team) {
     std::vector<float> by(b_.stride());
     for (std::int64_t i = 0; i < b_.stride(); ++i) by[i] = -1 / b_.row(i)[i];
-    team.for_chunks(b_.stride(), 64, [&](std::int64_t begin, std::int64_t end) {
-      for (auto j = begin; j < end; ++j) {
-        float* row = b_.row(j);
-        for (std::int64_t i = 0; i < b_.stride(); ++i) row[i] *= by[i];
-        row[j] = 0;
-      }
+    team.for_each(b_.stride(), 64, [&](std::int64_t j) {
+      float* row = b_.row(j);
+      for (std::int64_t i = 0; i < b_.stride(); ++i) row[i] *= by[i];
+      row[j] = 0;
     });
   }
 

@@ -47,8 +47,8 @@ class Sweeper {
 
   bool sweep(std::int64_t pivot) {
     if (!invert(pivot)) return false;
-    team_.for_chunks(a_.blocks(), 1, [&](std::int64_t i, std::int64_t) { scale(i, pivot); });
-    team_.for_chunks(a_.blocks(), 1, [&](std::int64_t at, std::int64_t) {
+    team_.for_each(a_.blocks(), 1, [&](std::int64_t i) { scale(i, pivot); });
+    team_.for_each(a_.blocks(), 1, [&](std::int64_t at) {
       const std::int64_t i = a_.blocks() - 1 - at;  // the long rows first
       for (std::int64_t j = 0; j <= i; ++j) update(i, j, pivot);
     });

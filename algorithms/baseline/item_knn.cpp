@@ -40,9 +40,8 @@ class ItemKnn : public ItemWeights {
   std::int64_t run_epoch(const EpochArgs&, Context& context) override {
     norms_.resize(train().n_items());
     const auto items = std::ssize(norms_);
-    context.team->for_chunks(items, kItemsPerChunk, [&](std::int64_t begin, std::int64_t end) {
-      for (auto j = begin; j < end; ++j) norms_[j] = products_.norm(j);
-    });
+    context.team->for_each(items, kItemsPerChunk,
+                           [&](std::int64_t j) { norms_[j] = products_.norm(j); });
     for (std::int64_t first = 0; first < items; first += kItemsPerPoll) {
       if (context.stop_requested && context.stop_requested()) break;
       const auto count = std::min(kItemsPerPoll, items - first);

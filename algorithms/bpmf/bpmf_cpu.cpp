@@ -120,7 +120,7 @@ class BpmfCpu : public Algorithm {
     const auto count = std::ssize(side.plan.rows);
     const std::int64_t parts = (count + kMomentRows - 1) / kMomentRows;
     std::vector<AlignedVector<float>> sums(parts);
-    team.for_chunks(parts, 1, [&](std::int64_t part, std::int64_t) {
+    team.for_each(parts, 1, [&](std::int64_t part) {
       const std::int64_t begin = part * kMomentRows;
       const std::int64_t some = std::min(kMomentRows, count - begin);
       AlignedVector<float> panel(kPanelRows * stride);

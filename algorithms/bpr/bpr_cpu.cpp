@@ -136,14 +136,8 @@ class BprCpu : public Algorithm {
   }
 
   std::int64_t run_epoch(const EpochArgs& args, Context& context) override {
-    switch (settings_.loss) {
-      case Loss::bpr:
-        return run<Loss::bpr>(args, context);
-      case Loss::warp:
-        return run<Loss::warp>(args, context);
-      case Loss::logistic:
-        break;
-    }
+    if (settings_.loss == Loss::bpr) return run<Loss::bpr>(args, context);
+    if (settings_.loss == Loss::warp) return run<Loss::warp>(args, context);
     return run<Loss::logistic>(args, context);
   }
 
@@ -157,13 +151,11 @@ class BprCpu : public Algorithm {
   void copy_rows(const AlignedVector<float>& from, std::int64_t rows, float first,
                  AlignedVector<float>& to, ThreadTeam& team) const {
     to.resize(rows * stride_);
-    team.for_chunks(rows, 1024, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t row = begin; row < end; ++row) {
-        float* out = to.data() + row * stride_;
-        std::copy_n(from.data() + row * settings_.factors, settings_.factors, out);
-        std::fill(out + settings_.factors, out + stride_, 0.0F);
-        out[0] = first;
-      }
+    team.for_each(rows, 1024, [&](std::int64_t row) {
+      float* out = to.data() + row * stride_;
+      std::copy_n(from.data() + row * settings_.factors, settings_.factors, out);
+      std::fill(out + settings_.factors, out + stride_, 0.0F);
+      out[0] = first;
     });
   }
 

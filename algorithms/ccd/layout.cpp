@@ -14,14 +14,12 @@ void count_units(Layout& layout, ThreadTeam& team) {
   const std::int64_t rows = layout.from.rows();
   layout.segments.resize(layout.tiles * rows + 1);
   layout.segments[0] = 0;
-  team.for_chunks(rows, kRowsPerChunk, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t row = begin; row < end; ++row) {
-      std::int64_t first = layout.from.offsets[row];
-      for (std::int64_t tile = 0; tile < layout.tiles; ++tile) {
-        const std::int64_t next = layout.source_of(tile + 1, row);
-        layout.segments[tile * rows + row + 1] = divide_up(next - first, layout.rule.unit);
-        first = next;
-      }
+  team.for_each(rows, kRowsPerChunk, [&](std::int64_t row) {
+    std::int64_t first = layout.from.offsets[row];
+    for (std::int64_t tile = 0; tile < layout.tiles; ++tile) {
+      const std::int64_t next = layout.source_of(tile + 1, row);
+      layout.segments[tile * rows + row + 1] = divide_up(next - first, layout.rule.unit);
+      first = next;
     }
   });
 }
@@ -31,14 +29,12 @@ void count_slots(Layout& layout, ThreadTeam& team) {
   const std::int64_t rows = layout.from.rows();
   layout.slots.resize(rows + 1);
   layout.slots[0] = 0;
-  team.for_chunks(rows, kRowsPerChunk, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t row = begin; row < end; ++row) {
-      std::int64_t count = 0;
-      for (std::int64_t tile = 0; tile < layout.tiles; ++tile) {
-        count += divide_up(layout.segments[tile * rows + row + 1], layout.rule.task_units);
-      }
-      layout.slots[row + 1] = static_cast<std::uint32_t>(count);
+  team.for_each(rows, kRowsPerChunk, [&](std::int64_t row) {
+    std::int64_t count = 0;
+    for (std::int64_t tile = 0; tile < layout.tiles; ++tile) {
+      count += divide_up(layout.segments[tile * rows + row + 1], layout.rule.task_units);
     }
+    layout.slots[row + 1] = static_cast<std::uint32_t>(count);
   });
   for (std::int64_t row = 0; row < rows; ++row) layout.slots[row + 1] += layout.slots[row];
 }

@@ -26,7 +26,7 @@ void Gram::compute(const als::cpu::FactorRows& rows, std::int64_t count,
   }
   const std::int64_t floats = stride * stride;
   sums_.resize(cuts * floats);
-  team.for_chunks(cuts, 1, [&](std::int64_t part, std::int64_t) {
+  team.for_each(cuts, 1, [&](std::int64_t part) {
     AlignedVector<float> panel(kPanelRows * stride), b(stride);
     const std::int64_t begin = count * part / cuts;
     const std::int64_t end = count * (part + 1) / cuts;

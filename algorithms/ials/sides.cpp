@@ -9,11 +9,8 @@ constexpr std::int64_t kPairsPerChunk = 1 << 16;
 
 void weigh(View<const float> from, AlignedVector<float>& to, const ImplicitLoss& loss,
            ThreadTeam& team) {
-  team.for_chunks(from.size(), kPairsPerChunk, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t k = begin; k < end; ++k) {
-      to[k] = pair_weight(from[k], loss.alpha);
-    }
-  });
+  team.for_each(from.size(), kPairsPerChunk,
+                [&](std::int64_t k) { to[k] = pair_weight(from[k], loss.alpha); });
 }
 
 }  // namespace

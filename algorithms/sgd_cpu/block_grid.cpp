@@ -33,19 +33,16 @@ std::vector<std::int32_t> random_order(std::int64_t count, std::uint64_t seed, s
 
 std::vector<std::int64_t> degrees_of(View<const std::int64_t> offsets, ThreadTeam& team) {
   std::vector<std::int64_t> degrees(std::max<std::int64_t>(0, offsets.size() - 1));
-  team.for_chunks(std::ssize(degrees), 65536, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t row = begin; row < end; ++row) degrees[row] = offsets[row + 1] - offsets[row];
-  });
+  team.for_each(std::ssize(degrees), 65536,
+                [&](std::int64_t row) { degrees[row] = offsets[row + 1] - offsets[row]; });
   return degrees;
 }
 
 std::vector<std::int64_t> item_degrees(const Ratings& train, ThreadTeam& team) {
   std::vector<std::int64_t> degrees(train.n_items());
   const auto items = train.items();
-  team.for_chunks(train.nnz(), 65536, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t k = begin; k < end; ++k) {
-      std::atomic_ref(degrees[items[k]]).fetch_add(1, std::memory_order_relaxed);
-    }
+  team.for_each(train.nnz(), 65536, [&](std::int64_t k) {
+    std::atomic_ref(degrees[items[k]]).fetch_add(1, std::memory_order_relaxed);
   });
   return degrees;
 }

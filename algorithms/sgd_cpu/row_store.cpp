@@ -32,10 +32,8 @@ void scatter_rows(AlignedVector<float>& to, const AlignedVector<float>& from, st
                   View<const std::int32_t> order, ThreadTeam& team) {
   if (to.size() != from.size()) to = AlignedVector<float>(std::ssize(from));
   const std::int64_t count = std::ssize(from) / stride;
-  team.for_chunks(count, kRowsPerChunk, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t row = begin; row < end; ++row) {
-      std::copy_n(from.data() + row * stride, stride, to.data() + source_of(order, row) * stride);
-    }
+  team.for_each(count, kRowsPerChunk, [&](std::int64_t row) {
+    std::copy_n(from.data() + row * stride, stride, to.data() + source_of(order, row) * stride);
   });
 }
 

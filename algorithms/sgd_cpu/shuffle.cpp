@@ -25,13 +25,11 @@ ShufflePlan plan_shuffle(std::int64_t count) {
 std::vector<std::int64_t> bucket_offsets(const ShufflePlan& plan, std::uint64_t seed,
                                          std::uint64_t stream, ThreadTeam& team) {
   std::vector<std::int64_t> offsets((plan.chunks + 1) * plan.buckets);
-  team.for_chunks(plan.chunks, 1, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t chunk = begin; chunk < end; ++chunk) {
-      std::int64_t* counts = offsets.data() + chunk * plan.buckets;
-      BucketDraws draws(plan, seed, stream, chunk);
-      const std::int64_t stop = std::min(plan.count, (chunk + 1) * plan.chunk);
-      for (std::int64_t i = chunk * plan.chunk; i < stop; ++i) ++counts[draws.next()];
-    }
+  team.for_each(plan.chunks, 1, [&](std::int64_t chunk) {
+    std::int64_t* counts = offsets.data() + chunk * plan.buckets;
+    BucketDraws draws(plan, seed, stream, chunk);
+    const std::int64_t stop = std::min(plan.count, (chunk + 1) * plan.chunk);
+    for (std::int64_t i = chunk * plan.chunk; i < stop; ++i) ++counts[draws.next()];
   });
   std::int64_t total = 0;
   for (std::int64_t bucket = 0; bucket < plan.buckets; ++bucket) {

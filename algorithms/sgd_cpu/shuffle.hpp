@@ -67,22 +67,17 @@ void shuffle_into(T* to, std::int64_t count, const Source& source, std::uint64_t
                   std::uint64_t stream, ThreadTeam& team) {
   const ShufflePlan plan = plan_shuffle(count);
   std::vector<std::int64_t> offsets = bucket_offsets(plan, seed, stream, team);
-  team.for_chunks(plan.chunks, 1, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t chunk = begin; chunk < end; ++chunk) {
-      std::int64_t* cursor = offsets.data() + chunk * plan.buckets;
-      BucketDraws draws(plan, seed, stream, chunk);
-      const std::int64_t stop = std::min(count, (chunk + 1) * plan.chunk);
-      for (std::int64_t i = chunk * plan.chunk; i < stop; ++i)
-        to[cursor[draws.next()]++] = source(i);
-    }
+  team.for_each(plan.chunks, 1, [&](std::int64_t chunk) {
+    std::int64_t* cursor = offsets.data() + chunk * plan.buckets;
+    BucketDraws draws(plan, seed, stream, chunk);
+    const std::int64_t stop = std::min(count, (chunk + 1) * plan.chunk);
+    for (std::int64_t i = chunk * plan.chunk; i < stop; ++i) to[cursor[draws.next()]++] = source(i);
   });
   const std::int64_t* ends = offsets.data() + plan.chunks * plan.buckets;
-  team.for_chunks(plan.buckets, 1, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t b = begin; b < end; ++b) {
-      const std::int64_t first = b == 0 ? 0 : ends[b - 1];
-      Rng rng(~seed, (stream << 32) | static_cast<std::uint64_t>(b));
-      fisher_yates(to + first, ends[b] - first, rng);
-    }
+  team.for_each(plan.buckets, 1, [&](std::int64_t b) {
+    const std::int64_t first = b == 0 ? 0 : ends[b - 1];
+    Rng rng(~seed, (stream << 32) | static_cast<std::uint64_t>(b));
+    fisher_yates(to + first, ends[b] - first, rng);
   });
 }
 

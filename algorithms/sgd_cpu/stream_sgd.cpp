@@ -83,9 +83,7 @@ void fill_epoch_order(const Ratings& train, StreamOrder order, std::uint64_t see
     draw_by_users(train, mix64(seed ^ kOrderSalt), epoch, team, to);
     return;
   }
-  team.for_chunks(nnz, 65536, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) to[i] = rating(i);
-  });
+  team.for_each(nnz, 65536, [&](std::int64_t i) { to[i] = rating(i); });
 }
 
 StreamSgd::StreamSgd(const Params& params, Threads threads)

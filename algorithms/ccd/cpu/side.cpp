@@ -55,11 +55,9 @@ Side::Side(const Settings& settings, const SideRows& rows, const AlignedVector<f
 // body(task, first row of the other side in its tile)
 template <class Body>
 void Side::for_tasks(ThreadTeam& team, const Body& body) const {
-  team.for_chunks(std::ssize(tiles_), 1, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t cut = begin; cut < end; ++cut) {
-      const std::int64_t base = tiles_[cut] * layout_.tile_width;
-      for (std::int64_t t = cuts_[cut]; t < cuts_[cut + 1]; ++t) body(layout_.tasks[t], base);
-    }
+  team.for_each(std::ssize(tiles_), 1, [&](std::int64_t cut) {
+    const std::int64_t base = tiles_[cut] * layout_.tile_width;
+    for (std::int64_t t = cuts_[cut]; t < cuts_[cut + 1]; ++t) body(layout_.tasks[t], base);
   });
 }
 
@@ -96,17 +94,15 @@ void Side::change(const Kernels& kernels, int k, float sign, const float* other,
 
 void Side::finish(int k, ThreadTeam& team) {
   float* vector = vectors_.data() + k * layout_.rows();
-  team.for_chunks(layout_.rows(), kRowsPerChunk, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t row = begin; row < end; ++row) {
-      double numerator = 0;
-      double denominator = shrink_[row];
-      for (std::int64_t slot = layout_.slots[row]; slot < layout_.slots[row + 1]; ++slot) {
-        numerator += sums_[slot].numerator;
-        denominator += sums_[slot].denominator;
-      }
-      old_[row] = vector[row];
-      vector[row] = denominator > 0 ? static_cast<float>(numerator / denominator) : 0.0F;
+  team.for_each(layout_.rows(), kRowsPerChunk, [&](std::int64_t row) {
+    double numerator = 0;
+    double denominator = shrink_[row];
+    for (std::int64_t slot = layout_.slots[row]; slot < layout_.slots[row + 1]; ++slot) {
+      numerator += sums_[slot].numerator;
+      denominator += sums_[slot].denominator;
     }
+    old_[row] = vector[row];
+    vector[row] = denominator > 0 ? static_cast<float>(numerator / denominator) : 0.0F;
   });
 }
 

@@ -189,7 +189,7 @@ void CgHalfStep::run_shared(const Task& task, ThreadTeam& team) {
     kernels_.dense(task.gram.data(), stride_, factors_, rows.regs(r), rows.p(r), 1, rows.ap(r));
   };
   const auto add_parts = [&](PairsKernel kernel) {
-    team.for_chunks(std::ssize(parts), 1, [&](std::int64_t chunk, std::int64_t) {
+    team.for_each(std::ssize(parts), 1, [&](std::int64_t chunk) {
       const als::cpu::RowSpan& part = parts[order[chunk]];
       if (!rows.active(part.number)) return;
       float* sums = part_sums_.data() + order[chunk] * stride_;
@@ -198,7 +198,7 @@ void CgHalfStep::run_shared(const Task& task, ThreadTeam& team) {
     });
   };
   const auto finish = [&](const auto& to, const auto& body) {
-    team.for_chunks(count, 1, [&](std::int64_t r, std::int64_t) {
+    team.for_each(count, 1, [&](std::int64_t r) {
       if (!rows.active(r)) return;
       for (std::int64_t p = wave.of_row[r]; p < wave.of_row[r + 1]; ++p) {
         kernels_.move(part_sums_.data() + p * stride_, to(r), stride_);
@@ -207,7 +207,7 @@ void CgHalfStep::run_shared(const Task& task, ThreadTeam& team) {
       dense(r);
     });
   };
-  team.for_chunks(count, 1, [&](std::int64_t r, std::int64_t) { dense(r); });
+  team.for_each(count, 1, [&](std::int64_t r) { dense(r); });
   add_parts(kernels_.residual);
   finish([&](std::int64_t r) { return rows.r(r); },
          [&](const CgRow& row, std::int64_t) { return kernels_.start(row, row.r, stride_); });
