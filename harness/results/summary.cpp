@@ -412,7 +412,8 @@ std::string winners_text(const std::string& folder, const Spec& given) {
   const auto target = target_of(given);
   if (!target) return "unknown: the spec names no target (\"target_rmse\", docs/spec.md)";
   std::vector<std::string> lines;
-  for (const Racers& race : races_of(rows_of(folder, named_as_in(folder, given), target))) {
+  const std::vector<Row> rows = rows_of(folder, named_as_in(folder, given), target);
+  for (const Racers& race : races_of(rows)) {
     lines.push_back(one_line(winner_text(race, *target)));  // names come from files
   }
   return lines.empty() ? "unknown: no case has run" : join(lines, "; ");
