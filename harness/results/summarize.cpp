@@ -1,5 +1,7 @@
 #include "harness/results/summarize.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -92,7 +94,7 @@ class ResultSearch {
 };
 
 StoredSpec visit_place(const ResultPlace& place, const TakeStored& take) {
-  if (!place.is_file) return visit_as_listed(place.path, take);
+  if (!place.is_file) return visit_stored_results(place.path, take);
   const StoredSpec none;
   if (auto file = read_result_file(place.path)) take({place.path, std::move(*file)}, none);
   return none;
@@ -286,32 +288,31 @@ class CsvTables {
  public:
   CsvTables() {
     for (const ResultField& field : result_fields()) {
-      const bool of_point = field.of == FieldOf::trace || field.of == FieldOf::of_point;
-      (of_point ? point_places_ : places_).emplace(field.column(), places_.size());
-      if (of_point) point_columns_.emplace_back(field.path);
-      if (!of_point && field.type != FieldType::object) columns_.insert(field.column());
+      if (field.of == FieldOf::trace || field.of == FieldOf::of_point) {
+        point_columns_.emplace_back(field.path);
+        continue;
+      }
+      places_.emplace(field.column(), places_.size());
+      if (field.type != FieldType::object) columns_.insert(field.column());
     }
   }
 
   void add(const Json& row, const ResultFile& file) {
     FlatRow cells;
     add_flat(row, "", cells);
-    CsvCase one;
-    one.cells.emplace_back(id_of("case"), std::to_string(cases_.size()));
+    CsvCase& one = cases_.emplace_back();
     for (const auto& [column, value] : cells) {
-      if (value.is_null() || is_empty(value)) continue;
-      columns_.insert(column);
-      one.cells.emplace_back(id_of(column), csv_cell(value));
+      if (value.is_null() || (value.is_object() && value.empty())) continue;
+      one.cells.emplace_back(&*columns_.insert(column).first, csv_cell(value));
     }
     one.points = point_columns(file);
     for (const auto& [column, values] : one.points.items()) {
-      if (point_places_.count(column) == 0) further_point_columns_.insert(column);
+      const bool known = std::count(point_columns_.begin(), point_columns_.end(), column) > 0;
+      if (!known) further_point_columns_.insert(column);
     }
-    cases_.push_back(std::move(one));
   }
 
-  void write(const std::string& cases, const std::string& trace, Summarized& done) {
-    if (cases_.empty()) return;
+  void write(const std::string& cases, const std::string& trace, Summarized& done) const {
     AtomicFile case_file(cases), trace_file(trace);
     done.case_columns = write_cases(case_file);
     done.trace_columns = write_trace(trace_file);
@@ -320,17 +321,16 @@ class CsvTables {
   }
 
  private:
-  // Thousands of them are held: the texts of its cells, by the numbers of their columns.
+  using Columns = std::vector<std::string>;
+  // Thousands of them are held: the texts of its cells, with the names in columns_.
   struct CsvCase {
-    std::vector<std::pair<std::size_t, std::string>> cells;
+    std::vector<std::pair<const std::string*, std::string>> cells;
     Json points;
   };
 
-  static bool is_empty(const Json& value) { return value.is_object() && value.empty(); }
-
   // Columns of fields in their places, by name; others at the end.
-  std::vector<std::string> ordered_columns() const {
-    std::vector<std::string> columns(columns_.begin(), columns_.end());
+  Columns ordered_columns() const {
+    Columns columns(columns_.begin(), columns_.end());
     const auto key = [&](const std::string& column) {
       auto at = places_.find(column);
       if (at == places_.end()) at = places_.find(first_key(column));
@@ -341,69 +341,54 @@ class CsvTables {
     return columns;
   }
 
-  std::size_t write_cases(AtomicFile& file) {
-    std::vector<std::string> columns = ordered_columns();
-    columns.insert(columns.begin(), "case");
-    file.write(csv_line(columns) + "\n");
-    const std::vector<std::size_t> ids = ids_of(columns);
-    for (const CsvCase& one : cases_) file.write(cells_of(one, ids) + "\n");
-    return columns.size();
+  std::size_t write_cases(AtomicFile& file) const {
+    const Columns columns = ordered_columns();
+    file.write("case," + csv_line(columns) + "\n");
+    for (std::size_t i = 0; i < cases_.size(); ++i) {
+      file.write(fmt::format("{},{}\n", i, cells_of(cases_[i], columns)));
+    }
+    return columns.size() + 1;
   }
 
   // Each point with the name and the parameters of its case.
-  std::size_t write_trace(AtomicFile& file) {
-    const std::vector<std::string> names = {"case", "case_id", "algorithm", "dataset", "seed"};
-    std::vector<std::string> of_point = point_columns_;
+  std::size_t write_trace(AtomicFile& file) const {
+    const Columns names = {"case_id", "algorithm", "dataset", "seed"};
+    Columns of_point = point_columns_;
     of_point.insert(of_point.end(), further_point_columns_.begin(), further_point_columns_.end());
-    std::vector<std::string> parameters = ordered_columns();
+    Columns parameters = ordered_columns();
     std::erase_if(parameters, [](const auto& column) { return !is_parameter_column(column); });
-    std::vector<std::string> columns = names;
+    Columns columns = names;
     columns.insert(columns.end(), of_point.begin(), of_point.end());
     columns.insert(columns.end(), parameters.begin(), parameters.end());
-    file.write(csv_line(columns) + "\n");
-    const std::vector<std::size_t> ids_of_names = ids_of(names), ids_of_end = ids_of(parameters);
-    for (const CsvCase& one : cases_) {
-      const std::string begin = cells_of(one, ids_of_names);
-      const std::string end = cells_of(one, ids_of_end);
-      const Json& points = one.points;
+    file.write("case," + csv_line(columns) + "\n");
+    for (std::size_t i = 0; i < cases_.size(); ++i) {
+      const Json& points = cases_[i].points;
+      const std::string begin = fmt::format("{},{}", i, cells_of(cases_[i], names));
+      const std::string end = parameters.empty() ? "" : "," + cells_of(cases_[i], parameters);
       for (std::size_t k = 0; k < value_at(points, {"epoch"}).size(); ++k) {
         std::string line = begin;
         for (const auto& column : of_point) {
           const Json& values = value_at(points, {column.c_str()});
           line += "," + (values.is_null() ? "" : csv_cell(values[k]));
         }
-        file.write(line + (parameters.empty() ? "" : "," + end) + "\n");
+        file.write(line + end + "\n");
       }
     }
-    return columns.size();
-  }
-
-  std::size_t id_of(const std::string& column) {
-    return ids_.emplace(column, ids_.size()).first->second;
-  }
-
-  std::vector<std::size_t> ids_of(const std::vector<std::string>& columns) {
-    std::vector<std::size_t> ids;
-    for (const auto& column : columns) ids.push_back(id_of(column));
-    return ids;
+    return columns.size() + 1;
   }
 
   // "0.05,,16"
-  std::string cells_of(const CsvCase& one, const std::vector<std::size_t>& columns) const {
-    std::vector<const std::string*> by_id(ids_.size());
-    for (const auto& [id, text] : one.cells) by_id[id] = &text;
+  static std::string cells_of(const CsvCase& one, const Columns& columns) {
+    std::map<std::string_view, std::string_view> cells;
+    for (const auto& [column, text] : one.cells) cells[*column] = text;
     std::string text;
-    for (std::size_t k = 0; k < columns.size(); ++k) {
-      if (k > 0) text += ",";
-      if (const std::string* cell = by_id[columns[k]]) text += *cell;
-    }
-    return text;
+    for (const auto& column : columns) text += std::string(cells[column]) + ",";
+    return text.substr(0, text.size() - 1);
   }
 
-  std::map<std::string, std::size_t> places_, point_places_;
+  std::map<std::string, std::size_t> places_;
   std::set<std::string> columns_, further_point_columns_;
-  std::vector<std::string> point_columns_;
-  std::map<std::string, std::size_t> ids_;  // of columns
+  Columns point_columns_;
   std::vector<CsvCase> cases_;
 };
 

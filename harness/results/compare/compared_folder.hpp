@@ -33,7 +33,7 @@ struct ComparedFolder {
 std::string card_of(const Json& header);
 
 // Calls `take` for each case of a folder or a packed file, except cases that the spec.json does not
-// list; a line on standard error says so. Throws what read_stored_results() throws.
+// list; a line on standard error says so. Throws what visit_stored_results() throws.
 void visit_listed_results(const std::string& path, const TakeStored& take);
 
 // Adds the extract of one result. Damaged, unfinished and profiled files are left out; of damage, a

@@ -66,29 +66,29 @@ void read_beside(const std::string& folder, bool has_cases, StoredSpec& beside) 
        spec);
 }
 
-// Things that have names, of which the same is listed elsewhere, as `listed` and then by name.
-template <class T, class NameOf>
-void order_as_listed(std::vector<T>& all, const StoredSpec& beside, const NameOf& name_of) {
+// As `listed`, unlisted ones behind the others.
+void order_as_listed(std::vector<std::string>& paths, const StoredSpec& beside) {
   std::map<std::string, std::size_t> places;
   for (const auto& name : beside.listed().value_or(std::vector<std::string>())) {
     places.emplace(name, places.size());
   }
-  const auto place_of = [&](const T& one) {
-    const auto at = places.find(name_of(one));
+  const auto place_of = [&](const std::string& path) {
+    const auto at = places.find(stem_of(path));
     return at == places.end() ? places.size() : at->second;
   };
-  std::stable_sort(all.begin(), all.end(),
-                   [&](const T& a, const T& b) { return place_of(a) < place_of(b); });
+  std::stable_sort(paths.begin(), paths.end(),
+                   [&](const auto& a, const auto& b) { return place_of(a) < place_of(b); });
 }
 
-void visit_folder(const std::string& folder, bool as_listed, StoredSpec& beside,
-                  const TakeStored& take) {
+StoredSpec visit_folder(const std::string& folder, const TakeStored& take) {
+  StoredSpec beside;
   std::vector<std::string> paths = cases_in(folder);
   read_beside(folder, !paths.empty(), beside);
-  if (as_listed) order_as_listed(paths, beside, stem_of);
+  order_as_listed(paths, beside);
   for (const auto& path : paths) {
     if (auto file = read_result_file(path)) take({path, std::move(*file)}, beside);
   }
+  return beside;
 }
 
 // The content of the first line beside its type.
@@ -105,47 +105,6 @@ void take_first_line(Json line, const std::string& path, StoredSpec& beside) {
 // "als-s1-0a" of the case als-s1-0a, and e2-0b of the trial als-ml-1m-77/e2-0b.
 std::string file_name_of(const Json& header) {
   return fs::path(text_at(header, {"case_id"}).value_or("")).filename().string();
-}
-
-void visit_lines(const std::string& path, std::string_view rest, StoredSpec& beside,
-                 const TakeStored& take) {
-  if (rest.empty()) fail_in_file(path, "nothing in it", "results", "pack the folder again");
-  CaseLines current(path);
-  const auto finish = [&] {
-    if (current.file().header.is_null() && !current.file().damage) return;
-    const std::string name = file_name_of(current.file().header) + std::string(kCase);
-    take({folder_of_packed(path) + "/" + name, current.take()}, beside);
-  };
-  for (std::int64_t number = 1; !rest.empty(); ++number) {
-    const std::size_t end = rest.find('\n');
-    if (end == std::string_view::npos) {
-      fail_in_file(path, "a last line without its end", "results", "pack the folder again");
-    }
-    const std::string text(rest.substr(0, end));
-    rest.remove_prefix(end + 1);
-    Json line = Json::parse(text, nullptr, false);
-    if (number == 1) {
-      take_first_line(std::move(line), path, beside);
-      continue;
-    }
-    if (text_at(line, {"type"}) == "header") {
-      finish();
-      current = CaseLines(path);
-    }
-    current.add(text, std::move(line), number);
-  }
-  finish();
-}
-
-void visit_packed(const std::string& path, StoredSpec& beside, const TakeStored& take) {
-  const Bytes lines = of_whole_files(
-      [&] { return decompress(path, map_file(path, Origin::found), Compression::xz); });
-  visit_lines(path, lines.view, beside, take);
-}
-
-// Takes each case into `all`.
-TakeStored collecting(std::vector<StoredCase>& all) {
-  return [&all](StoredCase one, const StoredSpec&) { all.push_back(std::move(one)); };
 }
 
 }  // namespace
@@ -172,49 +131,47 @@ std::optional<std::string> packed_in_place_of(const std::string& path) {
   return packed;
 }
 
-StoredResults read_packed_lines(const std::string& path, std::string_view lines) {
-  StoredResults results;
-  visit_lines(path, lines, results, collecting(results.cases));
-  return results;
-}
-
-namespace {
-
-StoredSpec visit_stored(const std::string& path, bool as_listed, const TakeStored& take) {
-  const HeldFolder held(path);
-  const auto packed = packed_in_place_of(path);
-  if (!packed && !is_folder(path)) {
-    fail(ErrorKind::usage, "{}: is no folder of results", path);
-  }
+StoredSpec visit_packed_lines(const std::string& path, std::string_view rest,
+                              const TakeStored& take) {
   StoredSpec beside;
-  if (packed) {
-    visit_packed(*packed, beside, take);
-  } else {
-    visit_folder(path, as_listed, beside, take);
+  if (rest.empty()) fail_in_file(path, "nothing in it", "results", "pack the folder again");
+  CaseLines current(path);
+  const auto finish = [&] {
+    if (current.file().header.is_null() && !current.file().damage) return;
+    const std::string name = file_name_of(current.file().header) + std::string(kCase);
+    take({folder_of_packed(path) + "/" + name, current.take()}, beside);
+  };
+  for (std::int64_t number = 1; !rest.empty(); ++number) {
+    const std::size_t end = rest.find('\n');
+    if (end == std::string_view::npos) {
+      fail_in_file(path, "a last line without its end", "results", "pack the folder again");
+    }
+    const std::string text(rest.substr(0, end));
+    rest.remove_prefix(end + 1);
+    Json line = Json::parse(text, nullptr, false);
+    if (number == 1) {
+      take_first_line(std::move(line), path, beside);
+      continue;
+    }
+    if (text_at(line, {"type"}) == "header") {
+      finish();
+      current = CaseLines(path);
+    }
+    current.add(text, std::move(line), number);
   }
+  finish();
   return beside;
 }
 
-}  // namespace
-
 StoredSpec visit_stored_results(const std::string& path, const TakeStored& take) {
-  return visit_stored(path, false, take);
-}
-
-StoredSpec visit_as_listed(const std::string& path, const TakeStored& take) {
-  if (!packed_in_place_of(path)) return visit_stored(path, true, take);
-  StoredResults all = read_stored_results(path);
-  order_as_listed(all.cases, all, [](const StoredCase& one) { return one.name(); });
-  for (StoredCase& one : all.cases) take(std::move(one), all);
-  return all;
-}
-
-StoredResults read_stored_results(const std::string& path) {
-  StoredResults results;
-  static_cast<StoredSpec&>(results) = visit_stored_results(path, collecting(results.cases));
-  std::stable_sort(results.cases.begin(), results.cases.end(),
-                   [](const auto& a, const auto& b) { return a.path < b.path; });
-  return results;
+  const HeldFolder held(path);
+  if (const auto packed = packed_in_place_of(path)) {
+    const Bytes lines = of_whole_files(
+        [&] { return decompress(*packed, map_file(*packed, Origin::found), Compression::xz); });
+    return visit_packed_lines(*packed, lines.view, take);
+  }
+  if (!is_folder(path)) fail(ErrorKind::usage, "{}: is no folder of results", path);
+  return visit_folder(path, take);
 }
 
 }  // namespace mf

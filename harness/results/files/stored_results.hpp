@@ -28,10 +28,6 @@ struct StoredSpec {
   std::optional<std::vector<std::string>> listed() const;
 };
 
-struct StoredResults : StoredSpec {
-  std::vector<StoredCase> cases;  // by name
-};
-
 // Called for each case, one after the other; the spec is whole before the first.
 using TakeStored = std::function<void(StoredCase one, const StoredSpec& beside)>;
 
@@ -45,20 +41,15 @@ std::string folder_of_packed(const std::string& file);
 // Whether the path has the ending of a packed file.
 bool is_packed_name(const std::string& path);
 
+// Visits all cases in the order of the spec.json, unlisted ones behind the others, by name; packed
+// ones in the order of their file. No more than one case is in memory, and a packed file's text.
 // Damaged cases are among them, with the fault; a damaged spec.json gives a warning. Throws
 // Error(usage) if `path` is neither a folder nor packed, Error(data) if a packed file is malformed
 // or cut off, and Error(unsupported) if this build cannot read one.
-StoredResults read_stored_results(const std::string& path);
-
-// The same with no more than one case in memory, and a packed file's text: a folder's by name,
-// packed ones in their order.
 StoredSpec visit_stored_results(const std::string& path, const TakeStored& take);
 
-// The same in the order of the spec.json, unlisted ones behind the others, by name. A packed file
-// has all of its cases in memory.
-StoredSpec visit_as_listed(const std::string& path, const TakeStored& take);
-
-// The lines that are packed in the file `path`, once they are unpacked.
-StoredResults read_packed_lines(const std::string& path, std::string_view lines);
+// The same of the lines that are packed in the file `path`, once they are unpacked.
+StoredSpec visit_packed_lines(const std::string& path, std::string_view lines,
+                              const TakeStored& take);
 
 }  // namespace mf

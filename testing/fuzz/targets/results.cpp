@@ -52,12 +52,11 @@ void read_one(const std::string& path) {
 
 // As they are unpacked: chance makes no xz.
 void packed(std::string_view input) {
-  const StoredResults stored = read_packed_lines("packed.jsonl.xz", input);
-  for (const auto& one : stored.cases) {
+  const auto take = [](const StoredCase& one, const StoredSpec&) {
     expect(one.path.starts_with("packed/"), "a case is named below its folder");
     if (one.file.finished()) expect(one.file.status().has_value(), "what is finished has a status");
-  }
-  stored.listed();
+  };
+  visit_packed_lines("packed.jsonl.xz", input, take).listed();
 }
 
 // A study, and the outcomes of its trials.
