@@ -111,17 +111,13 @@ int summarize_command(const SummarizeOptions& options, const std::vector<std::st
 }
 
 void merge_command(const std::string& out, const std::vector<std::string>& folders) {
-  constexpr std::size_t kShown = 3;
   const Merged merged = merge_results(out, folders);
   fmt::print("{}\n", to_text(merged, out));
   const auto& missing = merged.missing;
   if (missing.empty()) return;
   note("without a result: {}; mfbench run with the spec and --out {} runs what is missing",
        counted(std::ssize(missing), "case"), shell_word(out));
-  for (std::size_t i = 0; i < std::min(kShown, missing.size()); ++i) {
-    fmt::print(stderr, "  {}\n", one_line(missing[i]));
-  }
-  if (missing.size() > kShown) fmt::print(stderr, "  and {} more\n", missing.size() - kShown);
+  tell_first(missing);
 }
 
 // Helps that are the same by every version of CLI11: 2.3 writes defaults as "TEXT=none", 2.4 as

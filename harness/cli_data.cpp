@@ -58,23 +58,18 @@ struct DataOptions {
   std::string fit_out;
 };
 
-// A word as in a spec (datasets/dataset_entry.hpp). A file may have any duplicates here: they are
-// counted.
-DatasetRequest request_of(const DataOptions& options) {
+// A word as in a spec (datasets/dataset_entry.hpp).
+DatasetRequest request_asked(const DataOptions& options) {
   const std::string& word = options.what;
-  Json object = expand_dataset_entry(word, word);
+  Json object = entry_of_word(word);
   if (object.contains("path")) {
     object["format"] = options.format;
     object["ids"] = options.ids;
-    object["duplicates"] = "last";
   }
   if (options.min_rating) {
     object["implicit"] = {{"min_rating", *options.min_rating}, {"value", options.value}};
   }
-  JsonReader reader(object, word);
-  reader.inherited("name", word);
-  DatasetRequest request = parse_dataset_request(reader);
-  reader.finish();
+  DatasetRequest request = request_of(object, word);
   if (object.contains("path")) request.columns = columns_of(options.columns);
   return request;
 }
@@ -99,7 +94,7 @@ void add_stats(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
   stats->add_option("--value", o->value, "binary | rating: the value of an observed pair")
       ->needs(least);
   stats->add_flag("--json", o->json, "as JSON");
-  stats->callback([o] { data_stats(std::cout, {request_of(*o), o->json, hardware_threads()}); });
+  stats->callback([o] { data_stats(std::cout, {request_asked(*o), o->json, hardware_threads()}); });
 }
 
 void add_import(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
@@ -157,7 +152,7 @@ void add_fit(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
   fit->callback([o] {
     if (!o->fit_out.ends_with(".json"))
       fail(ErrorKind::usage, "{}: expected a file .json for the profile", in_quotes(o->fit_out));
-    if (const auto why = why_no_rating_scale(request_of(*o)))
+    if (const auto why = why_no_rating_scale(request_asked(*o)))
       fail(ErrorKind::usage, "{}: a look-alike needs ratings with a scale: {}", o->what, *why);
     become_script("datasets/synthetic/fit.py",
                   {std::filesystem::read_symlink("/proc/self/exe").string(), o->what, o->fit_out},
@@ -166,6 +161,20 @@ void add_fit(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
 }
 
 }  // namespace
+
+Json entry_of_word(const std::string& word) {
+  Json entry = expand_dataset_entry(word, word);
+  if (entry.contains("path")) entry["duplicates"] = "last";
+  return entry;
+}
+
+DatasetRequest request_of(const Json& entry, const std::string& word) {
+  JsonReader reader(entry, word);
+  reader.inherited("name", word);
+  DatasetRequest request = parse_dataset_request(reader);
+  reader.finish();
+  return request;
+}
 
 Json formats_json() {
   Json all = Json::array();

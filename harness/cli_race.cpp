@@ -17,7 +17,6 @@
 #include "base/ranks/mpi_ranks.hpp"
 #include "base/text.hpp"
 #include "base/threads.hpp"
-#include "datasets/dataset_entry.hpp"
 #include "datasets/load.hpp"
 #include "harness/commands.hpp"
 #include "harness/device/device.hpp"
@@ -45,24 +44,9 @@ bool is_spec(const std::string& what) { return what.ends_with(".json"); }
 
 // ---- the spec of given ratings ------------------------------------------------------------------
 
-// In the user's own file, the last of duplicate ratings counts: else it could not be read.
-Json dataset_of(const std::string& word) {
-  Json entry = expand_dataset_entry(word, word);
-  if (entry.contains("path")) entry["duplicates"] = "last";
-  return entry;
-}
-
-DatasetRequest request_of(const Json& entry, const std::string& word) {
-  JsonReader reader(entry, word);
-  reader.inherited("name", word);
-  DatasetRequest request = parse_dataset_request(reader);
-  reader.finish();
-  return request;
-}
-
 // Reads the ratings, and tells their kind.
 Json spec_of_ratings(const RaceOptions& asked, const std::string& name) {
-  Json entry = dataset_of(asked.what);
+  Json entry = entry_of_word(asked.what);
   const Dataset data = load_dataset(request_of(entry, asked.what), hardware_threads());
   std::optional<Feedback> given;
   if (!asked.feedback.empty()) given = kFeedbackNames.parse(asked.feedback, "--feedback");
@@ -119,10 +103,7 @@ int find_target(const std::string& path, Origin origin, const Spec& spec, RunOpt
   install_interrupt_handler();
   const auto progress = make_progress(ProgressMode::automatic, stdout);
   summary = run_session(spec, options, *progress);
-  if (summary.interrupted) {
-    fmt::print(stderr, "interrupted; the same command goes on where it stopped\n");
-    return kBySignal + interrupt_signal();
-  }
+  if (summary.interrupted) return tell_interrupted();
   const auto target = race_target(summary.studies);
   if (target) set_target(path, *target, origin);
   return 0;

@@ -48,7 +48,9 @@ void warn_of(const Spec& spec, const std::string& path) {
 void warn_of_edges(const std::vector<FoundStudy>& studies) {
   for (const auto& [plan, state] : studies) {
     if (!state.over()) continue;
-    for (const auto& warning : choice_warnings(plan, state)) warn("{}", warning);
+    if (const std::string better = choice_warning(plan, state); !better.empty()) {
+      warn("{}", better);
+    }
   }
   if (const std::string edges = edges_warning(studies); !edges.empty()) warn("{}", edges);
 }
@@ -117,41 +119,33 @@ void print_end(const SessionSummary& summary) {
   fmt::print("{}\n", json_text(end));
 }
 
-constexpr std::size_t kShown = 3;  // of a list, on standard error
-
 // The first of them with their reasons, also with --quiet and if an earlier call ran them: many
 // have one reason.
 void tell_failures(const SessionSummary& summary) {
   fmt::print(stderr, "{} failed: the result files say why, --retry runs failed cases again\n",
              counted(summary.failed, "case"));
-  const auto& all = summary.failures;
-  for (std::size_t i = 0; i < std::min(kShown, all.size()); ++i) {
-    fmt::print(stderr, "  {}: {}: {}\n", one_line(all[i].id), kStatuses.of(all[i].status),
-               one_line(all[i].reason));
+  std::vector<std::string> lines;
+  for (const auto& one : summary.failures) {
+    lines.push_back(fmt::format("{}: {}: {}", one.id, kStatuses.of(one.status), one.reason));
   }
-  if (all.size() > kShown) fmt::print(stderr, "  and {} more\n", all.size() - kShown);
+  tell_first(lines);
 }
 
 void tell_held(const SessionSummary& summary) {
-  const auto& all = summary.held;
-  if (all.empty()) return;
+  if (summary.held.empty()) return;
   note(
       "with other processes: {}; the same command takes what they leave without a result, and "
       "--retry what ended on another machine",
-      counted(std::ssize(all), "case"));
-  for (std::size_t i = 0; i < std::min(kShown, all.size()); ++i) {
-    fmt::print(stderr, "  {}: {}\n", one_line(all[i].id), one_line(all[i].holder));
-  }
-  if (all.size() > kShown) fmt::print(stderr, "  and {} more\n", all.size() - kShown);
+      counted(std::ssize(summary.held), "case"));
+  std::vector<std::string> lines;
+  for (const auto& one : summary.held) lines.push_back(one.id + ": " + one.holder);
+  tell_first(lines);
 }
 
 // Warnings, and the exit code.
 int judge_session(const SessionSummary& summary) {
   if (summary.failed > 0) tell_failures(summary);
-  if (summary.interrupted) {
-    fmt::print(stderr, "interrupted; the same command goes on where it stopped\n");
-    return kBySignal + interrupt_signal();
-  }
+  if (summary.interrupted) return tell_interrupted();
   if (summary.bad_data > 0) return static_cast<int>(ErrorKind::data);
   return summary.failed > 0 ? kSomeCasesFailed : 0;
 }
@@ -301,6 +295,19 @@ int tell_exception() {
   }
 }
 
+void tell_first(const std::vector<std::string>& lines) {
+  constexpr std::size_t kShown = 3;
+  for (std::size_t i = 0; i < std::min(kShown, lines.size()); ++i) {
+    fmt::print(stderr, "  {}\n", one_line(lines[i]));
+  }
+  if (lines.size() > kShown) fmt::print(stderr, "  and {} more\n", lines.size() - kShown);
+}
+
+int tell_interrupted() {
+  fmt::print(stderr, "interrupted; the same command goes on where it stopped\n");
+  return kBySignal + interrupt_signal();
+}
+
 Spec read_and_warn(const std::string& path) {
   Spec spec = read_spec(path);
   warn_of(spec, path);
@@ -345,10 +352,7 @@ int tune_command(const std::string& path, RunOptions options, ProgressMode mode,
                counted(summary.trials_run, "trial"), summary.trials_finished_before,
                one_line(summary.folder) + "/tune");
   }
-  if (summary.interrupted) {
-    fmt::print(stderr, "interrupted; the same command goes on where it stopped\n");
-    return kBySignal + interrupt_signal();
-  }
+  if (summary.interrupted) return tell_interrupted();
   const auto chose = [](const FoundStudy& study) { return study.state.best() != nullptr; };
   return std::all_of(summary.studies.begin(), summary.studies.end(), chose) ? 0 : kSomeCasesFailed;
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/json/json_fwd.hpp"
 #include "harness/experiment/spec.hpp"
@@ -40,12 +41,19 @@ void refuse_apart(const RunOptions& options);
 int run_command(const std::string& path, RunOptions options, ProgressMode mode,
                 SessionSummary* ran = nullptr);
 int tune_command(const std::string& path, RunOptions options, ProgressMode mode, bool json);
-// The exception being handled, on standard error.
+// On standard error: the exception being handled; the first of a list.
 int tell_exception();
+void tell_first(const std::vector<std::string>& lines);
+// The same of an interrupt, with its exit code.
+int tell_interrupted();
 
 // cli_data.cpp: those below `mfbench data`; cli_model.cpp: `predict` and
 // `recommend`; cli_plots.cpp: `plot` and `report`.
 void add_data_commands(CLI::App& app);
+// The entry of "datasets" that a word stands for, in which the last of duplicate ratings of a file
+// counts; and the data that an entry asks for.
+Json entry_of_word(const std::string& word);
+DatasetRequest request_of(const Json& entry, const std::string& word);
 Json formats_json();  // of files of ratings
 void add_model_commands(CLI::App& app);
 void add_evaluate_command(CLI::App& app);  // cli_evaluate.cpp

@@ -21,7 +21,7 @@
 #include "harness/results/files/result_file.hpp"
 #include "harness/results/files/standing_names.hpp"
 #include "harness/results/meaning/stats.hpp"
-#include "harness/results/text_table.hpp"
+#include "harness/results/meaning/text_table.hpp"
 
 namespace mf {
 namespace {

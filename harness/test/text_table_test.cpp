@@ -1,4 +1,4 @@
-#include "harness/results/text_table.hpp"
+#include "harness/results/meaning/text_table.hpp"
 
 #include <gtest/gtest.h>
 

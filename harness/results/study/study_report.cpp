@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "base/json/json_values.hpp"
+#include "base/terminal.hpp"
 #include "base/text.hpp"
+#include "harness/results/meaning/text_table.hpp"
 
 namespace mf {
 namespace {
@@ -69,33 +71,14 @@ std::string effort_text(const StudyPlan& plan, const StudyState& state) {
   return text;
 }
 
-using TrialRow = std::vector<std::string>;
-
-std::string rows_text(const std::vector<TrialRow>& rows) {
-  std::vector<std::size_t> widths(rows.front().size(), 0);
-  for (const TrialRow& row : rows) {
-    for (std::size_t k = 0; k < row.size(); ++k) widths[k] = std::max(widths[k], row[k].size());
-  }
-  std::string text;
-  for (const TrialRow& row : rows) {
-    std::string line;
-    for (std::size_t k = 0; k < row.size(); ++k) {
-      const bool last = k + 1 == row.size();
-      line += last ? "  " + row[k] : fmt::format("  {:>{}}", row[k], widths[k]);
-    }
-    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-  }
-  return text;
-}
-
-TrialRow row_of(const StudyPlan& plan, const TrialStanding& one, bool best) {
-  TrialRow row = {fmt::format("{}", one.place.trial + 1),
-                  fmt::format("{}", plan.rungs.at(one.place.rung)), score_text(plan, one),
-                  format_seconds(one.seconds)};
+Cells row_of(const StudyPlan& plan, const TrialStanding& one, bool best) {
+  Cells row = {fmt::format("{}", one.place.trial + 1),
+               fmt::format("{}", plan.rungs.at(one.place.rung)), score_text(plan, one),
+               format_seconds(one.seconds)};
   for (const auto& range : plan.tune.over) {
     row.push_back(value_text(values_of(plan, one).at(range.name)));
   }
-  row.emplace_back(best ? "chosen" : one.lost() ? one_line(one.outcome.reason) : "");
+  row.emplace_back(best ? "chosen" : one.lost() ? one.outcome.reason : "");
   return row;
 }
 
@@ -151,20 +134,17 @@ std::string edges_warning(const std::vector<FoundStudy>& studies) {
   return text.empty() ? "" : text + "; better ones may lie beyond: widen the ranges";
 }
 
-std::vector<std::string> choice_warnings(const StudyPlan& plan, const StudyState& state) {
-  std::vector<std::string> warnings;
+std::string choice_warning(const StudyPlan& plan, const StudyState& state) {
   const auto better = state.better_stopped(plan.metric);
-  if (!better.empty()) {
-    const TrialStanding& chosen = *state.best();
-    warnings.push_back(fmt::format(
-        "{}: trial {} was stopped after {} epochs at {} {}, better than the {} of the chosen one "
-        "after {}: more epochs make it worse, or the budget ended the search; fewer stop.epochs, "
-        "\"eta\": 1 or more budget_s tell",
-        plan.label, better.front()->place.trial + 1, plan.rungs.at(better.front()->place.rung),
-        metric_name(plan), score_text(plan, *better.front()), score_text(plan, chosen),
-        plan.rungs.at(chosen.place.rung)));
-  }
-  return warnings;
+  if (better.empty()) return "";
+  const TrialStanding& chosen = *state.best();
+  return fmt::format(
+      "{}: trial {} was stopped after {} epochs at {} {}, better than the {} of the chosen one "
+      "after {}: more epochs make it worse, or the budget ended the search; fewer stop.epochs, "
+      "\"eta\": 1 or more budget_s tell",
+      plan.label, better.front()->place.trial + 1, plan.rungs.at(better.front()->place.rung),
+      metric_name(plan), score_text(plan, *better.front()), score_text(plan, chosen),
+      plan.rungs.at(chosen.place.rung));
 }
 
 std::string choice_line(const StudyPlan& plan, const StudyState& state) {
@@ -180,16 +160,16 @@ std::string choice_line(const StudyPlan& plan, const StudyState& state) {
 std::string to_text(const StudyPlan& plan, const StudyState& state, std::size_t rows) {
   std::string text = one_line(plan.label) + "\n  " + effort_text(plan, state) + "\n";
   if (!state.standings.empty()) {
-    TrialRow heading = {"trial", "epochs", metric_name(plan), "seconds"};
-    for (const auto& range : plan.tune.over) heading.push_back(range.name);
-    heading.emplace_back("");
-    std::vector<TrialRow> lines = {heading};
+    std::vector<Column> columns = {{"  trial"}, {"epochs"}, {metric_name(plan)}, {"seconds"}};
+    for (const auto& range : plan.tune.over) columns.push_back({range.name});
+    columns.push_back({"", true});
+    std::vector<Cells> lines;
     for (const auto& one : state.standings) {
-      if (lines.size() > rows) break;
+      if (lines.size() == rows) break;
       const bool best = state.over() && &one == state.best();
       lines.push_back(row_of(plan, one, best));
     }
-    text += rows_text(lines);
+    text += table_text(std::move(columns), std::move(lines), kAnyWidth);
     if (state.standings.size() > rows) {
       text += fmt::format("  and {} more\n", state.standings.size() - rows);
     }

@@ -19,8 +19,8 @@ Unresolved why_nothing(const StudyState& state);
 // ..."; empty if no best value lies there.
 std::string edges_warning(const std::vector<FoundStudy>& studies);
 
-// If a trial was stopped at a better score than the chosen one.
-std::vector<std::string> choice_warnings(const StudyPlan& plan, const StudyState& state);
+// If a trial was stopped at a better score than the chosen one; else empty.
+std::string choice_warning(const StudyPlan& plan, const StudyState& state);
 
 // "sgd_serial on ml-1m: learning_rate=0.01 reg=0.05 (validation_rmse 0.9312, trial 7 of 24)"
 std::string choice_line(const StudyPlan& plan, const StudyState& state);

@@ -67,7 +67,7 @@ void study(std::string_view input) {
   for (const auto& found : read_studies(scratch() / "studied")) {
     to_text(found.plan, found.state);
     to_json(found.plan, found.state).dump();
-    choice_warnings(found.plan, found.state);
+    choice_warning(found.plan, found.state);
   }
 }
 
