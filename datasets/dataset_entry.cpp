@@ -89,12 +89,12 @@ FieldInfo validation_info() {
 SplitForm with_common_keys(SplitForm form) {
   return std::move(form)
       .field(validation_info(), read_validation)
-      .integer("seed", &SplitKeys::seed, 0, INT64_MAX, "seed of the draw; default: the case's");
+      .integer("seed", &SplitKeys::own_seed, 0, INT64_MAX, "seed of the draw; default: the case's");
 }
 
 SplitForm by_time_form() {
   return kind_of(Kind::by_time)
-      .number("by_time", &SplitKeys::by_time, 1e-9, 0.999999,
+      .number("by_time", &SplitKeys::before_cut, 1e-9, 0.999999,
               "share of all ratings, the earliest; the later ones are the test part")
       .refuse("seed", kNothingDrawn);
 }
@@ -110,12 +110,12 @@ SplitForm folds_form() {
   return kind_of(Kind::folds)
       .integer("folds", &SplitKeys::folds, 2, kMostFolds,
                "folds of the ratings, drawn uniformly, each the test part in turn")
-      .integer("fold", &SplitKeys::fold, 1, kMostFolds,
+      .integer("fold", &SplitKeys::one_fold, 1, kMostFolds,
                "the fold that is the test part; default: each, a case for each")
       .then([](JsonReader& reader, SplitKeys& split) {
-        if (split.fold.value_or(1) <= split.folds) return;
+        if (split.one_fold.value_or(1) <= split.folds) return;
         fail(ErrorKind::usage, "{}: found {}, expected an integer from 1 to {}, the folds",
-             reader.path("fold"), *split.fold, split.folds);
+             reader.path("fold"), *split.one_fold, split.folds);
       });
 }
 
@@ -124,14 +124,14 @@ SplitForm make_split_form(const std::optional<GivenSplits>& given, const std::st
                           const std::string& why_no_times = "") {
   std::vector<std::pair<std::string, SplitForm>> forms = {
       {"holdout", kind_of(Kind::holdout)
-                      .number("holdout", &SplitKeys::holdout, 1e-9, 0.999999,
+                      .number("holdout", &SplitKeys::test_fraction, 1e-9, 0.999999,
                               "share of all ratings, drawn uniformly, that is the test part")},
       {"leave_out", kind_of(Kind::leave_out)
                         .integer("leave_out", &SplitKeys::leave_out, 1, kMostOfUser,
                                  "random ratings of each user who has more")},
       {"folds", folds_form()},
       {"users", kind_of(Kind::users)
-                    .number("users", &SplitKeys::users, 1e-9, 0.999999,
+                    .number("users", &SplitKeys::user_fraction, 1e-9, 0.999999,
                             "share of users, those with two or more ratings, held out whole")
                     .number("fold_in", &SplitKeys::fold_in, 1e-9, 0.999999,
                             "share of a held-out user's ratings that is the history to fold in; "
@@ -409,22 +409,14 @@ EntryForm make_entry_form(Kinds names) {
 }  // namespace
 
 SplitSpec SplitKeys::spec(std::uint64_t case_seed) const {
-  SplitSpec out;
-  out.kind = kind;
-  out.test_fraction = holdout;
-  out.leave_out = leave_out;
-  out.folds = folds;
-  out.fold = fold.value_or(1);
-  out.before_cut = by_time;
-  out.leave_last = leave_last;
-  out.user_fraction = users;
-  out.fold_in = fold_in;
+  SplitSpec out = *this;
+  out.fold = one_fold.value_or(1);
   if (kind == Kind::leave_last) {
     out.validation_last = static_cast<int>(validation);
   } else {
     out.validation_fraction = validation;
   }
-  out.seed = seed.value_or(case_seed);
+  out.seed = own_seed.value_or(case_seed);
   return out;
 }
 

@@ -24,19 +24,11 @@ namespace mf {
 
 // The keys of a split: at most one of holdout, leave_out, folds, by_time, leave_last, users and
 // given.
-struct SplitKeys {
-  SplitSpec::Kind kind = SplitSpec::Kind::holdout;
-  double holdout = 0.2;
-  int leave_out = 1;
-  int folds = 5;
-  std::optional<int> fold;  // none: a case for each
-  double by_time = 0.8;
-  int leave_last = 1;
-  double users = 0.1;
-  double fold_in = 0.8;
+struct SplitKeys : SplitSpec {
+  std::optional<int> one_fold;  // none: a case for each
   std::string given;
-  double validation = 0;              // a share; with leave_last, a number of ratings
-  std::optional<std::uint64_t> seed;  // none: each case's own
+  double validation = 0;                  // a share; with leave_last, a number of ratings
+  std::optional<std::uint64_t> own_seed;  // none: each case's
 
   SplitSpec spec(std::uint64_t case_seed) const;
 };

@@ -58,9 +58,9 @@ DataEntry parse_data_entry(const Json& json, const std::string& path, const Json
 
 // One for each fold, if the split names no fold.
 std::vector<DataEntry> folds_of(const DataEntry& entry) {
-  if (entry.split.kind != SplitSpec::Kind::folds || entry.split.fold) return {entry};
+  if (entry.split.kind != SplitSpec::Kind::folds || entry.split.one_fold) return {entry};
   std::vector<DataEntry> all(static_cast<std::size_t>(entry.split.folds), entry);
-  for (std::size_t k = 0; k < all.size(); ++k) all[k].split.fold = static_cast<int>(k) + 1;
+  for (std::size_t k = 0; k < all.size(); ++k) all[k].split.one_fold = static_cast<int>(k) + 1;
   return all;
 }
 
