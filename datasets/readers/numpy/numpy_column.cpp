@@ -103,26 +103,32 @@ void append_utf8(std::string& text, std::uint32_t c) {
   }
 }
 
-// Converts all elements; of those for which convert(element, out) is false, the least index wins.
-template <class T, class Out, class Convert>
-void convert_all(std::string_view data, AlignedVector<Out>& out, const std::string& name,
-                 const std::string& expected, ThreadTeam& team, const Convert& convert) {
+// All elements of type `type`; of those for which convert(element, out) is false, the least index
+// is an Error(data).
+template <class Out, class Convert>
+AlignedVector<Out> convert_all(std::string_view data, const std::string& type, std::int64_t count,
+                               const std::string& name, const std::string& expected,
+                               ThreadTeam& team, const Convert& convert) {
   constexpr std::int64_t kRows = 1 << 16;
   constexpr std::int64_t kNone = -1;
-  const std::int64_t count = std::ssize(out);
+  AlignedVector<Out> out(count);
   std::vector<std::int64_t> bad((count + kRows - 1) / kRows, kNone);
-  team.for_chunks(count, kRows, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) {
-      if (convert(load<T>(data, i), out[i])) continue;
-      bad[begin / kRows] = i;
-      return;
+  with_type(type, [&](auto zero) {
+    using T = decltype(zero);
+    team.for_chunks(count, kRows, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) {
+        if (convert(load<T>(data, i), out[i])) continue;
+        bad[begin / kRows] = i;
+        return;
+      }
+    });
+    for (const std::int64_t i : bad) {
+      if (i == kNone) continue;
+      fail_in_file(fmt::format("{}: element {}", name, i), fmt::format("{}", load<T>(data, i)),
+                   expected);
     }
   });
-  for (const std::int64_t i : bad) {
-    if (i == kNone) continue;
-    fail_in_file(fmt::format("{}: element {}", name, i), fmt::format("{}", load<T>(data, i)),
-                 expected);
-  }
+  return out;
 }
 
 }  // namespace
@@ -195,44 +201,31 @@ AlignedVector<std::int32_t> NumpyColumn::ids(const char* what, IdKind kind, IdNa
     fail_in_file(name_, fmt::format("elements of type '<{}'", type_), "integers for ids",
                  "convert the array with astype()");
   }
-  AlignedVector<std::int32_t> ids(size_);
-  const std::string expected = fmt::format("an id of a {} from 0 to 2147483647", what);
-  with_type(type_, [&](auto zero) {
-    using T = decltype(zero);
-    convert_all<T>(data_, ids, name_, expected, team,
-                   [](T value, std::int32_t& id) { return to_id(value, id); });
-  });
-  return ids;
+  return convert_all<std::int32_t>(data_, type_, size_, name_,
+                                   fmt::format("an id of a {} from 0 to 2147483647", what), team,
+                                   [](auto value, std::int32_t& id) { return to_id(value, id); });
+}
+
+void NumpyColumn::refuse_text(const std::string& expected, const char* hint) const {
+  if (!is_text()) return;
+  fail_in_file(name_, "elements of type " + in_quotes((type_[0] == 'U' ? "<" : "|") + type_),
+               expected, hint);
 }
 
 AlignedVector<float> NumpyColumn::ratings(const ScaleCheck& scale, ThreadTeam& team) const {
-  if (is_text()) {
-    fail_in_file(name_, "elements of type " + in_quotes((type_[0] == 'U' ? "<" : "|") + type_),
-                 fmt::format("one of {}", kTypes), "convert the array with astype(float)");
-  }
-  AlignedVector<float> ratings(size_);
-  with_type(type_, [&](auto zero) {
-    using T = decltype(zero);
-    convert_all<T>(data_, ratings, name_, scale.describe(), team, [&](T value, float& rating) {
-      rating = static_cast<float>(value);
-      return std::isfinite(rating) && scale.accepts(rating);
-    });
-  });
-  return ratings;
+  refuse_text(fmt::format("one of {}", kTypes), "convert the array with astype(float)");
+  return convert_all<float>(data_, type_, size_, name_, scale.describe(), team,
+                            [&](auto value, float& rating) {
+                              rating = static_cast<float>(value);
+                              return std::isfinite(rating) && scale.accepts(rating);
+                            });
 }
 
 AlignedVector<std::int64_t> NumpyColumn::times(ThreadTeam& team) const {
-  if (is_text()) {
-    fail_in_file(name_, "elements of type " + in_quotes((type_[0] == 'U' ? "<" : "|") + type_),
-                 "times as numbers", "convert dates with astype('datetime64[s]').astype(int)");
-  }
-  AlignedVector<std::int64_t> times(size_);
-  with_type(type_, [&](auto zero) {
-    using T = decltype(zero);
-    convert_all<T>(data_, times, name_, "a time within 64 bits", team,
-                   [](T value, std::int64_t& time) { return to_time(value, time); });
-  });
-  return times;
+  refuse_text("times as numbers", "convert dates with astype('datetime64[s]').astype(int)");
+  return convert_all<std::int64_t>(
+      data_, type_, size_, name_, "a time within 64 bits", team,
+      [](auto value, std::int64_t& time) { return to_time(value, time); });
 }
 
 }  // namespace mf

@@ -31,6 +31,7 @@ class NumpyColumn {
  private:
   AlignedVector<std::int32_t> text_ids(const char* what, IdNames& names) const;
   std::string text_at(std::int64_t i) const;
+  void refuse_text(const std::string& expected, const char* hint) const;
 
   std::string name_;
   Bytes bytes_;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <system_error>
 #include <vector>
@@ -54,13 +55,17 @@ IdNames read_numbered_names(const std::string& path, const char* what,
   return merged.names;
 }
 
-// `times`: read only if asked for.
-RawRatings from_arrays(const std::string& path, const NumpyColumn& users, const NumpyColumn& items,
-                       const NumpyColumn& ratings, const std::optional<NumpyColumn>& times,
+// `array`: the column of a name; the times are read only if asked for.
+template <class Array>
+RawRatings from_arrays(const std::string& path, const Array& array, bool has_times,
                        const ScaleCheck& scale, const ParseOptions& options) {
-  if (options.times && !times) {
+  const NumpyColumn users = array(kNumpyFiles[0]), items = array(kNumpyFiles[1]),
+                    ratings = array(kNumpyFiles[2]);
+  if (options.times && !has_times) {
     fail_without_times(path, "arrays of users, items and ratings, but no times");
   }
+  std::optional<NumpyColumn> times;
+  if (options.times) times = array(kNumpyTimes);
   if (users.size() != ratings.size() || items.size() != ratings.size()) {
     fail_in_file(path,
                  fmt::format("{} users, {} items and {} ratings", users.size(), items.size(),
@@ -107,81 +112,46 @@ RawRatings from_arrays(const std::string& path, const NumpyColumn& users, const 
                       : "write it as numpy.savez(path, users=..., items=..., ratings=...)");
 }
 
-const auto* numpy_file(const std::string& member) {
-  return std::find(kNumpyFiles.begin(), kNumpyFiles.end(), member);
-}
-
-struct Members {
-  std::vector<Bytes> needed = std::vector<Bytes>(kNumpyFiles.size());  // as in kNumpyFiles
-  std::optional<Bytes> times;
-};
-
-Members members_of(const std::string& path, const Bytes& archive) {
-  Members content;
+// The arrays of an archive that has the three; without their bytes unless `read`.
+std::map<std::string, Bytes> arrays_of(const std::string& path, const Bytes& archive, bool read) {
+  if (detect_compression(archive.view) != Compression::zip) {
+    fail_in_file(path,
+                 archive.view.empty() ? "an empty file" : in_quotes(archive.view.substr(0, 8)),
+                 "an npz file (a zip archive of npy arrays)");
+  }
+  std::map<std::string, Bytes> arrays;
   std::vector<std::string> names;
-  std::int64_t found = 0;
   for (ArchiveReader reader(path, archive); const auto member = reader.next();) {
     names.push_back(member->name);
-    if (member->name == kNumpyTimes) content.times = reader.read_all();
-    const auto* const which = numpy_file(member->name);
-    if (which == kNumpyFiles.end()) continue;
-    content.needed[which - kNumpyFiles.begin()] = reader.read_all();
-    ++found;
+    if (member->name != kNumpyTimes && !std::ranges::count(kNumpyFiles, member->name)) continue;
+    arrays[member->name] = read ? reader.read_all() : Bytes();
   }
-  if (found != std::ssize(kNumpyFiles)) {
-    fail_arrays(path, names);
+  for (const char* name : kNumpyFiles) {
+    if (!arrays.contains(name)) fail_arrays(path, names);
   }
-  return content;
-}
-
-void check_zip(const std::string& path, const Bytes& archive) {
-  if (detect_compression(archive.view) == Compression::zip) return;
-  fail_in_file(path, archive.view.empty() ? "an empty file" : in_quotes(archive.view.substr(0, 8)),
-               "an npz file (a zip archive of npy arrays)");
+  return arrays;
 }
 
 }  // namespace
 
-void check_npz(const std::string& path, const Bytes& archive) {
-  check_zip(path, archive);
-  std::vector<std::string> names;
-  std::int64_t found = 0;
-  for (ArchiveReader reader(path, archive); const auto member = reader.next();) {
-    names.push_back(member->name);
-    found += numpy_file(member->name) == kNumpyFiles.end() ? 0 : 1;
-  }
-  if (found != std::ssize(kNumpyFiles)) fail_arrays(path, names);
-}
+void check_npz(const std::string& path, const Bytes& archive) { arrays_of(path, archive, false); }
 
 RawRatings read_npz(const std::string& path, const Bytes& archive, const ScaleCheck& scale,
                     const ParseOptions& options) {
-  check_zip(path, archive);
-  const Members content = members_of(path, archive);
-  const auto array = [&](const char* name, const Bytes& bytes) {
-    return NumpyColumn(fmt::format("{}({})", path, name), bytes);
+  const auto arrays = arrays_of(path, archive, true);
+  const auto array = [&](const char* name) {
+    return NumpyColumn(fmt::format("{}({})", path, name), arrays.at(name));
   };
-  const NumpyColumn users = array(kNumpyFiles[0], content.needed[0]);
-  const NumpyColumn items = array(kNumpyFiles[1], content.needed[1]);
-  const NumpyColumn ratings = array(kNumpyFiles[2], content.needed[2]);
-  std::optional<NumpyColumn> times;
-  if (options.times && content.times) times = array(kNumpyTimes, *content.times);
-  return from_arrays(path, users, items, ratings, times, scale, options);
+  return from_arrays(path, array, arrays.contains(kNumpyTimes), scale, options);
 }
 
 RawRatings read_npy_folder(const std::string& folder, const ScaleCheck& scale,
                            const ParseOptions& options) {
+  const std::filesystem::path files = folder;
   const auto array = [&](const char* name) {
-    const std::string path = (std::filesystem::path(folder) / name).string();
-    return NumpyColumn(path, map_file(path));
+    return NumpyColumn((files / name).string(), map_file((files / name).string()));
   };
-  const NumpyColumn users = array(kNumpyFiles[0]);
-  const NumpyColumn items = array(kNumpyFiles[1]);
-  const NumpyColumn ratings = array(kNumpyFiles[2]);
-  std::optional<NumpyColumn> times;
-  if (options.times && std::filesystem::exists(std::filesystem::path(folder) / kNumpyTimes)) {
-    times = array(kNumpyTimes);
-  }
-  return from_arrays(folder, users, items, ratings, times, scale, options);
+  return from_arrays(folder, array, std::filesystem::exists(files / kNumpyTimes), scale, options);
 }
 
 }  // namespace mf
