@@ -236,7 +236,7 @@ def test_a_race_ends_well_without_a_report(race, tmp_path, monkeypatch):
 def test_a_race_without_figures_has_a_winner(undrawn, tmp_path):
     write_rulers(tmp_path, target_rmse=9)
     done = undrawn("s.json")
-    assert "info: no figures: plots/mfplots of the source is not beside" in done.stderr
+    assert "info: no figures: plots/mfplots/__main__.py of the source is not beside" in done.stderr
     assert end_of(done)["fastest"].startswith("ruler") and end_of(done)["open"] == "no figure, for the reason above"
 
 

@@ -26,21 +26,27 @@ void fetch_dataset(const FetchOptions& options) {
 }
 
 void become_script(const std::string& file, std::vector<std::string> words, const char* needs) {
-  const auto script = beside_program(file);
-  if (!script) {
-    fail(ErrorKind::unsupported,
-         "{} of the source is not beside this program; install mfbench, or run the program of a "
-         "build folder",
-         file);
-  }
   const char* own = std::getenv("PYTHON");
-  words.insert(words.begin(), {own != nullptr && *own != '\0' ? own : "python3", *script});
+  words.insert(words.begin(),
+               {own != nullptr && *own != '\0' ? own : "python3", source_file(file)});
+  std::cout.flush();
+  become(words);
+  fail(ErrorKind::unsupported, "{}: cannot be started: {}; {}", words.front(), last_cause(), needs);
+}
+
+std::string source_file(const std::string& file) {
+  if (const auto found = beside_program(file)) return *found;
+  fail(ErrorKind::unsupported,
+       "{} of the source is not beside this program; install mfbench, or run the program of a "
+       "build folder",
+       file);
+}
+
+void become(std::vector<std::string> words) {
   std::vector<char*> arguments;
   for (auto& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
-  std::cout.flush();
   ::execvp(arguments.front(), arguments.data());
-  fail(ErrorKind::unsupported, "{}: cannot be started: {}; {}", words.front(), last_cause(), needs);
 }
 
 }  // namespace mf

@@ -21,4 +21,10 @@ struct FetchOptions {
 [[noreturn]] void become_script(const std::string& file, std::vector<std::string> words,
                                 const char* needs);
 
+// A file of the source. Throws Error(unsupported) if it is not beside this program.
+std::string source_file(const std::string& file);
+
+// This process becomes the program of these words; returns if that cannot be started.
+void become(std::vector<std::string> words);
+
 }  // namespace mf

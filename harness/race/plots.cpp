@@ -15,7 +15,7 @@
 
 #include "base/error.hpp"
 #include "base/files/files.hpp"
-#include "base/files/shared_folder.hpp"
+#include "datasets/fetch/fetch.hpp"
 
 namespace mf {
 namespace {
@@ -28,13 +28,6 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-void exec(std::vector<std::string> words) {
-  std::vector<char*> arguments;
-  for (auto& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  ::execvp(arguments.front(), arguments.data());
-}
-
 // Its exit code; its output goes to `out` and `err`, files of this process.
 int run(const std::vector<std::string>& words, int out, int err) {
   const pid_t child = ::fork();
@@ -42,7 +35,7 @@ int run(const std::vector<std::string>& words, int out, int err) {
   if (child == 0) {
     ::dup2(out, STDOUT_FILENO);
     ::dup2(err, STDERR_FILENO);
-    exec(words);
+    become(words);
     ::_exit(kNotStarted);
   }
   int status = 0;
@@ -101,15 +94,10 @@ std::string find_python() {
 // Also puts into the environment the path of its modules, and of this program, which explains
 // results to it.
 std::vector<std::string> command_of(const char* module, const std::vector<std::string>& words) {
-  const auto found = beside_program("plots/mfplots/__main__.py");
-  if (!found) {
-    fail(ErrorKind::unsupported,
-         "plots/mfplots of the source is not beside this program; install mfbench, or run the "
-         "program of a build folder");
-  }
+  const std::string found = source_file("plots/mfplots/__main__.py");
   namespace fs = std::filesystem;
   const std::string more = variable("PYTHONPATH");
-  const std::string folder = fs::path(*found).parent_path().parent_path().string();
+  const std::string folder = fs::path(found).parent_path().parent_path().string();
   ::setenv("PYTHONPATH", (folder + (more.empty() ? "" : ":" + more)).c_str(), 1);
   ::setenv("MFBENCH", fs::read_symlink("/proc/self/exe").c_str(), 1);
   std::vector<std::string> command = {find_python(), "-m", module};
@@ -123,7 +111,7 @@ void become_plots(const char* module, const std::vector<std::string>& words) {
   const auto command = command_of(module, words);
   std::cout.flush();
   std::fflush(stdout);
-  exec(command);
+  become(command);
   fail(ErrorKind::unsupported, "{}: cannot be started: {}", command.front(), last_cause());
 }
 
