@@ -41,10 +41,6 @@ const Form<ScheduleSpec>& schedule_form() {
   return form;
 }
 
-ScheduleSpec parse_schedule(const Json& json, const std::string& path) {
-  return schedule_form().parse(json, path);
-}
-
 Json ScheduleSpec::to_json() const {
   Json json = {{"kind", kScheduleKindNames.of(kind)}, {"learning_rate", learning_rate}};
   if (kind == Kind::plateau) {

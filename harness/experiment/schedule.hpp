@@ -37,7 +37,6 @@ inline constexpr Names kScheduleKindNames{
                                               {"exponential", ScheduleSpec::Kind::exponential}})};
 
 const Form<ScheduleSpec>& schedule_form();
-ScheduleSpec parse_schedule(const Json& json, const std::string& path);
 
 class Schedule {
  public:

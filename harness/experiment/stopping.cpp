@@ -40,10 +40,6 @@ const Form<StopSpec>& stop_form() {
   return form;
 }
 
-StopSpec parse_stop(const Json& json, const std::string& path) {
-  return stop_form().parse(json, path);
-}
-
 Json StopSpec::to_json() const {
   Json json = {{"epochs", epochs}};
   if (train_seconds) json["train_seconds"] = *train_seconds;

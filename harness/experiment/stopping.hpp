@@ -28,7 +28,6 @@ struct StopSpec {
 };
 
 const Form<StopSpec>& stop_form();
-StopSpec parse_stop(const Json& json, const std::string& path);
 
 struct StopInput {
   std::int64_t epoch = 0;

@@ -1,4 +1,5 @@
 #include "harness/run/epoch_groups.hpp"
+#include "base/json/form.hpp"
 #include "base/json/json.hpp"
 
 #include <gtest/gtest.h>
@@ -30,7 +31,7 @@ TEST(EpochGroups, EndWhereTheEvaluationIs) {
 
 TEST(EpochGroups, HaveOneRate) {
   const auto schedule = [](const char* json) {
-    return Schedule(parse_schedule(Json::parse(json), "$"));
+    return Schedule(schedule_form().parse(Json::parse(json), "$"));
   };
   EXPECT_EQ(epochs_at_one_rate(schedule(R"({"kind": "constant"})"), 5, 1000), 1000);
   EXPECT_EQ(epochs_at_one_rate(schedule(R"({"kind": "plateau"})"), 5, 1000), 1000);

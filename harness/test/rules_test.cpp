@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/json/form.hpp"
 #include "base/json/json.hpp"
 #include "harness/experiment/schedule.hpp"
 #include "harness/experiment/stopping.hpp"
@@ -12,7 +13,7 @@ namespace mf {
 namespace {
 
 Schedule schedule_of(const char* json) {
-  return Schedule(parse_schedule(parse_json(json, "t"), "$.schedule"));
+  return Schedule(schedule_form().parse(parse_json(json, "t"), "$.schedule"));
 }
 
 TEST(Schedule, ConstantStaysWhatItIs) {
@@ -50,7 +51,7 @@ TEST(Schedule, PlateauFallsAfterPatienceEvaluationsWithoutImprovement) {
 }
 
 Stopping stopping_of(const char* json) {
-  Stopping s(parse_stop(parse_json(json, "t"), "$.stop"));
+  Stopping s(stop_form().parse(parse_json(json, "t"), "$.stop"));
   s.start({1.0, 0.1});
   return s;
 }
@@ -89,7 +90,7 @@ TEST(Stopping, DivergesOnNaNAndAboveTheStart) {
 // Epoch 0 at .9 (ALS whose biases are removed first), the mean's RMSE 1: five times 1.05 of it is
 // the limit, and overfitting is far below.
 TEST(Stopping, OverfittingIsNoDivergence) {
-  Stopping s(parse_stop(parse_json("{}", "t"), "$.stop"));
+  Stopping s(stop_form().parse(parse_json("{}", "t"), "$.stop"));
   s.start({0.9, 1.0});
   EXPECT_FALSE(s.check(at(0, 0.9)));
   EXPECT_FALSE(s.check(at(1, 1.3)));
@@ -103,7 +104,7 @@ TEST(Stopping, OverfittingIsNoDivergence) {
 }
 
 TEST(Stopping, AnObjectiveDivergesAboveThatOfZeros) {
-  Stopping s(parse_stop(parse_json(R"({"divergence": 1})", "t"), "$.stop"), kObjective);
+  Stopping s(stop_form().parse(parse_json(R"({"divergence": 1})", "t"), "$.stop"), kObjective);
   s.start({80, 100});
   const auto objective = [](std::int64_t epoch, double value) {
     StopInput input{epoch, 0, 0, true, {}};
@@ -124,7 +125,7 @@ StopInput unseen(std::int64_t epoch, double value, Metric metric = kValidationRm
 }
 
 TEST(Stopping, HashesOfSpecsStay) {
-  EXPECT_EQ(parse_stop(parse_json("{}", "t"), "$.stop").to_json(),
+  EXPECT_EQ(stop_form().parse(parse_json("{}", "t"), "$.stop").to_json(),
             (Json{{"epochs", 20}, {"divergence", 1.05}}));
 }
 
@@ -150,7 +151,8 @@ TEST(Stopping, MeetsATargetOfAnyMetricAndWatchesIt) {
   EXPECT_FALSE(s.check(unseen(2, 0.3, ndcg))) << "more is better";
   EXPECT_EQ(s.check(unseen(3, 0.7, mae))->reason, "reached the target test_mae 0.7 after epoch 3");
   EXPECT_EQ(s.check(unseen(4, 0.3, ndcg))->reason, "no better NDCG@10 in 1 evaluations");
-  EXPECT_EQ(parse_stop(parse_json(spec, "t"), "$.stop").to_json()["plateau"]["monitor"], "ndcg_10");
+  EXPECT_EQ(stop_form().parse(parse_json(spec, "t"), "$.stop").to_json()["plateau"]["monitor"],
+            "ndcg_10");
 }
 
 TEST(Schedule, APlateauIsNotSeenInWhatWasNotComputed) {
