@@ -72,13 +72,6 @@ Json device_json() {
 
 }  // namespace
 
-std::string cpu_name() {
-  const std::string name = proc_value("/proc/cpuinfo", "model name");
-  return name.empty() ? "unknown" : name;
-}
-
-std::int64_t total_memory_bytes() { return proc_bytes("/proc/meminfo", "MemTotal"); }
-
 void reset_peak_memory() {
   std::ofstream out("/proc/self/clear_refs");
   out << "5";
@@ -109,6 +102,7 @@ std::string utc_text(std::int64_t seconds_since_1970) {
 static Json machine_json() {
   utsname system{};
   uname(&system);
+  const std::string cpu = proc_value("/proc/cpuinfo", "model name");
   Json json = {{"mfbench", build_info::version},
                {"git_sha", build_info::git_sha},
                {"git_dirty", build_info::git_dirty},
@@ -117,10 +111,10 @@ static Json machine_json() {
                {"build_type", build_info::build_type},
                {"host", host_name()},
                {"process", process_name()},
-               {"cpu", cpu_name()},
+               {"cpu", cpu.empty() ? "unknown" : cpu},
                {"cores", hardware_threads()},
                {"simd", simd_name()},
-               {"memory_bytes", total_memory_bytes()},
+               {"memory_bytes", proc_bytes("/proc/meminfo", "MemTotal")},
                {"os", std::string(system.sysname) + " " + system.release}};
   json.update(device_json());
   return json;

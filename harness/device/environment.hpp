@@ -14,9 +14,6 @@ Json environment_json(const std::string& command_line);  // the `environment` of
 // is null without it.
 void note_host_speed();
 
-std::string cpu_name();
-std::int64_t total_memory_bytes();  // of the machine; base/host/memory_limit.hpp: of this process
-
 // The peak since the last reset; a reset needs a kernel that offers it (Linux 4.0 and up).
 void reset_peak_memory();
 std::int64_t peak_memory_bytes();
