@@ -221,15 +221,10 @@ void add_each(Lines& lines, const Json& report) {
 }  // namespace
 
 std::string version_text() {
-  const Json features = build_features();
-  std::vector<std::string> with;
-  for (const auto& [name, state] : features.items()) {
-    if (state.get<std::string>().starts_with("yes")) with.push_back(name);
-  }
-  return fmt::format(
-      "mfbench {}\ncommit: {}{}\nbuild: {}, {}, flags {}\nwith: {}", build_info::version,
-      build_info::git_sha, build_info::git_dirty ? ", with changes" : "", build_info::build_type,
-      build_info::compiler, build_info::flags, with.empty() ? "nothing optional" : join(with));
+  return fmt::format("mfbench {}\ncommit: {}{}\nbuild: {}, {}, flags {}\n{}", build_info::version,
+                     build_info::git_sha, build_info::git_dirty ? ", with changes" : "",
+                     build_info::build_type, build_info::compiler, build_info::flags,
+                     features_text(build_features()));
 }
 
 Json doctor_json() {
