@@ -27,7 +27,7 @@
 #include "base/timeline.hpp"
 #include "base/wait.hpp"
 #include "datasets/look.hpp"
-#include "harness/device/process_start.hpp"
+#include "harness/device/environment.hpp"
 #include "harness/results/study/study_report.hpp"
 #include "harness/results/summary.hpp"
 #include "harness/run/apart.hpp"

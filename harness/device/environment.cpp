@@ -2,17 +2,23 @@
 
 #include <sys/resource.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdlib>
 #include <ctime>
+#include <filesystem>
 #include <fstream>
+#include <vector>
 
+#include "base/hash.hpp"
+#include "base/host/process_id.hpp"
 #include "base/host/system_files.hpp"
 #include "base/json/json.hpp"
 #include "base/threads.hpp"
 #include "harness/device/device.hpp"
-#include "harness/device/host_name.hpp"
 #include "harness/device/host_speed.hpp"
 #include "harness/device/nvml.hpp"
 #include "mf_generated/build_info.hpp"
@@ -70,6 +76,37 @@ Json device_json() {
   return json;
 }
 
+const Clock::time_point kBeforeMain = Clock::now();
+
+// ---- names ----
+
+constexpr std::size_t kDigits = 12;
+
+std::string machine_id() {
+  const std::string id = system_text("/etc/machine-id");
+  return id.empty() ? boot_id() : id;
+}
+
+// The lines of the driver's files that name a board, in an order of their own.
+std::string gpu_ids() {
+  std::vector<std::string> ids;
+  std::error_code none;
+  for (const auto& gpu : std::filesystem::directory_iterator("/proc/driver/nvidia/gpus", none)) {
+    for_system_lines((gpu.path() / "information").string(), [&](std::string_view line) {
+      if (line.starts_with("GPU UUID")) ids.emplace_back(line);
+    });
+  }
+  std::sort(ids.begin(), ids.end());
+  std::string all;
+  for (const auto& id : ids) all += id;
+  return all;
+}
+
+// The words of the prefix keep the hash apart from others' hashes of the same id.
+std::string named(const std::string& kind, const std::string& secret) {
+  return kind + "-" + sha256("mfbench " + kind + "\n" + secret).substr(0, kDigits);
+}
+
 }  // namespace
 
 void reset_peak_memory() {
@@ -83,6 +120,23 @@ std::int64_t peak_memory_bytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return std::int64_t{usage.ru_maxrss} * 1024;
+}
+
+std::string host_name() { return named("host", machine_id() + "\n" + gpu_ids()); }
+
+std::string process_name() {
+  const ProcessId own = own_process();
+  return named("process", host_name() + own.boot + std::to_string(own.pid) + " " + own.begin);
+}
+
+Clock::time_point process_start() {
+  const double ticks = std::strtod(own_process().begin.c_str(), nullptr);
+  timespec up{};
+  if (ticks <= 0 || clock_gettime(CLOCK_BOOTTIME, &up) != 0) return kBeforeMain;
+  const double age = static_cast<double>(up.tv_sec) + 1e-9 * static_cast<double>(up.tv_nsec) -
+                     ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
+  const std::chrono::duration<double> since(age);
+  return std::min(kBeforeMain, Clock::now() - std::chrono::duration_cast<Clock::duration>(since));
 }
 
 std::string utc_now() {

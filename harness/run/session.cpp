@@ -10,7 +10,7 @@
 #include "base/json/json_values.hpp"
 #include "base/log.hpp"
 #include "datasets/load.hpp"
-#include "harness/device/host_name.hpp"
+#include "harness/device/environment.hpp"
 #include "harness/results/files/result_file.hpp"
 #include "harness/results/files/standing_names.hpp"
 #include "harness/run/case_turns.hpp"

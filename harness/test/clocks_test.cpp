@@ -10,7 +10,7 @@
 
 #include "algorithms/core/registry.hpp"
 #include "datasets/ratings/packed/rating_packer.hpp"
-#include "harness/device/process_start.hpp"
+#include "harness/device/environment.hpp"
 #include "harness/results/compare/answer.hpp"
 #include "harness/results/meaning/ranges.hpp"
 #include "harness/run/data/data_store.hpp"
