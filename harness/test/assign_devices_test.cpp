@@ -1,4 +1,4 @@
-#include "harness/device/assign_devices.hpp"
+#include "harness/run/ranks/rank_world.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <set>
 #include <sstream>
+#include <utility>
 
 #include "algorithms/core/ranks/ranks.hpp"
 #include "algorithms/core/registry.hpp"
@@ -16,7 +18,6 @@
 #include "base/ranks/mpi_ranks.hpp"
 #include "base/text.hpp"
 #include "base/threads.hpp"
-#include "harness/device/assign_devices.hpp"
 #include "harness/device/device.hpp"
 #include "harness/run/session.hpp"
 #include "mf_generated/build_info.hpp"
@@ -61,6 +62,18 @@ std::string algorithm_list_hash() {
 }
 
 }  // namespace
+
+std::vector<std::optional<int>> assign_devices(const std::vector<SeenDevices>& ranks) {
+  std::set<std::pair<int, std::string>> taken;
+  std::vector<std::optional<int>> given(ranks.size());
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    const auto& [machine, ids] = ranks[rank];
+    for (std::size_t at = 0; at < ids.size() && !given[rank]; ++at) {
+      if (taken.emplace(machine, ids[at]).second) given[rank] = static_cast<int>(at);
+    }
+  }
+  return given;
+}
 
 int ranks_of(const Case& item) { return ranks_of(item.params); }
 

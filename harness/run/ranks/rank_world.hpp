@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,17 @@ int ranks_of(const Case& item);
 // Throws Error(usage) if a spec tunes and asks for several processes, in any way: one process runs
 // the trials of a search. Before anything is loaded.
 void refuse_trials_of_ranks(const Spec& spec);
+
+// The view of a rank: its machine, by number, and device_ids().
+struct SeenDevices {
+  int machine = 0;
+  std::vector<std::string> ids;
+};
+
+// For each rank, by its place among its seen devices: the first device that no rank before it on
+// the same machine has. Ranks that see the same devices have them in their order; a rank that its
+// launcher limits to one device gets that. Empty if all are taken.
+std::vector<std::optional<int>> assign_devices(const std::vector<SeenDevices>& ranks);
 
 // Rank 0's next order to another.
 struct Order {
