@@ -23,7 +23,6 @@
 #include "harness/experiment/metric_keys.hpp"
 #include "harness/race/plots.hpp"
 #include "harness/race/race_spec.hpp"
-#include "harness/race/race_target.hpp"
 #include "harness/results/summary.hpp"
 #include "harness/run/interrupt.hpp"
 #include "harness/run/session.hpp"

@@ -3,14 +3,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "algorithms/core/registry.hpp"
 #include "base/threads.hpp"
 #include "datasets/ratings/rating_facts.hpp"
-#include "harness/experiment/metric.hpp"
 
 namespace mf {
 namespace {
@@ -113,6 +112,16 @@ std::vector<Runner> runners_here(const RatingsLook& look, const std::optional<De
   return found;
 }
 
+// ---- the target ----
+
+constexpr double kSlack = 1.01, kInTheRace = 1.05;
+
+double three_digits(double value, bool up) {
+  const double unit = std::pow(10.0, std::floor(std::log10(value)) - 2);
+  const double whole = up ? std::ceil(value / unit) : std::floor(value / unit);
+  return std::stod(fmt::format("{:.2e}", whole * unit));  // the double that is read from its digits
+}
+
 }  // namespace
 
 RatingsLook look_at_ratings(const Dataset& data, std::optional<Feedback> given, int threads) {
@@ -141,6 +150,27 @@ Json race_spec(const RatingsLook& look, const RaceFrame& frame) {
         entry_of(runner, look, frame.seconds / 2 / static_cast<double>(racing.size())));
   }
   return spec;
+}
+
+std::optional<TargetSpec> race_target(const std::vector<FoundStudy>& studies) {
+  std::vector<double> scores;
+  for (const auto& [plan, state] : studies) {
+    if (const auto* best = state.best()) scores.push_back(*best->outcome.score);
+  }
+  if (scores.empty()) return std::nullopt;
+  const Metric metric = studies.front().plan.metric;
+  const bool more = metric->more_is_better;
+  // Errors and metrics are positive: turned over, the larger is the worse of both.
+  const auto badness = [&](double score) { return more ? 1 / score : score; };
+  double best = badness(scores.front());
+  for (const double score : scores) best = std::min(best, badness(score));
+  double worst = best;
+  for (const double score : scores) {
+    if (badness(score) <= kInTheRace * best) worst = std::max(worst, badness(score));
+  }
+  const double value = more ? 1 / (worst * kSlack) : worst * kSlack;
+  if (!std::isfinite(value) || value <= 0) return std::nullopt;
+  return TargetSpec{on_validation(metric), three_digits(value, !more)};
 }
 
 }  // namespace mf

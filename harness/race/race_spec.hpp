@@ -5,12 +5,15 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/json/json.hpp"
 #include "base/json/names.hpp"
 #include "datasets/ratings/dataset.hpp"
 #include "datasets/ratings/feedback.hpp"
 #include "harness/device/device.hpp"
+#include "harness/experiment/metric.hpp"
+#include "harness/results/study/study_files.hpp"
 
 namespace mf {
 
@@ -30,7 +33,14 @@ struct RaceFrame {
   std::optional<DeviceInfo> device;
 };
 
-// Without a target: race_target.hpp has that once its trials have run.
+// Without a target, which follows from its trials.
 Json race_spec(const RatingsLook& look, const RaceFrame& frame);
+
+// The target of a race, before any case that is timed has run. By the scores of the studies' best
+// trials: the worst score within 5 % of the best, made 1 % easier, with three digits on the easier
+// side. Worse studies need not reach it. It is of the validation part, as the scores are: a small
+// test part may differ from that by more than 1 %, and a target there could be out of reach. Empty
+// if no trial has completed.
+std::optional<TargetSpec> race_target(const std::vector<FoundStudy>& studies);
 
 }  // namespace mf

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "harness/experiment/study.hpp"
-#include "harness/race/race_target.hpp"
 
 namespace mf {
 namespace {
