@@ -19,7 +19,7 @@
 #include "harness/results/compare/origins.hpp"
 #include "harness/results/files/load_json.hpp"
 #include "harness/results/files/result_file.hpp"
-#include "harness/results/files/standing_names.hpp"
+#include "harness/results/files/stored_results.hpp"
 #include "harness/results/meaning/stats.hpp"
 #include "harness/results/meaning/text_table.hpp"
 

@@ -12,7 +12,7 @@
 #include "datasets/load.hpp"
 #include "harness/device/environment.hpp"
 #include "harness/results/files/result_file.hpp"
-#include "harness/results/files/standing_names.hpp"
+#include "harness/results/files/stored_results.hpp"
 #include "harness/run/case_turns.hpp"
 #include "harness/run/one_case.hpp"
 #include "harness/run/tuning/tuning.hpp"

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "base/error.hpp"
 #include "base/files/held_folder.hpp"
 #include "base/files/mapped_file.hpp"
+#include "base/files/open_file.hpp"
 #include "base/json/json_values.hpp"
 #include "base/log.hpp"
 #include "datasets/readers/text_source.hpp"
@@ -107,6 +109,33 @@ std::string file_name_of(const Json& header) {
   return fs::path(text_at(header, {"case_id"}).value_or("")).filename().string();
 }
 
+// ---- names ----
+
+// For the header; empty if the file has no whole one.
+std::string case_hash_in(const std::string& path) {
+  std::string text;
+  try {
+    text = read_text(path, Origin::found);
+  } catch (const Error&) {
+    return "";
+  }
+  const std::size_t end = text.find('\n');
+  if (end == text.npos) return "";
+  const Json header =
+      Json::parse(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
+  if (text_at(header, {"type"}) != "header") return "";
+  return text_at(header, {"case_hash"}).value_or("");
+}
+
+// For two files with one hash, the first by name.
+std::map<std::string, std::string> names_by_hash(const std::string& folder) {
+  std::map<std::string, std::string> names;
+  for (const auto& path : cases_in(folder)) {
+    if (const auto hash = case_hash_in(path); !hash.empty()) names.emplace(hash, stem_of(path));
+  }
+  return names;
+}
+
 }  // namespace
 
 std::string StoredCase::name() const { return stem_of(path); }
@@ -172,6 +201,24 @@ StoredSpec visit_stored_results(const std::string& path, const TakeStored& take)
   }
   if (!is_folder(path)) fail(ErrorKind::usage, "{}: is no folder of results", path);
   return visit_folder(path, take);
+}
+
+Spec named_as_in(const std::string& folder, Spec spec) {
+  if (!is_folder(folder)) return spec;
+  const auto absent = [&](const Case& item) {
+    return !is_taken(folder + "/" + item.id + ".jsonl");
+  };
+  if (std::none_of(spec.cases.begin(), spec.cases.end(), absent)) return spec;
+  const auto names = names_by_hash(folder);
+  // A file under the name of another case is in its way, not the result.
+  std::set<std::string> taken;
+  for (const auto& item : spec.cases) taken.insert(item.id);
+  for (auto& item : spec.cases) {
+    const auto found = names.find(item.hash);
+    if (found == names.end() || !absent(item)) continue;
+    if (taken.insert(found->second).second) item.id = found->second;
+  }
+  return spec;
 }
 
 }  // namespace mf

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/experiment/spec.hpp"
 #include "harness/results/files/result_file.hpp"
 
 namespace mf {
@@ -51,5 +52,10 @@ StoredSpec visit_stored_results(const std::string& path, const TakeStored& take)
 // The same of the lines that are packed in the file `path`, once they are unpacked.
 StoredSpec visit_packed_lines(const std::string& path, std::string_view lines,
                               const TakeStored& take);
+
+// The spec with the ids of its cases as in the folder. A name depends on the rest of the spec, and
+// on the version that wrote it; a case is known by its hash. So a case without a file of its name
+// has that of the file whose header has its hash; without such a file, its own.
+Spec named_as_in(const std::string& folder, Spec spec);
 
 }  // namespace mf

@@ -11,7 +11,6 @@
 #include "harness/results/compare/compare_report.hpp"
 #include "harness/results/compare/headline.hpp"
 #include "harness/results/files/result_file.hpp"
-#include "harness/results/files/standing_names.hpp"
 #include "harness/results/files/stored_results.hpp"
 #include "harness/results/study/study_files.hpp"
 #include "harness/results/study/study_report.hpp"
