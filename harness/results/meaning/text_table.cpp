@@ -5,6 +5,7 @@
 #include <numeric>
 #include <string_view>
 
+#include "base/terminal.hpp"
 #include "base/text.hpp"
 
 namespace mf {
