@@ -204,27 +204,17 @@ TEST(CaseNames, AnEditedSpecFindsItsCasesUnderTheNamesTheyHad) {
 // The table of answers, with its heading; tables of rates follow.
 std::string first_table(const std::string& text) { return text.substr(0, text.find("\n\n") + 1); }
 
-TEST(Summary, TwoSplitsOfADataSetHaveARowEach) {
-  Folder folder;
-  const Spec spec =
-      spec_of(R"({"name": "ruler", "sleep_ms": 0})",
-              R"({"like": "ml-100k", "scale": 0.05, "split": {"holdout": [0.1, 0.2]}})",
-              R"(, "seeds": [1, 2])");
-  folder.run(spec);
-  const std::string table = first_table(summary_table(folder.path, spec));
-  EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 3) << table;
-  EXPECT_TRUE(contains(table, "look-alike x0.05 holdout=0.1  ruler          2 ")) << table;
-  EXPECT_TRUE(contains(table, "look-alike x0.05 holdout=0.2  ruler          2 ")) << table;
-}
-
-TEST(Summary, StopRulesAndInitialFactorsThatDifferHaveRowsOfTheirOwn) {
+TEST(Summary, CasesThatDifferInMoreThanTheSeedHaveRowsOfTheirOwn) {
   Folder folder;
   const Spec spec = spec_of(
-      R"({"name": "ruler", "sleep_ms": 0, "stop": {"epochs": [1, 2]}, "init": {"scale": [0.1, 0.2]}})");
+      R"({"name": "ruler", "sleep_ms": 0, "stop": {"epochs": [1, 2]}, "init": {"scale": [0.1, 0.2]}})",
+      R"({"like": "ml-100k", "scale": 0.05, "split": {"holdout": [0.1, 0.2]}})",
+      R"(, "seeds": [1, 2])");
   folder.run(spec);
   const std::string table = first_table(summary_table(folder.path, spec));
-  EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 5) << table;
-  EXPECT_TRUE(contains(table, "ruler scale=0.2 epochs=1 ")) << table;
+  EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 9) << table;
+  EXPECT_HAS(table, "look-alike x0.05 holdout=0.1  ruler scale=0.1 epochs=1      2 ");
+  EXPECT_HAS(table, "look-alike x0.05 holdout=0.2  ruler scale=0.2 epochs=2      2 ");
 }
 
 }  // namespace

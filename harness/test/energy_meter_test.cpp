@@ -2,11 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <thread>
+#include <string>
 #include <vector>
 
-#include "base/ranks/local_ranks.hpp"
 #include "harness/run/ranks/case_ranks.hpp"
+#include "testing/rank_threads.hpp"
 
 namespace mf {
 namespace {
@@ -155,25 +155,20 @@ TEST_F(EnergyMeterTest, SaysNothingWhereTheDriverDoesNot) {
 // Ranks, threads here, whose devices take 100 W, 200 W, ... for two seconds of epochs; the last
 // device may not tell.
 std::vector<RankJoules> joules_seen(int count, bool last_tells) {
-  auto links = make_local_links(count);
   std::vector<RankJoules> seen(count);
-  std::vector<std::thread> threads;
-  for (int rank = 0; rank < count; ++rank) {
-    threads.emplace_back([&, rank] {
-      Communicator ranks(std::move(links[rank]));
-      double now = 10, counter = 5e6;
-      const bool tells = last_tells || rank + 1 < count;
-      EnergyMeter::Read read;
-      if (tells) read = [&] { return std::optional(counter); };
-      EnergyMeter meter(std::move(read), 0, [&] { return now; });
-      meter.begin_group();
-      now += 2;
-      counter += 2 * 100 * (rank + 1);
-      meter.end_group(2);
-      seen[rank] = joules_of_ranks(meter.joules(std::nullopt), ranks);
-    });
-  }
-  for (auto& thread : threads) thread.join();
+  const auto errors = test::in_rank_threads(count, [&](Communicator& ranks) {
+    double now = 10, counter = 5e6;
+    const bool tells = last_tells || ranks.rank() + 1 < count;
+    EnergyMeter::Read read;
+    if (tells) read = [&] { return std::optional(counter); };
+    EnergyMeter meter(std::move(read), 0, [&] { return now; });
+    meter.begin_group();
+    now += 2;
+    counter += 2 * 100 * (ranks.rank() + 1);
+    meter.end_group(2);
+    seen[ranks.rank()] = joules_of_ranks(meter.joules(std::nullopt), ranks);
+  });
+  EXPECT_EQ(errors, std::vector<std::string>(count));
   return seen;
 }
 

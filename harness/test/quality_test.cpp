@@ -121,30 +121,6 @@ FoldInLoss implicit_loss(double alpha, double reg, double exponent = 0) {
   return loss;
 }
 
-// By hand: 3 held out, hits at the ranks 2 and 4.
-TEST(Ranking, OfOneUserByHand) {
-  Hits hits;
-  hits.set(1);
-  hits.set(3);
-  const auto value = [&](const char* key) {
-    const Metric metric = *find_metric(key);
-    return metric->of_user(hits, metric.k(), 3);
-  };
-  EXPECT_DOUBLE_EQ(value("recall@20"), 2.0 / 3);
-  EXPECT_DOUBLE_EQ(value("recall@2"), 1.0 / 2);
-  EXPECT_DOUBLE_EQ(value("recall_of_all@20"), 2.0 / 3);
-  EXPECT_DOUBLE_EQ(value("recall_of_all@2"), 1.0 / 3);
-  EXPECT_DOUBLE_EQ(value("map@10"), (1.0 / 2 + 2.0 / 4) / 3);
-  EXPECT_DOUBLE_EQ(value("ndcg@100"),
-                   (1 / std::log2(3.0) + 1 / std::log2(5.0)) / (1 + 1 / std::log2(3.0) + 0.5));
-  EXPECT_DOUBLE_EQ(value("ndcg@3"), 1 / std::log2(3.0) / (1 + 1 / std::log2(3.0) + 0.5));
-  EXPECT_DOUBLE_EQ(value("mrr@10"), 1.0 / 2);
-  EXPECT_DOUBLE_EQ(value("mrr@1"), 0);
-  EXPECT_DOUBLE_EQ(value("hit_rate@2"), 1);
-  EXPECT_DOUBLE_EQ(value("hit_rate@1"), 0);
-  EXPECT_DOUBLE_EQ(value("precision@10"), 2.0 / 10);
-}
-
 // More held out than k: all that k ranks can hold counts as the whole, except in recall of all.
 TEST(Ranking, IsOneWhereAllThatCanBeFoundIs) {
   Hits hits;
@@ -200,23 +176,12 @@ struct ManyTies {
   Model model = whole_model(40, kMany, 3, 5, 1);
   RankedUsers users = choose_ranked_users(split.train, nullptr, split.test, {}, true, one_thread());
 
-  RankedItems by_products(AlignedVector<std::int32_t>* top = nullptr) const {
+  RankedItems by_products() const {
     std::vector<const float*> rows;
     for (const auto u : users.users) rows.push_back(model.p.data() + u * 3);
-    return rank_items({rows, model.q.data(), 3, kMany, 3}, users, one_thread(), top);
+    return rank_items({rows, model.q.data(), 3, kMany, 3}, users, one_thread());
   }
 };
-
-// The list itself, in its order, with the seen items left out.
-TEST(Ranking, ListsTheBestItemsInOrder) {
-  const ManyTies of;
-  AlignedVector<std::int32_t> top;
-  of.by_products(&top);
-  for (std::int64_t r = 0; r < of.users.count(); ++r) {
-    const auto list = list_of(of.model, of.users, r);
-    for (int k = 0; k < kRanks; ++k) ASSERT_EQ(top[r * kRanks + k], list[k]) << r << " " << k;
-  }
-}
 
 // Most items are too short for most lists; some users, of zeros, need all items.
 TEST(Ranking, ListsTheBestOfRowsOfAllLengths) {

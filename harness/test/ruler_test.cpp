@@ -5,7 +5,6 @@
 #include <cstdlib>
 
 #include "harness/results/compare/compare.hpp"
-#include "harness/results/meaning/ranges.hpp"
 #include "harness/test/runs.hpp"
 
 namespace mf {
@@ -163,20 +162,6 @@ TEST(Compare, FindsAKnownSlowdownAndAKnownEquality) {
   EXPECT_EQ(slower.quality.verdict, Verdict::same);
   EXPECT_EQ(compare_rulers(slow, fast).epoch_time.verdict, Verdict::faster);
   EXPECT_EQ(compare_rulers(fast, fast).epoch_time.verdict, Verdict::same);
-}
-
-TEST(Ranges, ReportBeginAndEndInOrderAndSumTheirTime) {
-  Ranges ranges;
-  std::string text;
-  ranges.set_observer(
-      [&](const std::string& name, bool begins) { text += (begins ? "<" : ">") + name; });
-  {
-    const PhaseScope outer(&ranges, "epoch");
-    const PhaseScope inner(&ranges, "solve");
-  }
-  EXPECT_EQ(text, "<epoch<solve>solve>epoch");
-  EXPECT_EQ(ranges.to_json()["solve"]["count"], 1);
-  EXPECT_GE(ranges.seconds("epoch"), ranges.seconds("solve"));
 }
 
 }  // namespace

@@ -124,11 +124,6 @@ StopInput unseen(std::int64_t epoch, double value, Metric metric = kValidationRm
   return input;
 }
 
-TEST(Stopping, HashesOfSpecsStay) {
-  EXPECT_EQ(stop_form().parse(parse_json("{}", "t"), "$.stop").to_json(),
-            (Json{{"epochs", 20}, {"divergence", 1.05}}));
-}
-
 TEST(Stopping, APlateauIsNotSeenInWhatWasNotComputed) {
   Stopping s =
       stopping_of(R"({"epochs": 99, "plateau": {"patience": 2, "monitor": "validation_mae"}})");

@@ -435,13 +435,6 @@ TEST_F(TuneForm, WarnsOfUnequalEffortAndOfSplitsThatChange) {
   EXPECT_TRUE(parse_spec(json, "t").warnings.empty()) << "a given test part is that of all seeds";
 }
 
-TEST_F(TuneForm, WithoutItEveryHashIsWhatItWas) {
-  json["algorithms"][0].erase("tune");
-  const Spec spec = parse_spec(json, "t");
-  EXPECT_FALSE(spec.cases[0].resolved.contains("tune"));
-  EXPECT_FALSE(spec.cases[0].study);
-}
-
 // ---- cases ------------------------------------------------------------------------------------
 
 TEST(Trial, IsTheCaseOfItsPointJudgedByTheValidationPart) {
