@@ -523,26 +523,6 @@ TEST(AlsFused, ManyStepsOfCgAreTheExactSolution) {
   EXPECT_LT(difference(got.q, expected.q), 1e-3);
 }
 
-TEST(AlsFused, TheObjectiveFalls) {
-  const Ratings train = test::planted(150, 120, 0.3, 7);
-  const Model initial = start(train, 40);
-  ThreadTeam team(1);
-  const Sides sides = test::plain_sides(train, team);
-  cuda::TestRunner device("als_fused", fused({{"factors", 40}}), train, initial);
-  const auto value = [&](const Model& model) {
-    return objective(sides.users(), sides.items(), model.view(), 0.05, team);
-  };
-  double before = value(initial);
-  for (int epoch = 1; epoch <= 6; ++epoch) {
-    device.run(epoch, 1, 0);
-    const double after = value(device.model());
-    EXPECT_LT(after, before * (1 + 1e-4)) << epoch;
-    before = after;
-  }
-  const Model model = device.model();
-  EXPECT_LT(test::rmse(model.view(), train), 0.5);
-}
-
 TEST(AlsFused, RowsWithoutRatingsAreZeroAndRunsAreEqual) {
   const Ratings train = test::planted(50, 4000, 0.1, 8);
   const Model initial = start(train, 100);

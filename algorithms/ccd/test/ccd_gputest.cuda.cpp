@@ -1,4 +1,4 @@
-// ccd++ against ccd++_cpu, and against the paper in double precision.
+// ccd++ against ccd++_cpu.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -57,21 +57,6 @@ TEST_P(CcdFactors, EpochsAreThoseOfTheCpu) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ccd, CcdFactors, testing::Values(1, 2, 7, 33, 70));
-
-TEST(CcdDevice, AnEpochIsThatOfThePaper) {
-  const Ratings train = planted(95, 203, 0.3, 2);
-  for (const char* residual : {"separate", "fused"}) {
-    const Params params = params_of("ccd++", {{"factors", 9}, {"reg", 2}, {"residual", residual}});
-    const Model initial = start_for(train, 9);
-    test::Reference reference(train, read_settings(params), initial);
-    cuda::TestRunner device("ccd++", params, train, initial);
-    for (int epoch = 1; epoch <= 3; ++epoch) {
-      device.run(epoch, 1, 0);
-      reference.epoch();
-      EXPECT_LT(test::furthest(device.model(), reference), 2e-3) << residual << epoch;
-    }
-  }
-}
 
 // A user with 20,000 ratings, 40,000 users of whom most rated the first items: rows of many tasks,
 // tiles of users, and segments from none to whole tiles.

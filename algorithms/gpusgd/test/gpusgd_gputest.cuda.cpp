@@ -5,10 +5,7 @@
 #include "algorithms/gpusgd/block_sgd.hpp"
 #include "algorithms/gpusgd/test/reference.hpp"
 #include "algorithms/gpusgd/test/support.hpp"
-#include "datasets/split/split.hpp"
-#include "datasets/synthetic/synthetic.hpp"
 #include "testing/cuda/testing.hpp"
-#include "testing/models.hpp"
 
 namespace mf::gpusgd {
 namespace {
@@ -229,29 +226,6 @@ TEST(GpuSgd, TellsBlankBlocksAndIdleLanes) {
   // f = 16: products, 4 rounds and the update of 32 threads; 16 + 15 + 16 of them have work.
   EXPECT_EQ(tree.device.facts().at("lane_steps"), train.nnz() * 6 * 32);
   EXPECT_EQ(tree.device.facts().at("idle_lane_steps"), train.nnz() * (6 * 32 - 47));
-}
-
-// On ratings that can be learned, both end near each other and below their start.
-TEST(GpuSgd, LearnsALookAlike) {
-  const Dataset data = make_look_alike("ml-100k", 1.0, 1, 2);
-  const Split split = make_split(data, {}, 2);
-  std::vector<double> ends;
-  for (const Scheme scheme : kBoth) {
-    for (const int blocks : {64, 1024}) {
-      Pair<float> pair(scheme, params_of(scheme, {{"blocks", blocks}}), split.train);
-      const double start = test::rmse(pair.initial, split.test);
-      for (std::int64_t epoch = 1; epoch <= 30; ++epoch) {
-        pair.device.run_epoch({epoch, 0.01}, pair.context);
-      }
-      pair.stream.synchronize();
-      Model after = pair.initial;
-      std::ranges::copy(pair.p(), after.p.begin());
-      std::ranges::copy(pair.q(), after.q.begin());
-      ends.push_back(test::rmse(after, split.test));
-      EXPECT_LT(ends.back(), start - 0.3) << kSchemes.of(scheme) << " " << blocks;
-      EXPECT_NEAR(ends.back(), ends.front(), 0.02) << kSchemes.of(scheme) << " " << blocks;
-    }
-  }
 }
 
 }  // namespace

@@ -238,19 +238,6 @@ TEST(IalsFused, ThreeStepsAreNoWorseThanThreeOfTheCpu) {
   }
 }
 
-TEST(IalsFused, TheObjectiveIsThatOfTheCpu) {
-  const Ratings train = clicks(400, 150, 0.2, 6);
-  const Json common = {{"factors", 40}, {"alpha", 2}, {"reg", 0.1}};
-  Json exact = common;
-  exact["solver"] = "cholesky";
-  test::Trainer host("ials_cpu", exact, train, 2);
-  host.run(10);
-  Fitted run(train, common);
-  run.runner.run(1, 10, 0);
-  const double expected = test::objective(run.dense, host.model());
-  EXPECT_NEAR(test::objective(run.dense, run.runner.model()), expected, 1e-3 * expected);
-}
-
 TEST(IalsFused, WeightsFarFromOneAreSolved) {
   const Ratings weighted = clicks(100, 80, 0.3, 7);
   const Ratings equal = binary(weighted);

@@ -1,4 +1,4 @@
-// ials and ials_pp on the device against dense double precision on the host, and against ials_cpu.
+// ials and ials_pp on the device against dense double precision on the host.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -242,34 +242,6 @@ TEST(IalsHermitian, BatchesAndPartsChangeNothing) {
   }
 }
 
-TEST(Ials, AgreesWithTheCpuOnTheObjective) {
-  const Ratings train = clicks(120, 80, 0.1, 11);
-  for (const std::int32_t f : {8, 40}) {
-    const Json common = {{"factors", f}, {"reg", 0.1}, {"alpha", 2}};
-    const auto objective_after = [&](const std::string& name, const Json& changes) {
-      Json all = common;
-      all.update(changes);
-      Device device(name, all, train);
-      return objective(dense_of(train, device.params), device.run(10));
-    };
-    for (const char* solver : {"cg", "cholesky"}) {
-      Json cpu = common;
-      cpu["solver"] = solver;
-      Trainer trainer("ials_cpu", cpu, train);
-      trainer.run(10);
-      const double want = objective(Dense(train, trainer.loss), trainer.model());
-      const std::string what = std::string(solver) + ", " + std::to_string(f) + " factors";
-      EXPECT_NEAR(objective_after("ials", {{"solve", "hermitian"}, {"solver", solver}}) / want, 1,
-                  1e-4)
-          << what;
-      if (std::string(solver) != "cg") continue;
-      for (const char* dot : {"atomic", "shuffle", "warp"}) {
-        EXPECT_NEAR(objective_after("ials", {{"dot", dot}}) / want, 1, 1e-4) << what << dot;
-      }
-    }
-  }
-}
-
 TEST(Ials, TheSameInEveryRun) {
   const Ratings train = clicks(200, 90, 0.2, 12);
   for (const Json& changes :
@@ -344,31 +316,6 @@ TEST(IalsPp, OnePopularItemInParts) {
   Device device("ials_pp", changes, train);
   const auto want = epochs(dense_of(train, device.params), device.start, 1, SolveByBlocks{20});
   expect_model(device.run(1), want, 1e-3, "popular");
-}
-
-TEST(IalsPp, AgreesWithTheCpuOnTheObjective) {
-  const Ratings train = clicks(120, 80, 0.1, 11);
-  const Json changes = {{"factors", 40}, {"reg", 0.1}, {"alpha", 2}, {"block_size", 16}};
-  Trainer trainer("ials_pp_cpu", changes, train);
-  trainer.run(10);
-  Device device("ials_pp", changes, train);
-  const Dense dense(train, trainer.loss);
-  EXPECT_NEAR(objective(dense, device.run(10)) / objective(dense, trainer.model()), 1, 1e-4);
-}
-
-TEST(IalsPp, NoBlockRaisesTheObjective) {
-  const Ratings train = clicks(120, 80, 0.1, 13);
-  for (const int block_size : {1, 10, 48}) {
-    Device device("ials_pp", pp(48, block_size), train);
-    const Dense dense = dense_of(train, device.params);
-    double last = objective(dense, device.start);
-    for (int epoch = 1; epoch <= 6; ++epoch) {
-      device.runner.run(epoch, 1, 0);
-      const double now = objective(dense, device.runner.model());
-      EXPECT_LE(now, last * (1 + 1e-5)) << "epoch " << epoch << ", blocks of " << block_size;
-      last = now;
-    }
-  }
 }
 
 }  // namespace

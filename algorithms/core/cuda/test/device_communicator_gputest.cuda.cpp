@@ -73,16 +73,6 @@ TEST_P(Devices, PartsOfAnyLengthReachAll) {
   });
 }
 
-TEST_P(Devices, NothingAtAllIsGathered) {
-  in_ranks(GetParam(), [](Communicator& ranks) {
-    auto& devices = DeviceCommunicator::of(ranks);
-    const Stream stream;
-    devices.all_gather(nullptr, PartOffsets(ranks.size() + 1, 0), stream.get());
-    devices.wait(stream.get());
-    EXPECT_EQ(devices.use().count, 0);
-  });
-}
-
 // The first transfer connects, which takes a hundred times as long: by separate messages.
 TEST_P(Devices, AreConnectedBeforeTheFirstExchange) {
   in_ranks(GetParam(), [](Communicator& ranks) {
