@@ -42,29 +42,14 @@ class Seeds(dict):
             )
         return Seeds({seed: act(value, other[seed]) for seed, value in self.items()})
 
-    def __truediv__(self, other):
-        return self._with(other, operator.truediv)
-
-    def __mul__(self, other):
-        return self._with(other, operator.mul)
-
-    def __sub__(self, other):
-        return self._with(other, operator.sub)
-
-    def __add__(self, other):
-        return self._with(other, operator.add)
-
     def __abs__(self):
         return Seeds({seed: abs(value) for seed, value in self.items()})
 
-    def __rtruediv__(self, other):
-        return Seeds({seed: other / value for seed, value in self.items()})
 
-    def __rsub__(self, other):
-        return Seeds({seed: other - value for seed, value in self.items()})
-
-    __rmul__ = __mul__
-    __radd__ = __add__
+for name in ("add", "sub", "mul", "truediv"):
+    act = getattr(operator, name)
+    setattr(Seeds, f"__{name}__", lambda self, other, act=act: self._with(other, act))
+    setattr(Seeds, f"__r{name}__", lambda self, other, act=act: self._with(other, lambda x, y: act(y, x)))
 
 
 def listed(values):
@@ -304,7 +289,6 @@ class Files:
     final = of_each(lambda case: case.footer["final_test_rmse"])
     headline = of_each(lambda case: chosen(case)["test_rmse"])
     best = of_each(lambda case: best_point(case)["test_rmse"])
-    best_epoch = of_each(lambda case: best_point(case)["epoch"])
     epochs = of_each(lambda case: case.footer["epochs"])
     rmse = of_each(lambda case, epoch: point(case, epoch)["test_rmse"])
     last = of_each(lambda case, column: case.trace[-1][column])  # objective, ndcg_100, ...
@@ -319,25 +303,15 @@ class Files:
             if x["epoch"] == y["epoch"]
         )
 
-    def group_rmse(self, algorithm, part, first=0, last=None, **wanted):
-        """RMSE of the user groups `first` to `last` (both included, all by default)."""
-
-        def read(case):
-            groups = case.footer["user_groups"][first : None if last is None else last + 1]
-            counts = [(g[f"{part}_rmse"], g[f"{part}_count"]) for g in groups if g[f"{part}_count"]]
-            return math.sqrt(sum(e * e * n for e, n in counts) / sum(n for _, n in counts))
-
-        return self._each(read, algorithm, **wanted)
-
     def off_percent(self, algorithm, part, group, **wanted):
         """The RMSE of one user group against that of all users, in percent; median over seeds."""
-        return 100 * (
-            median(
-                self.group_rmse(algorithm, part, group, group, **wanted)
-                / self.group_rmse(algorithm, part, **wanted)
-            )
-            - 1
-        )
+
+        def off(case):
+            counts = [(g[f"{part}_rmse"], g[f"{part}_count"]) for g in case.footer["user_groups"] if g[f"{part}_count"]]
+            whole = math.sqrt(sum(e * e * n for e, n in counts) / sum(n for _, n in counts))
+            return case.footer["user_groups"][group][f"{part}_rmse"] / whole
+
+        return 100 * (median(self._each(off, algorithm, **wanted)) - 1)
 
     def ended(self, status, algorithm, **wanted):
         """How many seeds ended so; all must be named by the rest."""

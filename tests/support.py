@@ -21,6 +21,21 @@ def lines_of(path):
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
+def two_tastes():
+    """(user, item, value) of 40 users and 30 items: odd users like odd items, even ones even items."""
+    return [(user, item, 5 if user % 2 == item % 2 else 1) for user in range(1, 41) for item in range(1, 31)
+            if (user * 7 + item * 3) % 4]
+
+
+def saved_model(mfbench, folder, data):
+    """Trained on such ratings."""
+    spec = {"name": "own", "datasets": [data], "stop": {"epochs": 60}, "save_model": True,
+            "schedule": {"learning_rate": 0.02}, "algorithms": [{"name": "sgd_serial", "factors": 8}]}
+    mfbench("run", "own.json", "--out", "out", cwd=folder, code=0, spec=spec)
+    (model,) = (folder / "out" / "models").iterdir()
+    return model
+
+
 def footers(folder):
     return [lines_of(path)[-1] for path in sorted(folder.glob("*.jsonl"))]
 

@@ -7,27 +7,17 @@ import shutil
 
 import pytest
 
+from support import saved_model, two_tastes
+
 np = pytest.importorskip("numpy")
 
 
 @pytest.fixture(scope="module")
 def trained(mfbench, tmp_path_factory):
     folder = tmp_path_factory.mktemp("model")
-    # Users 100, 200, ... and items 7, 14, ...: two tastes that are easy to tell apart.
-    rows = []
-    for user in range(1, 41):
-        for item in range(1, 31):
-            if (user * 7 + item * 3) % 4 == 0:
-                continue
-            like = (user % 2) == (item % 2)
-            rows.append(f"{user * 100} {item * 7} {5 if like else 1}")
-    (folder / "ratings.txt").write_text("\n".join(rows) + "\n")
-    spec = {"name": "own", "datasets": [{"path": "ratings.txt", "format": "triples"}],
-            "stop": {"epochs": 60}, "save_model": True, "schedule": {"learning_rate": 0.02},
-            "algorithms": [{"name": "sgd_serial", "factors": 8}]}
-    mfbench("run", "own.json", "--out", "out", cwd=folder, code=0, spec=spec)
-    (model,) = (folder / "out" / "models").iterdir()
-    return folder, model
+    # Users 100, 200, ... and items 7, 14, ...
+    (folder / "ratings.txt").write_text("".join(f"{user * 100} {item * 7} {value}\n" for user, item, value in two_tastes()))
+    return folder, saved_model(mfbench, folder, {"path": "ratings.txt", "format": "triples"})
 
 
 def score(model, user, item):

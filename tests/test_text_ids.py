@@ -5,25 +5,19 @@ import subprocess
 
 import pytest
 
+from support import saved_model, two_tastes
+
 
 @pytest.fixture(scope="module")
 def trained(mfbench, tmp_path_factory):
     folder = tmp_path_factory.mktemp("text")
-    # Two tastes that are easy to tell apart; users such as "user, 3", items such as B000007.
+    # Users such as "user, 3", items such as B000007.
     rows = ["reviewerID,item,rating"]
-    for user in range(1, 41):
-        for item in range(1, 31):
-            if (user * 7 + item * 3) % 4 == 0:
-                continue
-            name = f'"user, {user}"' if user % 3 == 0 else f"zoë{user}"
-            rows.append(f"{name},B{item:06},{5 if user % 2 == item % 2 else 1}")
+    for user, item, value in two_tastes():
+        name = f'"user, {user}"' if user % 3 == 0 else f"zoë{user}"
+        rows.append(f"{name},B{item:06},{value}")
     (folder / "ratings.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
-    spec = {"name": "own", "datasets": [{"path": "ratings.csv"}],
-            "stop": {"epochs": 60}, "save_model": True, "schedule": {"learning_rate": 0.02},
-            "algorithms": [{"name": "sgd_serial", "factors": 8}]}
-    mfbench("run", "own.json", "--out", "out", cwd=folder, code=0, spec=spec)
-    (model,) = (folder / "out" / "models").iterdir()
-    return folder, model
+    return folder, saved_model(mfbench, folder, {"path": "ratings.csv"})
 
 
 def test_the_model_has_the_names_beside_the_rows(trained):
