@@ -174,14 +174,6 @@ def test_every_algorithm_has_a_page(mfbench, tmp_path):
     assert list(unpaged(listed, pages)) == []
 
 
-@pytest.mark.parametrize("text", ["", "# bias\n", "# Biases: `bias`\n", "# Biases: `bias`, `biases`, `more`\n"])
-def test_a_page_that_does_not_name_its_algorithms_is_told(text):
-    listed = [{"name": name, "family": "biases"} for name in ("bias", "biases")]
-    assert list(unpaged(listed, {"biases": "# Biases: `bias`, `biases`\n\nMore.\n"})) == []
-    [said] = unpaged(listed, {"biases": text})
-    assert said.startswith("algorithms/biases/README.md: ") and said.endswith('"# Title: `bias`, `biases`"')
-
-
 # ---- the worked examples --------------------------------------------------------------------------
 
 def ninja_block(text, output):

@@ -104,21 +104,6 @@ def test_an_iteration_of_implicit_solves_our_equations(mfbench, tmp_path, rating
     numpy.testing.assert_allclose(end.q, q, rtol=2e-3, atol=2e-4)
 
 
-def test_implicit_goes_the_way_of_ials_cpu(mfbench, tmp_path, ratings):
-    """Epoch by epoch: the objective is ours, and theirs is the same."""
-    needs("implicit")
-    keys = {"factors": FACTORS, "alpha": 2.0, "reg": 0.1, "solver": "cholesky", "threads": 1}
-    peer = train(mfbench, tmp_path / "a", ratings, 5, {"name": "peer", "library": "implicit", **keys},
-                 evaluate={"every": 1})
-    ours = train(mfbench, tmp_path / "b", ratings, 5, {"name": "ials_cpu", "reg_exponent": 0, **keys},
-                 evaluate={"every": 1})
-    assert len(peer.trace) == 6
-    for theirs, own in zip(peer.trace, ours.trace):
-        assert theirs["objective"] == pytest.approx(own["objective"], rel=1e-4)
-        assert theirs["ndcg_100"] == pytest.approx(own["ndcg_100"], abs=0.02)
-    assert peer.trace[-1]["train_s"] > 0
-
-
 # ---- Surprise ------------------------------------------------------------------------------------
 
 def sgd_pass(start, rate, regs, biased):
@@ -345,13 +330,16 @@ def test_the_memory_of_a_process_is_foreseen(mfbench, tmp_path, library, algorit
 
 # ---- on real data --------------------------------------------------------------------------------
 
-def best(mfbench, folder, data, entries):
+def run_real(mfbench, folder, data, **keys):
+    """The lines of the cases, on a random split of ml-100k."""
     spec = {"name": "real", "datasets": ["ml-100k"], "split": {"holdout": 0.2}, "seeds": [1],
-            "evaluate": {"every": 1000}, "algorithms": entries}
+            "evaluate": {"every": 1000}, **keys}
     mfbench("run", "spec.json", "--out", "out", "--quiet", cwd=folder, data=data, code=0, spec=spec)
-    names = json.loads((folder / "out" / "spec.json").read_text())["cases"]
-    return [json.loads((folder / "out" / f"{name}.jsonl").read_text().splitlines()[-1])["final_test_rmse"]
-            for name in names]
+    return cases_of(folder / "out")
+
+
+def best(mfbench, folder, data, entries):
+    return [lines[-1]["final_test_rmse"] for lines in run_real(mfbench, folder, data, algorithms=entries)]
 
 
 @pytest.fixture
@@ -393,13 +381,10 @@ def test_libmf_is_where_we_are(mfbench, tmp_path, real):
 
 def ranked(mfbench, folder, data, entries):
     """NDCG@100 on the likes of ml-100k."""
-    spec = {"name": "likes", "datasets": [{"name": "ml-100k", "implicit": {"min_rating": 4, "value": "binary"}}],
-            "split": {"holdout": 0.2}, "seeds": [1], "stop": {"epochs": 30}, "evaluate": {"every": 30},
-            "algorithms": [{"learning_rate": 0.05, "factors": 32, "threads": 1, **entry} for entry in entries]}
-    mfbench("run", "spec.json", "--out", "out", "--quiet", cwd=folder, data=data, code=0, spec=spec)
-    names = json.loads((folder / "out" / "spec.json").read_text())["cases"]
-    lines = [(folder / "out" / f"{name}.jsonl").read_text().splitlines() for name in names]
-    return [[json.loads(line) for line in case if '"trace"' in line][-1]["ndcg_100"] for case in lines]
+    likes = {"name": "ml-100k", "implicit": {"min_rating": 4, "value": "binary"}}
+    entries = [{"learning_rate": 0.05, "factors": 32, "threads": 1, **entry} for entry in entries]
+    cases = run_real(mfbench, folder, data, datasets=[likes], stop={"epochs": 30}, algorithms=entries)
+    return [lines[-2]["ndcg_100"] for lines in cases]
 
 
 def test_bpr_of_implicit_draws_by_popularity(mfbench, tmp_path, real):
