@@ -385,6 +385,5 @@ TEST_F(TimeSplit, RefusesWhatHasNoTimesWithTheJsonPath) {
   }
 }
 
-// Ties are many: users rate several films in a second.
 }  // namespace
 }  // namespace mf

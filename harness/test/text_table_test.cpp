@@ -21,14 +21,6 @@ std::string text_of(const std::string& other_data, std::size_t room) {
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-TEST(TextTable, HasEverythingWhereThereIsRoom) {
-  EXPECT_EQ(text_of("books", kAnyWidth),
-            "data set  algorithm               seeds  test rmse  best on test  status\n"
-            "books     sgd_serial factors=128      3        0.9           0.8  3 completed\n"
-            "books     als_cpu                     3       0.95           0.9  2 completed, 1 "
-            "diverged\n");
-}
-
 TEST(TextTable, LeavesOutWhatSaysLess) {
   EXPECT_EQ(first_line(text_of("books", 80)),
             "data set  algorithm               seeds  test rmse  status");

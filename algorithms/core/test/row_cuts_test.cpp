@@ -46,16 +46,6 @@ TEST(RowCuts, PartsHaveAboutTheSameWork) {
   }
 }
 
-TEST(RowCuts, MoreRanksThanRowsLeaveSomeEmpty) {
-  for (const auto& lengths : {std::vector<std::int64_t>{3, 1}, {0, 9, 0}, {0, 0}, {}}) {
-    const RowCuts cuts = cut(lengths, 1, 5);
-    ASSERT_EQ(std::ssize(cuts), 6);
-    EXPECT_EQ(cuts.front(), 0);
-    EXPECT_EQ(cuts.back(), std::ssize(lengths));
-    EXPECT_TRUE(std::is_sorted(cuts.begin(), cuts.end()));
-  }
-}
-
 TEST(RowShards, PartsHaveTheirShares) {
   std::vector<std::int64_t> lengths(10'000);
   Rng rng(4);
