@@ -13,19 +13,6 @@ from support import in_little_memory
 SPEC = {"name": "kill", "datasets": [{"like": "ml-100k", "scale": 0.05}], "seeds": 1, "stop": {"epochs": 6}}
 
 
-def test_a_file_with_damage_behind_its_end_is_run_again(mfbench, tmp_path):
-    spec = {**SPEC, "algorithms": [{"name": "ruler", "sleep_ms": 0, "factors": [1, 2, 3]}]}
-    (tmp_path / "s.json").write_text(json.dumps(spec))
-    run = ("run", "s.json", "--out", "out")
-    assert mfbench(*run, cwd=tmp_path).returncode == 0
-    damaged = sorted((tmp_path / "out").glob("*.jsonl"))[0]
-    damaged.write_text(damaged.read_text() + '{"type": "trace"}\n')
-    done = mfbench(*run, cwd=tmp_path)
-    assert "the case is run again" in done.stderr and " 1 run now" in done.stdout
-    assert " 0 run now" in mfbench(*run, cwd=tmp_path).stdout
-    assert len(list((tmp_path / "out").glob("*.partial-1"))) == 1
-
-
 def test_specs_of_different_names_have_different_folders(mfbench, tmp_path):
     spec = {**SPEC, "algorithms": [{"name": "ruler", "sleep_ms": 0}]}
     for name in ("a-b", "a b", "a/b", ".hidden"):
