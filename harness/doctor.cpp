@@ -47,7 +47,7 @@ Json build_features() {
 #ifdef MF_HAVE_BENCHMARK
   features["google_benchmark"] = "yes: ./dev bench";
 #else
-  features["google_benchmark"] = "no: no micro-benchmarks (install libbenchmark-dev, rebuild)";
+  features["google_benchmark"] = "no: ./dev bench cannot run (install libbenchmark-dev, rebuild)";
 #endif
   features["cuda"] =
       built_with_cuda() ? "yes" : "no: CPU algorithms only (put nvcc on PATH, rebuild)";
