@@ -350,13 +350,13 @@ class Cli {
     auto* by = compare->add_option("--by", by_, "card: times of each case on every card")
                    ->check(CLI::IsMember({"card"}));
     compare
-        ->add_option("--over", cards_.over,
+        ->add_option("--over", over_,
                      "with --by: the card of speed-ups, by a part of its name [the first]")
         ->needs(by);
     compare
         ->add_option_function<std::string>(
             "--baseline",
-            [this](const std::string& text) { cards_.baseline = parse_side(text, "--baseline"); },
+            [this](const std::string& text) { compare_.baseline = parse_side(text, "--baseline"); },
             "with --by: an algorithm; speed-ups over it on the same card: \"als_cpu solver=cg\"")
         ->needs(by);
     compare
@@ -400,9 +400,7 @@ class Cli {
   }
 
   void compare_by_card() {
-    cards_.target = compare_.target;
-    cards_.ignored = compare_.ignored;
-    const Json compared = compare_cards(summarize_.paths, cards_);
+    const Json compared = compare_cards(summarize_.paths, over_, compare_);
     fmt::print("{}", json_ ? json_text(compared, 2) + "\n" : cards_text(compared));
   }
 
@@ -477,8 +475,7 @@ class Cli {
   std::string name_, first_;
   std::vector<std::string> between_;
   CompareOptions compare_;
-  std::string by_;  // card, or empty
-  CardsOptions cards_;
+  std::string by_, over_;
   std::vector<std::string> fail_on_;
   std::string spec_;
   RunOptions options_;

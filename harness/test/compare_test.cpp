@@ -346,82 +346,74 @@ TEST_F(Compare, HasNoVerdictOnTheQualityOfDifferentData) {
 
 // ---- cards --------------------------------------------------------------------------------------
 
-// The only one on the second card.
-const Json& second_cell(const Json& compared) {
-  return compared.at("rows").at(0).at("cards").at(1);
-}
-
 class Cards : public ::testing::Test {
  protected:
   void write_on(const std::string& card, double seconds, Made run = {}) {
     run.card = card;
-    run.gpu = run.algorithm != "cpu";
     write_runs(f.at / card, {seconds, 1.01 * seconds, 0.99 * seconds}, run);
     if (folders.empty() || folders.back() != f.at / card) folders.push_back(f.at / card);
   }
 
-  Json compare(const CardsOptions& options = {}) const { return compare_cards(folders, options); }
+  Json compare(const std::string& over = "", const CompareOptions& options = {}) const {
+    return compare_cards(folders, over, options);
+  }
+
+  static const Json& rows_of(const Json& compared, std::size_t card) {
+    return compared.at("cards").at(card).at("compared").at("rows");
+  }
 
   Folders f;
   std::vector<std::string> folders;
 };
 
-TEST_F(Cards, AreComparedByTheMediansOfTheSameWork) {
+TEST_F(Cards, AreComparedBesideTheirRates) {
   write_on("NVIDIA H100 80GB HBM3", 2, {.target_rmse = 0.9, .watts = 3});
   write_on("NVIDIA H200", 1, {.target_rmse = 0.9, .watts = 4});
   const Json compared = compare();
   EXPECT_EQ(compared.at("over"), "NVIDIA H100 80GB HBM3");
-  ASSERT_EQ(compared.at("rows").size(), 1u);
-  const Json& cell = second_cell(compared);
-  EXPECT_EQ(cell.at("train_s").at("median"), 11.0);  // the target is met after 10 and 1 s
-  EXPECT_EQ(cell.at("answer_s").at("median"), 11.75);
-  EXPECT_EQ(cell.at("energy_j").at("median"), 44.0);
-  EXPECT_NEAR(cell.at("train_s").at("over_card").at("ratio").get<double>(), 2, 1e-9);
-  EXPECT_EQ(cell.at("train_s").at("over_card").at("pairs"), 3);
+  const Json& row = rows_of(compared, 1).at(0);  // the target is met after 22 and 11 s
+  EXPECT_NEAR(row.at("answer_time").at("second").at("median").get<double>(), 11.75, 1e-9);
+  EXPECT_NEAR(row.at("target_time").at("ratio").get<double>(), 0.5, 1e-9);
   const Json& rates = compared.at("cards").at(1);
   EXPECT_NEAR(rates.at("memory_bytes_per_s").at("ratio").get<double>(), 1.433, 1e-3);
   EXPECT_EQ(rates.at("tensor_flops_per_s").at("ratio"), 1.0);
-  EXPECT_HAS(cards_text(compared), "2.00 [2.00, 2.00]");
+  const std::string text = cards_text(compared);
+  EXPECT_HAS(text, "2.00 [2.00, 2.00]");
+  EXPECT_HAS(text, "66 J -> 44 J");
 }
 
 TEST_F(Cards, OfAnyNameAndNumberTakePart) {
   for (const char* card : {"One", "Two", "My own"}) write_on(card, 1);
   write_on("My own", 5, {.content = "bbbb"});
-  write_runs(f.a, {1, 1, 1}, {.gpu = true, .card = "Two"});  // on a second host
+  write_runs(f.a, {1, 1, 1}, {.card = "My own"});  // on a second host
   folders.push_back(f.a);
-  const Json compared = compare({.over = "Two"});
+  const Json compared = compare("Two");
   ASSERT_EQ(compared.at("cards").size(), 3u);
   EXPECT_TRUE(compared.at("cards").at(2).at("memory_bytes_per_s").at("value").is_null());
   EXPECT_HAS(cards_text(compared), "memory unknown; tensor cores unknown");
-  ASSERT_EQ(compared.at("rows").size(), 2u) << "other content is other work";
-  EXPECT_EQ(compared.at("rows").at(1).at("cards").size(), 1u);
-  EXPECT_EQ(second_cell(compared).at("answer_s").at("runs"), 6);
-  EXPECT_FALSE(second_cell(compared).at("answer_s").contains("over_card")) << "of itself";
+  ASSERT_EQ(rows_of(compared, 2).size(), 1u) << "other content is other work";
+  EXPECT_EQ(rows_of(compared, 2).at(0).at("answer_time").at("second").at("runs"), 6);
 }
 
 TEST_F(Cards, StandBesideABaselineOnTheSameCard) {
-  write_on("One", 1);
-  write_on("One", 4, {.algorithm = "cpu", .params = {{"factors", 50}}});
-  write_on("One", 9, {.algorithm = "cpu", .params = {{"factors", 64}}});
-  write_on("Two", 1);
-  CardsOptions options;
-  options.baseline = parse_side("cpu", "--baseline");
-  const Json compared = compare(options);
-  for (const Json& row : compared.at("rows")) {
-    if (row.at("label") != "fpsgd factors=50") continue;
-    const Json& cells = row.at("cards");
-    const Json& ratio = cells.at(0).at("train_s").at("over_baseline").at("ratio");
-    EXPECT_NEAR(ratio.get<double>(), 4, 1e-9) << "the one of as many factors";
-    EXPECT_FALSE(cells.at(1).at("train_s").contains("over_baseline")) << "not run there";
+  for (const char* card : {"One", "Two"}) {
+    write_on(card, 1);
+    write_on(card, 4, {.algorithm = "hogwild", .params = {{"factors", 50}}});
+    write_on(card, 9, {.algorithm = "hogwild", .params = {{"factors", 64}}});
   }
+  CompareOptions options;
+  options.baseline = parse_side("hogwild", "--baseline");
+  const Json ratio = rows_of(compare("", options), 1).at(0).at("over_baseline").at("second");
+  EXPECT_NEAR(ratio.at("ratio").get<double>(), 48.75 / 12.75, 1e-3) << "with as many factors";
   options.baseline = parse_side("als", "--baseline");
-  EXPECT_HAS(message_of([&] { compare(options); }), "no case is 'als'");
+  EXPECT_HAS(message_of([&] { compare("", options); }), "no case is 'als'");
 }
 
 TEST_F(Cards, AreRefusedByAPartOfNoName) {
   write_on("One", 1);
-  EXPECT_HAS(message_of([&] { compare({.over = "Two"}); }),
-             "expected a part of one card's name: One");
+  EXPECT_HAS(message_of([&] { compare(); }), "found One, expected cases of two cards");
+  write_on("Two", 1);
+  EXPECT_HAS(message_of([&] { compare("Three"); }), "expected a part of one card's name: One, Two");
 }
 
 // ---- inside one run -----------------------------------------------------------------------------

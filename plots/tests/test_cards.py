@@ -43,7 +43,7 @@ def test_the_card_and_the_clock_are_those_of_the_recipe(folders, tmp_path):
 def test_the_page_has_the_folders_that_share_cases(folders, tmp_path):
     write(folders / "alone", [Made()])
     data = cards_data(gather([folders])[0], tmp_path / "cards.svg")
-    assert [card["cases"] for card in data["cards"]] == [3, 6, 3], "not the folder that shares none"
-    assert [row["card"] for row in data["rows"]] == [H100, H200, "My card"]
+    assert [card["card"] for card in data["cards"]] == [H100, H200, "My card"], "not the folder that shares none"
+    assert [row["train_s_x"] for row in data["rows"]] == pytest.approx([1.5, 0.5])
     assert data["picture"] and "1.50×" in svg_text(tmp_path / "cards.svg")
     assert cards_data(gather([folders / "h100"])[0], tmp_path / "none.svg") is None

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <set>
 #include <utility>
 
@@ -13,6 +14,70 @@
 
 namespace mf {
 namespace {
+
+const std::string kSize = "params.factors";  // always shown, and first
+
+std::string value_or_any(const Configuration& configuration, const std::string& name) {
+  const auto at = configuration.find(name);
+  return at == configuration.end() ? "any" : setting_text(at->second);
+}
+
+std::string short_name(const std::string& name, const std::set<std::string>& shown) {
+  const std::string word = leaf(name);
+  const auto alike = std::count_if(shown.begin(), shown.end(),
+                                   [&](const std::string& other) { return leaf(other) == word; });
+  return alike > 1 || word == "kind" ? name : word;
+}
+
+// "fpsgd factors=50 reg=0.05 on ml-1m": the factors, and the settings that differ among the
+// configurations of an algorithm on one data set. A name loses its section (params.reg) if it stays
+// clear.
+class CaseLabels {
+ public:
+  explicit CaseLabels(const std::vector<const ComparedCase*>& cases) {
+    std::map<std::pair<std::string, std::string>, std::vector<const Configuration*>> groups;
+    for (const auto* one : cases) {
+      const Configuration& own = one->configuration;
+      groups[{value_or_any(own, "algorithm"), value_or_any(own, "dataset")}].push_back(&own);
+    }
+    for (const auto& [group, configurations] : groups) {
+      std::map<std::string, std::multiset<std::string>> values;  // by setting
+      for (const auto* own : configurations) {
+        for (const auto& [name, value] : *own) values[name].insert(value.dump());
+      }
+      for (const auto& [name, found] : values) {
+        const bool same = found.count(*found.begin()) == configurations.size();
+        if (!same || name == kSize) shown_[group.first].insert(name);
+      }
+    }
+  }
+
+  std::string of(const Configuration& configuration) const {
+    const std::string algorithm = value_or_any(configuration, "algorithm");
+    std::set<std::string> shown;
+    if (shown_.contains(algorithm)) shown = shown_.at(algorithm);
+    std::string label = algorithm;
+    const auto add = [&](const std::string& name) {
+      const auto at = configuration.find(name);
+      if (at == configuration.end()) return;
+      label += " " + short_name(name, shown) + "=" + setting_text(at->second);
+    };
+    add(kSize);
+    for (const auto& name : shown) {
+      if (name != kSize) add(name);
+    }
+    return label + " on " + value_or_any(configuration, "dataset");
+  }
+
+ private:
+  std::map<std::string, std::set<std::string>> shown_;  // by algorithm
+};
+
+StatusCounts count_statuses(const Runs& runs) {
+  StatusCounts counts;
+  for (const auto& [repeat, one] : runs) ++counts[kStatuses.of(one->status)];
+  return counts;
+}
 
 // From the nearest configuration of the same algorithm on the same data set.
 std::string difference_from_nearest(const Configuration& own, const Groups& others) {
@@ -53,6 +118,47 @@ std::vector<Unmatched> find_unmatched(const Groups& own, const Groups& others,
   return all;
 }
 
+Numbers numbers_of(const Runs& runs,
+                   const std::function<std::optional<double>(const ComparedCase&)>& number) {
+  Numbers all;
+  for (const auto& [repeat, one] : runs) {
+    const auto value = has_run(one->status) ? number(*one) : std::nullopt;
+    if (value && !std::isnan(*value)) all[repeat] = *value;
+  }
+  return all;
+}
+
+int count_contended(const Runs& runs, const Numbers& counted,
+                    bool (ComparedCase::*contended)() const) {
+  int count = 0;
+  for (const auto& [repeat, one] : runs) {
+    count += counted.count(repeat) > 0 && (one->*contended)() ? 1 : 0;
+  }
+  return count;
+}
+
+bool equal_targets(const std::optional<TargetSpec>& x, const std::optional<TargetSpec>& y) {
+  if (!x || !y) return !x && !y;
+  return x->metric == y->metric && x->value == y->value;
+}
+
+bool was_computed(const Runs& runs) {
+  return std::any_of(runs.begin(), runs.end(),
+                     [](const auto& run) { return run.second->has_target_metric; });
+}
+
+// A target of a metric that these cases lack is not theirs.
+void set_target(Comparison& row, const Runs& first, const Runs& second) {
+  row.target = first.begin()->second->target;
+  for (const Runs* runs : {&first, &second}) {
+    for (const auto& [repeat, one] : *runs) {
+      row.targets_differ = row.targets_differ || !equal_targets(one->target, row.target);
+    }
+  }
+  const bool computed = was_computed(first) || was_computed(second);
+  if (row.targets_differ || !computed) row.target.reset();
+}
+
 // A run that ended early may have only the start of another metric.
 Metric metric_of_runs(const Runs& first, const Runs& second) {
   std::optional<Metric> of_any;
@@ -63,6 +169,12 @@ Metric metric_of_runs(const Runs& first, const Runs& second) {
     }
   }
   return of_any.value_or(Metric());
+}
+
+Origins origins_of(const Runs& runs) {
+  Origins origins;
+  for (const auto& [repeat, one] : runs) origins.add(one->origin);
+  return origins;
 }
 
 std::string differing_methods(const ComparedCase& first, const ComparedCase& second) {
@@ -76,11 +188,6 @@ std::set<std::string> contents_of(const Runs& runs) {
     if (!one->content.empty()) contents.insert(one->content);
   }
   return contents;
-}
-
-bool are_of_different_data(const Runs& first, const Runs& second) {
-  const auto a = contents_of(first), b = contents_of(second);
-  return !a.empty() && !b.empty() && a != b;
 }
 
 // Values on other ratings are no better and no worse.
@@ -98,9 +205,7 @@ Comparison compare_runs(const Runs& first, const Runs& second) {
   row.second = count_statuses(second);
   row.first_origins = origins_of(first);
   row.second_origins = origins_of(second);
-  const CommonTarget common = common_target({&first, &second});
-  row.target = common.target;
-  row.targets_differ = common.differ;
+  set_target(row, first, second);
   row.metric = metric_of_runs(first, second);
   const auto both = [&](const auto& compare, const auto& number) {
     return compare(numbers_of(first, number), numbers_of(second, number));
@@ -122,6 +227,8 @@ Comparison compare_runs(const Runs& first, const Runs& second) {
   };
   row.answer_time = times([&](const ComparedCase& one) { return Number(answer(one).answer_s); },
                           &ComparedCase::answer_contended);
+  row.energy =
+      both(compare_times, [&](const ComparedCase& one) { return Number(answer(one).energy_j); });
   row.file_to_model = both(
       compare_times, [&](const ComparedCase& one) { return Number(answer(one).file_to_model_s); });
   if (row.target) {
@@ -132,8 +239,41 @@ Comparison compare_runs(const Runs& first, const Runs& second) {
     const bool counts = one.status == Status::completed && one.metric == row.metric;
     return counts ? one.quality : Number();
   });
-  if (are_of_different_data(first, second)) refuse_verdict(row.quality);
+  const auto contents = contents_of(first), others = contents_of(second);
+  if (!contents.empty() && !others.empty() && contents != others) refuse_verdict(row.quality);
   return row;
+}
+
+bool are_of_same_data(const Configuration& x, const Configuration& y) {
+  return std::all_of(x.begin(), x.end(), [&](const auto& setting) {
+    const std::string& name = setting.first;
+    const bool counts = name.starts_with("dataset") || name.starts_with("split");
+    return !counts || (y.contains(name) && y.at(name) == setting.second);
+  });
+}
+
+// The baseline on the same data and to the same target; of several configurations, the one with as
+// many factors. Empty if that leaves none or several.
+Compared over_baseline(const Groups& groups, const Runs& own,
+                       const std::optional<TargetSpec>& target, const ComparedSide& side) {
+  const Configuration& all = own.begin()->second->configuration;
+  std::vector<const Runs*> found;
+  for (const auto& [key, runs] : groups) {
+    const ComparedCase& any = *runs.begin()->second;
+    const bool fits = is_of(any.configuration, side) && equal_targets(any.target, target);
+    if (fits && are_of_same_data(all, any.configuration)) found.push_back(&runs);
+  }
+  if (found.size() > 1) {
+    std::erase_if(found, [&](const Runs* runs) {
+      const Configuration& other = runs->begin()->second->configuration;
+      return value_or_any(other, kSize) != value_or_any(all, kSize);
+    });
+  }
+  if (found.size() != 1) return {};
+  const auto answer = [&](const ComparedCase& one) {
+    return std::optional((target ? one.at_target : one.at_end).answer_s);
+  };
+  return compare_times(numbers_of(own, answer), numbers_of(*found[0], answer));
 }
 
 void adjust(const std::vector<Compared*>& family) {
@@ -228,6 +368,11 @@ std::pair<ComparedFolder, ComparedFolder> read_both(const std::string& first,
 ComparisonReport compare_results(const std::string& first, const std::string& second,
                                  const CompareOptions& options) {
   auto [a, b] = read_both(first, second, options);
+  return compare_folders(std::move(a), std::move(b), options);
+}
+
+ComparisonReport compare_folders(ComparedFolder a, ComparedFolder b,
+                                 const CompareOptions& options) {
   std::vector<ComparedCase*> cases;
   for (ComparedFolder* folder : {&a, &b}) {
     for (auto& one : folder->cases) cases.push_back(&one);
@@ -242,10 +387,18 @@ ComparisonReport compare_results(const std::string& first, const std::string& se
   for (const auto& [key, runs] : of_first) {
     const auto partner = of_second.find(key);
     if (partner == of_second.end()) continue;
-    report.rows.push_back(compare_runs(runs, partner->second));
-    report.rows.back().label = labels.of(runs.begin()->second->configuration);
-    report.rows.back().differs =
-        differing_text(*runs.begin()->second, *partner->second.begin()->second);
+    const ComparedCase& any = *runs.begin()->second;
+    Comparison row = compare_runs(runs, partner->second);
+    row.label = labels.of(any.configuration);
+    row.dataset = value_or_any(any.configuration, "dataset");
+    row.on_device = any.on_device;
+    for (const auto& [repeat, one] : partner->second) row.files.push_back(one->file);
+    row.differs = differing_text(any, *partner->second.begin()->second);
+    if (options.baseline) {
+      row.over_first = over_baseline(of_first, runs, row.target, *options.baseline);
+      row.over_second = over_baseline(of_second, partner->second, row.target, *options.baseline);
+    }
+    report.rows.push_back(std::move(row));
   }
   std::stable_sort(report.rows.begin(), report.rows.end(),
                    [](const auto& x, const auto& y) { return x.label < y.label; });

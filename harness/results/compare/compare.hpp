@@ -2,6 +2,7 @@
 // docs/methodology.md says why it is computed like this.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,14 +24,20 @@ struct CompareOptions {
   std::vector<std::string> ignored = {};
   // Two algorithms, the first of the first folder, the second of the second, which may be one.
   std::optional<ComparedSides> between = {};
+  std::optional<ComparedSide> baseline = {};  // an algorithm: its answers, over those on its side
 };
+
+using StatusCounts = std::map<std::string, int>;
 
 // A configuration that both folders have.
 struct Comparison {
-  std::string label;           // algorithm, data set, and every parameter that differs
-  std::string differs;         // beside the algorithms: "params.reg 0.05 against 0.1"
-  std::string methods;         // "als and sgd", whose epochs are different work; else empty
-  StatusCounts first, second;  // how its runs ended
+  std::string label;  // algorithm, data set, and every parameter that differs
+  std::string dataset;
+  bool on_device = false;
+  std::vector<std::string> files;  // of the second
+  std::string differs;             // beside the algorithms: "params.reg 0.05 against 0.1"
+  std::string methods;             // "als and sgd", whose epochs are different work; else empty
+  StatusCounts first, second;      // how its runs ended
   Origins first_origins, second_origins;
   std::optional<TargetSpec> target;  // the target of an answer; empty: the end of a completed run
   bool targets_differ = false;       // so it is empty
@@ -39,6 +46,8 @@ struct Comparison {
   Compared answer_time;              // prepare, transfer and training until the answer
   Compared target_time;              // only training until the target: without a verdict
   Compared file_to_model;            // from the file until the answer: no verdict
+  Compared energy;                   // of training until the answer: no verdict
+  Compared over_first, over_second;  // the baseline's answer time over this, on each side
   Compared quality;                  // the headline of the metric, completed runs
 };
 
@@ -61,6 +70,10 @@ struct ComparisonReport {
 // Error(usage) for a path that is not a folder, for an ignored name that no case has, and if
 // ignoring leaves two cases of one seed alike.
 ComparisonReport compare_results(const std::string& first, const std::string& second,
+                                 const CompareOptions& options);
+
+// The same of cases that have been read.
+ComparisonReport compare_folders(ComparedFolder first, ComparedFolder second,
                                  const CompareOptions& options);
 
 }  // namespace mf

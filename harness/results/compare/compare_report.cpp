@@ -163,7 +163,10 @@ std::string tally(const std::vector<Comparison>& rows, const Compared Comparison
 }
 
 Json side_json(const Side& side) {
-  return {{"runs", side.runs}, {"never", side.never}, {"middle", number_or_null(side.middle)}};
+  return {{"runs", side.runs},
+          {"never", side.never},
+          {"median", number_or_null(side.median)},
+          {"middle", number_or_null(side.middle)}};
 }
 
 Json compared_json(const Compared& one, const char* value, bool judged) {
@@ -190,11 +193,18 @@ Json row_json(const Comparison& row) {
   Json quality = compared_json(row.quality, "difference", true);
   quality["metric"] = row.metric.key();
   return {{"label", row.label},
+          {"dataset", row.dataset},
+          {"on_device", row.on_device},
+          {"files", row.files},
           {"differs", row.differs},
           {"verdict", headline(row)},
           {"epoch_time", compared_json(row.epoch_time, "ratio", true)},
           {"answer_time", compared_json(row.answer_time, "ratio", true)},
           {"file_to_model", compared_json(row.file_to_model, "ratio", false)},
+          {"energy", compared_json(row.energy, "ratio", false)},
+          {"over_baseline",
+           {{"first", compared_json(row.over_first, "ratio", false)},
+            {"second", compared_json(row.over_second, "ratio", false)}}},
           {"target", target_json(row.target)},
           {"targets_differ", row.targets_differ},
           {"target_time", row.target ? compared_json(row.target_time, "ratio", false) : Json()},

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/json/json_values.hpp"
-#include "harness/experiment/case_names.hpp"
 #include "harness/results/compare/headline.hpp"
 #include "harness/results/files/load_json.hpp"
 
@@ -48,20 +47,6 @@ bool has_metric(const ResultFile& file, Metric metric) {
   });
 }
 
-const std::string kSize = "params.factors";  // always shown, and first
-
-std::string value_or_any(const Configuration& configuration, const std::string& name) {
-  const auto at = configuration.find(name);
-  return at == configuration.end() ? "any" : setting_text(at->second);
-}
-
-std::string short_name(const std::string& name, const std::set<std::string>& shown) {
-  const std::string word = leaf(name);
-  const auto alike = std::count_if(shown.begin(), shown.end(),
-                                   [&](const std::string& other) { return leaf(other) == word; });
-  return alike > 1 || word == "kind" ? name : word;
-}
-
 }  // namespace
 
 std::optional<TargetSpec> named_target(const Json& header) {
@@ -98,8 +83,8 @@ std::optional<ComparedCase> compared_case(const std::string& path, const ResultF
   one.configuration = configuration_of(file.header);
   one.repeat = {*seed, drawn_by(value_at(file.header, {"dataset", "split"}))};
   one.status = *file.status();
-  one.on_device = text_at(file.header, {"algorithm", "hardware"}) == "cuda";
   one.method = text_at(file.header, {"algorithm", "method"}).value_or("");
+  one.on_device = text_at(file.header, {"algorithm", "hardware"}) == "cuda";
   one.content = text_at(file.header, {"dataset", "content_hash"}).value_or("");
   one.origin = origin_of(value_at(file.header, {"environment"}));
   one.target = target;
@@ -113,49 +98,6 @@ std::optional<ComparedCase> compared_case(const std::string& path, const ResultF
   one.epoch_s = epoch_seconds(file);
   one.contention = contention_in(file.footer);
   return one;
-}
-
-std::string dataset_of(const Configuration& configuration) {
-  return value_or_any(configuration, "dataset");
-}
-
-CaseLabels::CaseLabels(const std::vector<const ComparedCase*>& cases) {
-  std::map<std::pair<std::string, std::string>, std::vector<const Configuration*>> groups;
-  for (const auto* one : cases) {
-    const Configuration& own = one->configuration;
-    groups[{value_or_any(own, "algorithm"), dataset_of(own)}].push_back(&own);
-  }
-  for (const auto& [group, configurations] : groups) {
-    std::map<std::string, std::multiset<std::string>> values;  // by setting
-    for (const auto* own : configurations) {
-      for (const auto& [name, value] : *own) values[name].insert(value.dump());
-    }
-    for (const auto& [name, found] : values) {
-      const bool same = found.count(*found.begin()) == configurations.size();
-      if (!same || name == kSize) shown_[group.first].insert(name);
-    }
-  }
-}
-
-std::string CaseLabels::without_data(const Configuration& configuration) const {
-  const std::string algorithm = value_or_any(configuration, "algorithm");
-  std::set<std::string> shown;
-  if (shown_.contains(algorithm)) shown = shown_.at(algorithm);
-  std::string label = algorithm;
-  const auto add = [&](const std::string& name) {
-    const auto at = configuration.find(name);
-    if (at == configuration.end()) return;
-    label += " " + short_name(name, shown) + "=" + setting_text(at->second);
-  };
-  add(kSize);
-  for (const auto& name : shown) {
-    if (name != kSize) add(name);
-  }
-  return label;
-}
-
-std::string CaseLabels::of(const Configuration& configuration) const {
-  return without_data(configuration) + " on " + dataset_of(configuration);
 }
 
 }  // namespace mf

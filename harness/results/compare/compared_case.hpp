@@ -6,10 +6,8 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "base/json/json.hpp"
 #include "harness/device/contention.hpp"
@@ -75,22 +73,5 @@ struct ComparedCase {
 // The extract of a finished result; empty if its header names no seed.
 std::optional<ComparedCase> compared_case(const std::string& path, const ResultFile& file,
                                           const std::optional<TargetSpec>& target);
-
-// "ml-1m"; "any" if the name is ignored.
-std::string dataset_of(const Configuration& configuration);
-
-// "fpsgd factors=50 reg=0.05 on ml-1m": the factors, and the settings that differ among the
-// configurations of an algorithm on one data set. A name loses its section (params.reg) if it stays
-// clear.
-class CaseLabels {
- public:
-  explicit CaseLabels(const std::vector<const ComparedCase*>& cases);
-
-  std::string of(const Configuration& configuration) const;
-  std::string without_data(const Configuration& configuration) const;
-
- private:
-  std::map<std::string, std::set<std::string>> shown_;  // by algorithm
-};
 
 }  // namespace mf

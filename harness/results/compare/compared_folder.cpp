@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 #include <utility>
 
@@ -65,11 +64,6 @@ std::optional<TargetSpec> target_of(const ResultFile& file, const Json& spec) {
   if (!spec.is_object() || !spec.contains("target_rmse")) return named_target(file.header);
   return named_target({{"target_rmse", value_at(spec, {"target_rmse"})},
                        {"target", value_at(spec, {"spec", "target"})}});
-}
-
-bool equal_targets(const std::optional<TargetSpec>& x, const std::optional<TargetSpec>& y) {
-  if (!x || !y) return !x && !y;
-  return x->metric == y->metric && x->value == y->value;
 }
 
 // Runs that failed before their data were loaded: their headers name only the data set.
@@ -180,52 +174,6 @@ Groups group_by_configuration(const ComparedFolder& folder,
          ignored.empty() ? "keep one of them" : "ignore less");
   }
   return groups;
-}
-
-// ---- the runs of a configuration ---------------------------------------------------------------
-
-StatusCounts count_statuses(const Runs& runs) {
-  StatusCounts counts;
-  for (const auto& [repeat, one] : runs) ++counts[kStatuses.of(one->status)];
-  return counts;
-}
-
-Origins origins_of(const Runs& runs) {
-  Origins origins;
-  for (const auto& [repeat, one] : runs) origins.add(one->origin);
-  return origins;
-}
-
-Numbers numbers_of(const Runs& runs,
-                   const std::function<std::optional<double>(const ComparedCase&)>& number) {
-  Numbers all;
-  for (const auto& [repeat, one] : runs) {
-    const auto value = has_run(one->status) ? number(*one) : std::nullopt;
-    if (value && !std::isnan(*value)) all[repeat] = *value;
-  }
-  return all;
-}
-
-int count_contended(const Runs& runs, const Numbers& counted,
-                    bool (ComparedCase::*contended)() const) {
-  int count = 0;
-  for (const auto& [repeat, one] : runs) {
-    count += counted.count(repeat) > 0 && (one->*contended)() ? 1 : 0;
-  }
-  return count;
-}
-
-CommonTarget common_target(const std::vector<const Runs*>& sides) {
-  CommonTarget common{sides.front()->begin()->second->target, false};
-  bool computed = false;
-  for (const Runs* runs : sides) {
-    for (const auto& [repeat, one] : *runs) {
-      common.differ = common.differ || !equal_targets(one->target, common.target);
-      computed = computed || one->has_target_metric;
-    }
-  }
-  if (common.differ || !computed) common.target.reset();
-  return common;
 }
 
 }  // namespace mf

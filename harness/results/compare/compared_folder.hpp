@@ -1,14 +1,12 @@
 // The results of a folder, as a comparison takes them: read, and grouped by common settings.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "harness/results/compare/compared_case.hpp"
-#include "harness/results/compare/compared_numbers.hpp"
 #include "harness/results/compare/origins.hpp"
 #include "harness/results/files/stored_results.hpp"
 
@@ -58,27 +56,5 @@ using Groups = std::map<std::string, Runs>;          // by configuration
 // Throws Error(usage) if two cases of one repeat are alike; `ignored` is for its message.
 Groups group_by_configuration(const ComparedFolder& folder,
                               const std::vector<std::string>& ignored);
-
-// ---- the runs of a configuration ---------------------------------------------------------------
-
-using StatusCounts = std::map<std::string, int>;
-StatusCounts count_statuses(const Runs& runs);
-
-Origins origins_of(const Runs& runs);
-
-// Of the runs that have one; skipped runs have none.
-Numbers numbers_of(const Runs& runs,
-                   const std::function<std::optional<double>(const ComparedCase&)>& number);
-
-// Of the runs behind the numbers.
-int count_contended(const Runs& runs, const Numbers& counted,
-                    bool (ComparedCase::*contended)() const);
-
-// The target of an answer. Empty if the sides' differ, and if it is of a metric that no run has.
-struct CommonTarget {
-  std::optional<TargetSpec> target;
-  bool differ = false;
-};
-CommonTarget common_target(const std::vector<const Runs*>& sides);
 
 }  // namespace mf

@@ -39,6 +39,7 @@ Side side_of(const Numbers& numbers) {
   Side side;
   side.runs = static_cast<int>(numbers.size());
   for (const auto& [repeat, value] : numbers) side.never += std::isinf(value) ? 1 : 0;
+  side.median = median(values_of(numbers));
   return side;
 }
 
@@ -86,7 +87,8 @@ Compared compare_values(const Numbers& a, const Numbers& b) {
 
 Compared compare_times(const Numbers& a, const Numbers& b) {
   Compared out = compare_values(logarithms(a), logarithms(b));
-  for (auto* number : {&out.first.middle, &out.second.middle, &out.value}) {
+  for (auto* number :
+       {&out.first.median, &out.second.median, &out.first.middle, &out.second.middle, &out.value}) {
     if (*number) *number = std::exp(**number);
   }
   if (out.interval) out.interval = {std::exp(out.interval->low), std::exp(out.interval->high)};

@@ -31,6 +31,7 @@ struct Side {
   int runs = 0;
   int contended = 0;             // of them, runs that shared their machine
   int never = 0;                 // of them, runs without an answer: infinitely late
+  std::optional<double> median;  // of all runs
   std::optional<double> middle;  // geometric mean of times, mean of values; medians beside `never`
 };
 struct Compared {

@@ -30,7 +30,8 @@ CLOCKS = ("train_s", ANSWER, FILE)
 
 
 def compared_cards(folders: Iterable[Path], over: str | None = None) -> Json:
-    return json.loads(program.text("compare", *dict.fromkeys(folders), "--by", "card", "--json", *(["--over", over] if over else [])))
+    named = ["--over", over] if over else []
+    return json.loads(program.text("compare", *dict.fromkeys(folders), "--by", "card", "--json", *named))
 
 
 @figure("cards")
@@ -38,13 +39,14 @@ def cards(view: View, recipe: Recipe) -> Page:
     """The baseline is a card."""
     files = list(view.cases["file"])
     compared = compared_cards((Path(file).parent for file in files), recipe.baseline)
-    compared["rows"] = [row for row in compared["rows"] if any(not set(cell["files"]).isdisjoint(files) for cell in row["cards"])]
-    return draw_cards(compared, recipe, provenance(view))
+    return draw_cards(compared, recipe, provenance(view), files)
 
 
-def draw_cards(compared: Json, recipe: Recipe, notes: Sequence[str] = ()) -> Page:
+def draw_cards(compared: Json, recipe: Recipe, notes: Sequence[str] = (), files: Sequence[str] | None = None) -> Page:
+    """`files`: the only ones that count."""
     clock, over = recipe.clock, compared["over"]
-    shown = [cell for cell in cells(compared) if cell["on_device"] and cell.get(f"{clock}_x") is not None]
+    shown = [cell for cell in cells(compared) if cell["on_device"] and cell.get(f"{clock}_x") is not None
+             and (files is None or not cell["files"].isdisjoint(files))]
     if not shown:
         raise NotDrawable(f"no configuration that trains on a device has a {CLOCK_NAMES[clock]} on {over} and on another card")
     looks = {card["card"]: Look(COLOURS[i % len(COLOURS)], "-", MARKERS[i % len(MARKERS)], i) for i, card in enumerate(compared["cards"])}
@@ -53,8 +55,9 @@ def draw_cards(compared: Json, recipe: Recipe, notes: Sequence[str] = ()) -> Pag
         rows.setdefault(cell["dataset"], {}).setdefault(cell["label"], []).append(cell)
     names = short_names((cell["label"] for cell in shown), [list(own) for own in rows.values()])
     page = bar_page(recipe.title or f"Times as fast as on {over}", [
-        Rows(dataset, [Row(names[label], [f"{significant(cell[f'{clock}_x'])}×" for cell in marks], _bars(marks, clock, looks)) for label, marks in own.items()],
-             f"{CLOCK_NAMES[clock]}: times as fast as on {over}") for dataset, own in rows.items()], plain_tick, origin=1.0, closeup=True)
+        Rows(dataset, [Row(names[label], [f"{significant(cell[f'{clock}_x'])}×" for cell in marks], _bars(marks, clock, looks))
+                       for label, marks in own.items()], f"{CLOCK_NAMES[clock]}: times as fast as on {over}")
+        for dataset, own in rows.items()], plain_tick, origin=1.0, closeup=True)
     handles = []
     for card, ratio in {cell["card"]: cell["memory_ratio"] for cell in shown}.items():
         handles.append(Line2D([], [], label=card, **{**looks[card].as_line(), "linestyle": "none"}))
@@ -64,22 +67,28 @@ def draw_cards(compared: Json, recipe: Recipe, notes: Sequence[str] = ()) -> Pag
             low, high = axes.get_xlim()
             axes.set_xlim(min(low, 0.98 * ratio), max(high, 1.02 * ratio))
         handles.append(Line2D([], [], label=f"its memory rate, {significant(ratio)}×" if ratio else "its memory rate: unknown", **line))
-    return page.done(pd.DataFrame(shown), [
-        f"{CLOCK_NAMES[clock].capitalize()} to the target, or to the end without one. Whiskers: {metrics.BRACKETS}. "
-        "Memory rates by data sheets.", explained(names), *notes], handles)
+    return page.done(pd.DataFrame(shown).drop(columns="files"), [
+        f"{CLOCK_NAMES[clock].capitalize()} to the target; without one training of an epoch, and the other clocks to the end. "
+        f"Whiskers: {metrics.BRACKETS}. Memory rates by data sheets.", explained(names), *notes], handles)
 
 
 def cells(compared: Json) -> list[Json]:
-    """Of each configuration that ran on several cards a flat row a card: medians, and for each clock CLOCK_x, the times as
-    fast, from CLOCK_low to CLOCK_high; None without them."""
-    rates = {card["card"]: card for card in compared["cards"]}
-    return [{**{name: row[name] for name in ("dataset", "label", "on_device")}, "card": cell["card"], "runs": cell[ANSWER]["runs"],
-             **{name: cell[name]["median"] for name in (*CLOCKS, "energy_j")},
-             **{f"{clock}_{end}": cell[clock].get("over_card", {}).get(key) for clock in CLOCKS
-                for end, key in (("x", "ratio"), ("low", "low"), ("high", "high"))},
-             **{f"{kind}_ratio": rates[cell["card"]][rate]["ratio"] if row["on_device"] else None
-                for kind, rate in (("memory", "memory_bytes_per_s"), ("tensor", "tensor_flops_per_s"))}}
-            for row in compared["rows"] if len(row["cards"]) > 1 for cell in row["cards"]]
+    """A flat row of each configuration and card but the first: the medians there (CLOCK) and on the first (CLOCK_over), and
+    the times as fast, CLOCK_x from CLOCK_low to CLOCK_high; None without them."""
+    found = []
+    for card in compared["cards"][1:]:
+        for row in card["compared"]["rows"]:
+            parts = dict(zip((*CLOCKS, "energy_j"), (row["target_time"] or row["epoch_time"], row["answer_time"], row["file_to_model"], row["energy"])))
+            found.append({
+                "dataset": row["dataset"], "label": row["label"].removesuffix(f" on {row['dataset']}"), "card": card["card"],
+                "on_device": row["on_device"], "files": set(row["files"]), "runs": row["answer_time"]["second"]["runs"],
+                **{name: part["second"]["median"] for name, part in parts.items()},
+                **{f"{name}_over": part["first"]["median"] for name, part in parts.items()},
+                **{f"{clock}_{end}": parts[clock][key] and 1 / parts[clock][key]
+                   for clock in CLOCKS for end, key in (("x", "ratio"), ("low", "high"), ("high", "low"))},
+                **{f"{kind}_ratio": card[rate]["ratio"] if row["on_device"] else None
+                   for kind, rate in (("memory", "memory_bytes_per_s"), ("tensor", "tensor_flops_per_s"))}})
+    return found
 
 
 def _bars(own: Sequence[Json], clock: str, looks: dict[str, Look]) -> list[Bar]:

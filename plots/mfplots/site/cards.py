@@ -38,4 +38,5 @@ def cards_data(runs: Sequence[Run], picture: Path) -> Json | None:
             draw_cards(compared, Recipe("cards")).save(picture.with_suffix(""), ["svg"])
     except PlotError as error:
         say(f"no figure of cards: {error}", sys.stderr)
-    return {"over": compared["over"], "cards": compared["cards"], "rows": cells(compared), "picture": picture.is_file()}
+    return {"over": compared["over"], "cards": [{**card, "compared": None} for card in compared["cards"]], "picture": picture.is_file(),
+            "rows": [{**cell, "files": None} for cell in cells(compared)]}

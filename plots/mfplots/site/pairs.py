@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
@@ -16,7 +15,6 @@ from mfplots.series import one_machine
 from mfplots.site.gather import Run
 
 Json = dict[str, Any]
-LIMIT_S = 120
 
 
 def shared_pairs(runs: Sequence[Run]) -> list[tuple[Run, Run, int]]:
@@ -61,38 +59,11 @@ def named_pairs(runs: Sequence[Run], asked: Sequence[Sequence[Path]]) -> list[tu
 
 
 def compare(first: Run, second: Run) -> Json:
-    """The rows of `mfbench compare --json`, or its message under "problem"."""
+    """The answer of `mfbench compare --json`, or its message under "problem"."""
     try:
-        done = subprocess.run([program.find(), "compare", str(first.path), str(second.path), "--json"],
-                              capture_output=True, text=True, errors="replace", timeout=LIMIT_S)
-        said = json.loads(done.stdout) if done.returncode == 0 else None
-    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
-        return {"problem": f"mfbench compare: {error}"}
-    if said is None:
-        return {"problem": done.stderr.strip() or f"mfbench compare ended with {done.returncode}"}
-    return {"margin": said["margin"], "quality_margin": said["quality_margin"],
-            "level": said["level"], "commits": [said[side]["commits"] for side in ("first", "second")],
-            "machines": [said[side]["machines"] for side in ("first", "second")],
-            "left_out": [*said["first"]["left_out"], *said["second"]["left_out"]],
-            "rows": [_row(row) for row in said["rows"]]}
-
-
-def _row(row: Json) -> Json:
-    sides = {side: row["epoch_time"][side]["runs"] for side in ("first", "second")}
-    return {"label": row["label"], "verdict": row["verdict"], "target": row["target"],
-            "runs": f"{sides['first']} and {sides['second']}",
-            **{name: _numbers(row[name]) for name in
-               ("epoch_time", "answer_time", "target_time", "quality")}}
-
-
-def _numbers(compared: Json | None) -> Json | None:
-    if compared is None:
-        return None
-    value = compared.get("ratio", compared.get("difference"))
-    return {"value": value, "low": compared["low"], "high": compared["high"],
-            "first": compared["first"]["middle"], "second": compared["second"]["middle"],
-            "verdict": compared.get("verdict"),
-            "metric": compared.get("metric")}
+        return json.loads(program.text("compare", first.path, second.path, "--json"))
+    except PlotError as error:
+        return {"problem": str(error)}
 
 
 def pair_data(runs: Sequence[Run], asked: Sequence[Sequence[Path]]) -> list[Json]:
@@ -100,4 +71,4 @@ def pair_data(runs: Sequence[Run], asked: Sequence[Sequence[Path]]) -> list[Json
     pairs = {(a.name, b.name): (a, b, n) for a, b, n in [*named_pairs(runs, asked), *shared_pairs(runs)]}
     with ThreadPoolExecutor() as threads:
         return list(threads.map(lambda pair: {"first": pair[0].name, "second": pair[1].name, "shared": pair[2],
-                                              **compare(*pair[:2])}, pairs.values()))
+                                              "said": compare(*pair[:2])}, pairs.values()))

@@ -1,8 +1,9 @@
 "use strict";
 (() => {
   const pairs = mf.store.pairs;
-  const ratio = (part) => (value, row) => (row[part] === null || row[part].value === null ? "–" :
-    mf.significant(row[part].value) +
+  const valueOf = (part) => (part === null ? null : part.ratio ?? part.difference ?? null);
+  const ratio = (part) => (value, row) => (valueOf(row[part]) === null ? "–" :
+    mf.significant(valueOf(row[part])) +
     (row[part].low === null ? "" :
       ` [${mf.significant(row[part].low)}, ${mf.significant(row[part].high)}]`));
   const columns = [
@@ -18,34 +19,38 @@
     { key: "first", title: "Answer, first", number: true, show: mf.duration },
     { key: "second", title: "Answer, second", number: true, show: mf.duration },
   ];
-  const valueOf = (part) => (part === null ? null : part.value);
   let shown = null;
+  let said = null; // by mfbench compare
 
   function choose(index) {
     shown = pairs[index];
+    said = shown.said;
     const about = mf.by("about");
     about.textContent =
       `First: ${shown.first}. Second: ${shown.second}. ${shown.shared} cases with the same hash. `;
-    if (shown.problem) {
-      about.append(shown.problem);
+    if (said.problem) {
+      about.append(said.problem);
       mf.by("rows").replaceChildren();
       mf.by("figure").hidden = true;
       return;
     }
+    const sides = [said.first, said.second];
     about.append(
-      `Times within ${100 * shown.margin} % and values within ${100 * shown.quality_margin} % are the same. ` +
-      `Commits ${shown.commits.map((c) => c.join(", ")).join(" and ")}, on ${shown.machines.map((m) => m.join(", ")).join(" and ")}. ${counts(shown.rows)}`
+      `Times within ${100 * said.margin} % and values within ${100 * said.quality_margin} % are the same. ` +
+      `Commits ${sides.map((side) => side.commits.join(", ")).join(" and ")}, on ${sides.map((side) => side.machines.join(", ")).join(" and ")}. ${counts(said.rows)}`
       );
-    if (shown.left_out.length) about.append(` Left out: ${shown.left_out.join("; ")}.`);
-    const rows = shown.rows.map((row, i) => ({
+    const leftOut = sides.flatMap((side) => side.left_out);
+    if (leftOut.length) about.append(` Left out: ${leftOut.join("; ")}.`);
+    const rows = said.rows.map((row, i) => ({
       ...row,
       place: i + 1,
       answer: valueOf(row.answer_time),
       epoch: valueOf(row.epoch_time),
       toTarget: valueOf(row.target_time),
       difference: valueOf(row.quality),
-      first: row.answer_time && row.answer_time.first,
-      second: row.answer_time && row.answer_time.second
+      runs: `${row.epoch_time.first.runs} and ${row.epoch_time.second.runs}`,
+      first: row.answer_time.first.middle,
+      second: row.answer_time.second.middle
     }));
     mf.table(mf.by("rows"), columns, rows, { label: "Comparison" });
     draw();
@@ -70,33 +75,33 @@
 
   // By the number of its row in the table where there is no room for names.
   function placed(row) {
-    const place = shown.rows.indexOf(row) + 1;
+    const place = said.rows.indexOf(row) + 1;
     if (innerWidth <= 700) return String(place);
-    const label = row.label.slice(shared(shown.rows).length);
+    const label = row.label.slice(shared(said.rows).length);
     return mf.figureText(label.length > 72 ? `${label.slice(0, 70)}…` : label);
   }
 
   function draw() {
-    if (!shown || shown.problem) return;
+    if (!said || said.problem) return;
     mf.by("figure").hidden = false;
-    const rows = shown.rows.filter((row) => row.answer_time && row.answer_time.value !== null);
+    const rows = said.rows.filter((row) => valueOf(row.answer_time) !== null);
     const parts = [
       ["answer_time", "answer", "circle", "#0072B2"],
       ["epoch_time", "epoch", "diamond", "#D55E00"]
     ];
     const traces = parts.map(([part, name, symbol, colour]) => {
-      const own = rows.filter((row) => row[part] && row[part].value !== null);
+      const own = rows.filter((row) => valueOf(row[part]) !== null);
       return {
         type: "scatter",
         mode: "markers",
         name,
-        x: own.map((row) => row[part].value),
+        x: own.map((row) => valueOf(row[part])),
         y: own.map((row) => rows.indexOf(row) + 1),
         error_x: {
           type: "data",
           symmetric: false,
-          array: own.map((row) => (row[part].high ?? row[part].value) - row[part].value),
-          arrayminus: own.map((row) => row[part].value - (row[part].low ?? row[part].value)),
+          array: own.map((row) => (row[part].high ?? valueOf(row[part])) - valueOf(row[part])),
+          arrayminus: own.map((row) => valueOf(row[part]) - (row[part].low ?? valueOf(row[part]))),
           thickness: 1.2,
           width: 3
         },
@@ -105,8 +110,7 @@
         hovertemplate: `%{text}<br>${name} %{x:.3f}<extra></extra>`
       };
     });
-    const band = { type: "rect", yref: "paper", y0: 0, y1: 1, x0: 1 - shown.margin, x1: 1 + shown
-        .margin, fillcolor: mf.style("--accent"), opacity: 0.18, line: { width: 0 } };
+    const band = { type: "rect", yref: "paper", y0: 0, y1: 1, x0: 1 - said.margin, x1: 1 + said.margin, fillcolor: mf.style("--accent"), opacity: 0.18, line: { width: 0 } };
     mf.draw(mf.by("figure"), traces, mf.layout({
       shapes: [band],
       height: Math.max(300, Math.min(1200, 60 + 14 * rows.length)),
