@@ -10,7 +10,7 @@
 #include "base/json/json_values.hpp"
 #include "base/text.hpp"
 #include "harness/results/compare/compare_report.hpp"
-#include "harness/results/text_table.hpp"
+#include "harness/results/meaning/text_table.hpp"
 
 namespace mf {
 
