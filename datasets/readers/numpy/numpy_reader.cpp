@@ -151,7 +151,9 @@ RawRatings read_npy_folder(const std::string& folder, const ScaleCheck& scale,
   const auto array = [&](const char* name) {
     return NumpyColumn((files / name).string(), map_file((files / name).string()));
   };
-  return from_arrays(folder, array, std::filesystem::exists(files / kNumpyTimes), scale, options);
+  std::error_code unreadable;  // as are the needed arrays then
+  const bool has_times = std::filesystem::exists(files / kNumpyTimes, unreadable);
+  return from_arrays(folder, array, has_times, scale, options);
 }
 
 }  // namespace mf
