@@ -19,7 +19,7 @@ LEVELS = [
     ["datasets"],
     ["algorithms/core"],
     ["algorithms/*"],  # each folder a family; a family knows no other, but for BUILDS_ON
-    ["algorithms/ials", "algorithms/bpmf", "algorithms/ccd"],
+    ["algorithms/ials", "algorithms/bpmf", "algorithms/ccd", "algorithms/baseline"],
     ["harness/experiment"],
     ["harness/device"],
     ["harness/evaluate"],
@@ -33,7 +33,7 @@ LEVELS = [
     ["harness"],
 ]
 # The families that share code, which a level by itself does not say: the other families stay unknown.
-BUILDS_ON = dict.fromkeys(["algorithms/ials", "algorithms/bpmf", "algorithms/ccd"], {"algorithms/als"})
+BUILDS_ON = dict.fromkeys(LEVELS[LEVELS.index(["algorithms/*"]) + 1], {"algorithms/als"})
 # What only tests and benchmarks include. It may include anything, and they may include anything.
 TESTING = "testing"
 SOURCES = (".cpp", ".hpp", ".cu", ".cuh")
