@@ -94,7 +94,7 @@ def test_a_file_of_stars_becomes_a_race_with_a_winner(race, undrawn, tmp_path):
 def test_the_target_comes_from_trials_that_never_saw_the_test_part(undrawn, tmp_path):
     """It is 1 % above the worst of the studies' best, of those within 5 %, and all of these reach it."""
     write_ratings(tmp_path / "r.csv", stars)
-    undrawn("r.csv", "--time", 1, "--out", "out")
+    undrawn("r.csv", "--time", 100, "--out", "out")
     target = json.loads((tmp_path / "out/race.json").read_text())["target"]["value"]
     chosen = {}
     for lines in cases_of(tmp_path / "out"):

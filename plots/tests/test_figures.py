@@ -12,7 +12,7 @@ from mfplots.page import FORMATS
 
 ALL = (*figures.CURVES, "rmse-time", "rmse-answer", "rmse-passes", "speedup", "throughput", "trace", "metric-bars",
        "clocks")
-# Need more than a result: test_exhibits.py, test_benchmarks.py and test_cards.py.
+# Need more than a result: test_exhibits.py, test_benchmarks.py and test_card_figures.py.
 WITH_MORE = ("cards", "paired-differences", "sweep", "user-groups", "speedup-trace", "benchmark-bars")
 MAGIC = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
 
