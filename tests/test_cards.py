@@ -104,7 +104,7 @@ def test_data_of_other_content_are_refused(at_hand, capsys, monkeypatch):
     monkeypatch.setattr(cards, "CONTENT", {"like:ml-20m:0.01": "0" * 16})
     assert main(["cards", "--cpu"]) == 1
     said = capsys.readouterr().err
-    assert "the content of like:ml-20m:0.01 is 6b656cff5808b00f, but that of the pinned set is 000" in said
+    assert "the content of like:ml-20m:0.01 is 6b656cff5808b00f, but the pinned set has 000" in said
 
 
 def test_specs_whose_data_are_missing_do_not_end_the_others(at_hand, capfd, monkeypatch):

@@ -64,8 +64,8 @@ def named(labelled: Iterable[tuple[str, Series]], recipe: Recipe, names: dict[st
 
 
 def short_names(labels: Iterable[str], panels: Sequence[Sequence[str]] = ()) -> dict[str, str]:
-    """A short name for each label, which has every key that tells configurations apart: of a key its value alone if that
-    says enough, and rules of the length of a run only if nothing else differs. If two labels of a panel would share a name,
+    """A short name for each label, with every key that tells configurations apart. A key is left out if its value says
+    enough. Rules of the length of a run appear only if nothing else differs. If two labels of a panel would share a name,
     all keep their labels. `panels`: the labels of each; by default all are in one."""
     labels = list(dict.fromkeys(labels))
     panels = [list(own) for own in panels] or [labels]
@@ -101,7 +101,7 @@ def explained(names: Mapping[str, str]) -> str:
 
 
 def differences(view: View) -> list[str]:
-    """For a caption, a line a panel: keys that differ between its algorithms, but not in the label of each, and their values."""
+    """For a caption, a line a panel: keys and values that differ between its algorithms and that no label shows."""
     lines = []
     for panel in view.panels:
         found: dict[str, dict[str, dict[str, None]]] = {}

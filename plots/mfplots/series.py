@@ -341,7 +341,7 @@ def _tell_folders_apart(cases: pd.DataFrame, facets: dict[int, Facets]) -> None:
 
 
 def _drop_idle(cases: pd.DataFrame, panels: Sequence[PanelKey], facets: dict[int, Facets]) -> None:
-    """Drops facets that do nothing, of algorithms none of whose series become one by it. `panels`: of each case."""
+    """Drops facets that do nothing, unless two series of the algorithm would become one. `panels`: of each case."""
     once = dict(zip(cases.index, zip(panels, repeats(cases))))
     useful: dict[str, dict[int, Facets]] = {}
     for index, name, method in zip(cases.index, cases["algorithm"], cases["method"]):

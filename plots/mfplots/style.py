@@ -96,9 +96,9 @@ def variant_look(algorithm: str, variant: int, order: int = 0) -> Look:
 
 
 def looks(labels: Sequence[str], baseline: str | None, panels: Sequence[Sequence[str]] = ()) -> Mapping[str, Look]:
-    """By label, whose first word is the algorithm. The words behind it have one line and filling for every algorithm, whatever
-    the order of labels: the first ones those of the baseline, the others by their words and numbers. An algorithm that meets
-    another one of its colour has lines of its own. `panels`: the labels of each."""
+    """By label, whose first word is the algorithm. The words behind it choose line and filling, which are the same for every
+    algorithm and every order of labels. The baseline has the first; words and numbers order the rest. An algorithm that
+    meets another one of its colour has lines of its own. `panels`: the labels of each."""
     ordered = sorted(labels, key=lambda label: label != baseline)
     meeting: dict[str, set[str]] = {}
     for own in panels or [labels]:

@@ -40,7 +40,7 @@ USAGE = """\
 ./dev pictures [NAME...]
                         draw the pictures of the documents whose results or recipe changed
                         (docs/images/pictures.json), those named, or --all
-./dev reproduce         list the exhibits of papers that can be reproduced, and what of them a CPU runs
+./dev reproduce         list the exhibits of papers that can be reproduced; it marks those that a CPU can run
 ./dev reproduce PAPER/EXHIBIT [--draw-only [DIR]] [--versus DIR] [--out DIR] [-- ARGS]
                         run experiments/PAPER/EXHIBIT.json and its parts EXHIBIT.*.json (*.bench.json
                         with Google Benchmark), then draw plots/recipes/PAPER/EXHIBIT.json. ARGS go to

@@ -23,7 +23,7 @@ def check_content(mfbench):
         if not stats:
             say(f"{word} cannot be read, so its specs will not run; mfbench data stats {word} says why")
         elif (found := json.loads(stats)["content_hash"]) != pinned:
-            raise Failure(f"cards: the content of {word} is {found}, but that of the pinned set is {pinned}")
+            raise Failure(f"cards: the content of {word} is {found}, but the pinned set has {pinned}")
 
 
 def cards(words):

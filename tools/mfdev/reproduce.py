@@ -16,8 +16,8 @@ ON_A_CPU = {True: " (a CPU runs all of it)", False: "", None: " (a CPU runs part
 
 
 def exhibits():
-    """PAPER/EXHIBIT of every spec and benchmark; a part, EXHIBIT.PART.json, belongs to its exhibit. Those
-    of cards are of no paper."""
+    """PAPER/EXHIBIT of every spec and benchmark; a part, EXHIBIT.PART.json, belongs to its exhibit. The
+    specs of cards belong to no paper."""
     return sorted({f"{path.parent.name}/{path.name.split('.')[0]}" for path in EXPERIMENTS.glob("*/*.json")
                    if path.parent.name != "cards"})
 
@@ -118,7 +118,7 @@ def reproduce(words):
 
 
 def draw_found(names, folders, each):
-    """Draws exhibits from where their results are; `each` into a folder of its own below --out, whatever comes of others."""
+    """Draws exhibits from their results, wherever these are; `each`: every one into its own folder below --out."""
     failed = []
     for name in names:
         if not (results := found_results(name)):
@@ -219,7 +219,7 @@ def part_folders(exhibit, results):
 
 
 def result_folders(exhibit, results):
-    """Those of part_folders that are there."""
+    """The folders of part_folders that exist."""
     found = part_folders(exhibit, results)
     for folder, part in found.items():
         if not has_results(folder):

@@ -53,9 +53,9 @@ StoredSpec visit_stored_results(const std::string& path, const TakeStored& take)
 StoredSpec visit_packed_lines(const std::string& path, std::string_view lines,
                               const TakeStored& take);
 
-// The spec with the ids of its cases as in the folder. A name depends on the rest of the spec, and
-// on the version that wrote it; a case is known by its hash. So a case without a file of its name
-// has that of the file whose header has its hash; without such a file, its own.
+// The spec with the ids that its cases have in the folder. The hash of a case identifies it; its
+// name also depends on the rest of the spec and on the version that wrote it. If no file has the
+// case's name, the case takes the name of the file with its hash, and keeps its own without one.
 Spec named_as_in(const std::string& folder, Spec spec);
 
 }  // namespace mf

@@ -76,7 +76,7 @@ def make_site(options: argparse.Namespace) -> None:
     exhibits = figures.sources(options.results, runs)
     claims = claims_of(exhibits, runs)
     shown_of = sorted({name for claim in claims for name in claim.exhibits} & exhibits.keys())
-    gc.freeze()  # draw() collects the figures alone
+    gc.freeze()  # so draw() collects only its figures
     parts = [{name: exhibits[name] for name in shown_of[part::PARTS]} for part in range(PARTS)]
     *drawings, writing = beside(*(partial(figures.draw, part, out / "figures") for part in parts), partial(_cases, out, runs))
     rows, cases = board(groups), case_rows(runs)

@@ -148,8 +148,7 @@ Student's t on logarithms over runs, verdicts with Holm's correction over all ro
 <h2 id="rows-h">Configurations of both</h2><div id="rows"></div>"""
 
 CARDS = """<p class="method">How many times as fast is an algorithm on another GPU? By <code>mfbench compare --by card</code>, of the
-folders that share cases. Ratios are geometric means over pairs, with 95 % intervals; times are medians; rates are those of data
-sheets.</p>
+folders that share cases. Ratios are geometric means over pairs, with 95 % intervals; times are medians; data sheets give the rates.</p>
 <p id="about" class="note"></p>
 <figure id="picture"><img src="figures/cards.svg" alt="Times as fast by algorithm and card; the table below has the numbers"></figure>
 <div id="filters" class="controls"></div><div id="cards"></div>"""
