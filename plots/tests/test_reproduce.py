@@ -231,7 +231,7 @@ def test_benchmarks_name_a_program_that_there_is(path):
 BENCHMARKS = {
     "cumf_als/fig4": [f"hermitian/factors:100/side:{side}/load:{load}/part:{part}"
                       for load in ("coalesced", "noncoalesced_l1", "noncoalesced_nol1")
-                      for side in ("x", "theta") for part in ("load", "load_compute", "all")],
+                      for side in ("x", "theta") for part in ("load", "compute", "load_compute", "all")],
     "cumf_als/fig5": [
         *(f"hermitian/factors:100/side:{side}/load:noncoalesced_l1/part:all"
           for side in ("x", "theta")),

@@ -211,6 +211,27 @@ TEST(Als, FormsTheSystemsAtAnyRegPower) {
   }
 }
 
+// Partial kernels are for measuring only.
+TEST(Als, OnlyTheWholeKernelWritesTheSystems) {
+  const Ratings train = planted(40, 300, 0.4, 21);
+  for (const char* load : kLoads) {
+    for (const int f : {20, 100}) {
+      Device device(train, {{"factors", f}, {"load", load}, {"split_rows", 0}});
+      const RowBatch& items = device.steps->batches(Which::items).front();
+      const RowBatch& users = device.steps->batches(Which::users).front();
+      device.steps->form(Which::items, items);
+      const test::System before = device.system(0);
+      for (const HermitianPart part :
+           {HermitianPart::load, HermitianPart::compute, HermitianPart::load_compute}) {
+        device.steps->form(Which::users, users, part);
+        EXPECT_EQ(device.system(0).a, before.a) << load << " " << f;
+      }
+      device.steps->form(Which::users, users);
+      EXPECT_NE(device.system(0).a, before.a) << load << " " << f;
+    }
+  }
+}
+
 // Rows of fewer ratings than a bin, and of several bins, whole and in parts.
 TEST(Als, FormsTheSystemsOfLongRows) {
   const Ratings train = planted(3, 70, 0.7, 15);

@@ -111,7 +111,7 @@ def _take_apart(row: Stack, names: Mapping[str, str]) -> None:
 def _check_keys(items: Sequence[Benchmark], recipe: Recipe) -> None:
     known = {key for item in items for key in item.keys}
     for name, key in (("stack_by", recipe.stack_by), ("panel_by", recipe.panel_by)):
-        if key and key not in known:
+        if items and key and key not in known:
             raise PlotError(f'{recipe.file_name}.{name}: no benchmark has the key "{key}"'
                             f"{hint(key, known)}")
     strange = {item.keys.get(recipe.stack_by) for item in items} - set(recipe.cumulative)

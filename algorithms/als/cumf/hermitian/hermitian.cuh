@@ -47,33 +47,10 @@ __device__ __forceinline__ void read_fragment(const float* row, int tile, float 
   }
 }
 
-// 16 bytes into shared memory, past L1; zeros where !real. Asynchronous if the device supports it.
-__device__ __forceinline__ void copy_async(float* to, const float* from, bool real) {
-#if __CUDA_ARCH__ >= 800
-  const auto address = static_cast<unsigned>(__cvta_generic_to_shared(to));
-  const int bytes = real ? 16 : 0;
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(from), "r"(bytes)
-               : "memory");
-#else
-  const auto* word = reinterpret_cast<const float4*>(from);
-  *reinterpret_cast<float4*>(to) = real ? load_past_l1(word) : float4{0, 0, 0, 0};
-#endif
-}
-__device__ __forceinline__ void commit_async() {
-#if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.commit_group;" ::: "memory");
-#endif
-}
-__device__ __forceinline__ void wait_async_but_one() {
-#if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.wait_group 1;" ::: "memory");
-#endif
-}
-
 template <Load kLoad>
 __device__ __forceinline__ float4 read_global(const float4* from) {
-  if constexpr (kLoad == Load::noncoalesced_nol1) return load_past_l1(from);
-  return load_through_l1(from);
+  if constexpr (kLoad == Load::noncoalesced_l1) return load_through_l1(from);
+  return load_past_l1(from);
 }
 
 // The other side's row of rating `lane` of the bin that starts at rating `begin`.
@@ -92,7 +69,8 @@ __device__ __forceinline__ float root_of_lane(const HermitianArgs& a, std::int64
   return lane < count ? sqrtf(__ldg(a.weights + begin + lane)) : 0.0F;
 }
 
-// Figure 3 (a): a warp reads whole rows, one (or a few short ones) after the other.
+// Figure 3 (a): a warp reads whole rows, one (or a few short ones) after the other. Past L1: all
+// that a load brings is used at once.
 template <class L>
 __device__ __forceinline__ void stage_coalesced(float* stage, const HermitianArgs& a,
                                                 std::int32_t other, int count, int words) {
@@ -106,10 +84,10 @@ __device__ __forceinline__ void stage_coalesced(float* stage, const HermitianArg
     const int k = turn * kRowsATurn + warp * L::kRowsAtOnce + lane / L::kLanes;
     const std::int32_t v = __shfl_sync(kAllLanes, other, k & 31);
     if (k >= rows) continue;
-    const float* from = a.theta + v * a.stride;
-    float* to = stage + k * L::kPitch;
+    const auto* from = reinterpret_cast<const float4*>(a.theta + v * a.stride);
+    auto* to = reinterpret_cast<float4*>(stage + k * L::kPitch);
     for (int word = lane % L::kLanes; word < words; word += L::kLanes) {
-      copy_async(to + 4 * word, from + 4 * word, k < count);
+      to[word] = k < count ? read_global<Load::coalesced>(from + word) : float4{0, 0, 0, 0};
     }
   }
 }
@@ -406,7 +384,6 @@ __global__ void __launch_bounds__(L::kThreads, L::kBlocks)
     hermitian_kernel(const HermitianArgs a, const HermitianPart part) {
   extern __shared__ __align__(16) float shared[];
   static_assert(!kWeighted || kLoad != Load::coalesced, "rows are scaled in registers");
-  constexpr int kStages = kLoad == Load::coalesced ? 2 : 1;
   const RowTask task = a.tasks[blockIdx.x];
   const int words = (a.factors + 3) / 4;
   const int bins = (task.count + L::kBin - 1) / L::kBin;
@@ -417,37 +394,26 @@ __global__ void __launch_bounds__(L::kThreads, L::kBlocks)
   const auto bin_begin = [&](int bin) { return task.begin + std::int64_t{bin} * L::kBin; };
 
   Tile<L> tile;
-  if (words < L::kWords) zero_stage<L>(shared, kStages * L::kStage);  // columns never staged
+  if (words < L::kWords) zero_stage<L>(shared, L::kStage);  // columns never staged
   std::int32_t other = other_of_lane(a.others, bin_begin(0), bin_count(0));
-  if constexpr (kLoad == Load::coalesced) {
-    stage_coalesced<L>(shared, a, other, bin_count(0), words);
-    commit_async();
-    other = other_of_lane(a.others, bin_begin(1), bin_count(1));
-    for (int bin = 0; bin < bins; ++bin) {
-      float* now = shared + (bin & 1) * L::kStage;
-      float* next = shared + (~bin & 1) * L::kStage;
-      if (bin + 1 < bins) stage_coalesced<L>(next, a, other, bin_count(bin + 1), words);
-      commit_async();
-      other = other_of_lane(a.others, bin_begin(bin + 2), bin_count(bin + 2));
-      wait_async_but_one();
-      __syncthreads();
-      if (part != HermitianPart::load) add_products<L>(now, bin_count(bin), tile);
-      __syncthreads();
-    }
-  } else {
-    float root = root_of_lane<kWeighted>(a, bin_begin(0), bin_count(0));
-    for (int bin = 0; bin < bins; ++bin) {
-      stage_noncoalesced<L, kLoad, kWeighted>(shared, a, other, root, bin_count(bin), words);
+  float root = root_of_lane<kWeighted>(a, bin_begin(0), bin_count(0));
+  for (int bin = 0; bin < bins; ++bin) {
+    if (bin == 0 || part != HermitianPart::compute) {
+      if constexpr (kLoad == Load::coalesced) {
+        stage_coalesced<L>(shared, a, other, bin_count(bin), words);
+      } else {
+        stage_noncoalesced<L, kLoad, kWeighted>(shared, a, other, root, bin_count(bin), words);
+      }
       other = other_of_lane(a.others, bin_begin(bin + 1), bin_count(bin + 1));
       root = root_of_lane<kWeighted>(a, bin_begin(bin + 1), bin_count(bin + 1));
-      __syncthreads();
-      if (part != HermitianPart::load) add_products<L>(shared, bin_count(bin), tile);
-      __syncthreads();
     }
+    __syncthreads();
+    if (part != HermitianPart::load) add_products<L>(shared, bin_count(bin), tile);
+    __syncthreads();
   }
   if (part == HermitianPart::load) return;
   if constexpr (L::kSplit > 1) add_groups<L>(shared, tile);
-  if (part == HermitianPart::load_compute) return;
+  if (part != HermitianPart::all) return;
   write_matrix<L, kWeighted>(shared, tile, a.factors, destination<L>(a, task, tile));
 }
 

@@ -40,6 +40,7 @@ struct HermitianArgs {
 enum class HermitianPart {
   all,
   load,          // only into shared memory
+  compute,       // without loads: the first bin, as often as the row has bins
   load_compute,  // without writing A
 };
 

@@ -11,14 +11,8 @@ namespace mf::als {
 
 template <class L, Load kLoad, bool kWeighted>
 void launch_layout(const HermitianArgs& args, HermitianPart part, cudaStream_t stream) {
-  constexpr int kStages = kLoad == Load::coalesced ? 2 : 1;
-  constexpr std::size_t kBytes = sizeof(float) * L::shared_floats(kStages);
-  static_assert(kBytes <= 96 << 10);
-  if constexpr (kBytes > 48 << 10) {
-    MF_CUDA(cudaFuncSetAttribute(hermitian_kernel<L, kLoad, kWeighted>,
-                                 cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 static_cast<int>(kBytes)));
-  }
+  constexpr std::size_t kBytes = sizeof(float) * L::kShared;
+  static_assert(kBytes <= 48 << 10);
   constexpr std::int64_t kMostBlocks = 0x7fffffff;
   HermitianArgs some = args;
   for (std::int64_t first = 0; first < args.n_tasks; first += kMostBlocks) {

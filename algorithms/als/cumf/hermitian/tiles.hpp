@@ -63,9 +63,7 @@ struct TileLayout {
   static constexpr int kSlab = 2 * kSide * kPitch;
   static constexpr int kReduce = kSplit / 2 * kGroup * kSide * kSide;
   static constexpr int kMost = kReduce > kSlab ? kReduce : kSlab;
-  static constexpr int shared_floats(int stages) {
-    return kStage * stages > kMost ? kStage * stages : kMost;
-  }
+  static constexpr int kShared = kStage > kMost ? kStage : kMost;
 
   // Factor number i of tile t. Tiles of 8 own two runs of four, one in each half of the row: so the
   // 16-byte words that threads of neighbouring tiles read at once follow each other.
