@@ -76,6 +76,7 @@ class Cu2rec : public Algorithm {
     model_ = cuda::DeviceModel<float>(initial, uploader);
     arrays_.n_users = ratings_->n_users();
     arrays_.factors = settings_.factors;
+    arrays_.vector_atomics = settings_.atomics == Atomics::vector;
     arrays_.user_offsets = users.offsets;
     arrays_.ratings = users.ratings;
     arrays_.p = model_.p();

@@ -9,8 +9,9 @@
 namespace mf::cu2rec {
 namespace {
 
-std::vector<ParamSpec> family_params(Buffering buffering) {
-  return join_params(
+std::vector<ParamSpec> family_params(ItemRule rule) {
+  const bool atomic = rule == ItemRule::atomic;
+  std::vector<ParamSpec> params = join_params(
       join_params({factors_param(50, 16384),
                    only_model_param(ModelKind::biased, "mu + b_u + c_i + p.q, the paper's only")},
                   regularizer_params()),
@@ -18,7 +19,7 @@ std::vector<ParamSpec> family_params(Buffering buffering) {
                           "thread t handles user (t + stride * iteration) mod m; 0: always user t",
                           "users"),
        ParamSpec::choice(
-           "buffering", buffering, kBufferings,
+           "buffering", atomic ? Buffering::in_place : Buffering::swap, kBufferings,
            "items: read one copy, write the other, swap them each iteration; or one copy"),
        ParamSpec::choice(
            "mapping", Mapping::thread, kMappings,
@@ -32,6 +33,13 @@ std::vector<ParamSpec> family_params(Buffering buffering) {
        ParamSpec::boolean(
            "graph", true,
            "replay iterations between evaluations as a CUDA graph, not launch by launch")});
+  if (atomic) {
+    params.push_back(ParamSpec::choice(
+        "atomics", Atomics::vector, kAtomics,
+        "additions to an item by four factors at once, from compute capability 9.0 on, or one by "
+        "one (the paper)"));
+  }
+  return params;
 }
 
 std::optional<std::string> why_unsupported(const Params& params, const ProblemShape&) {
@@ -63,7 +71,7 @@ AlgorithmInfo family_info(ItemRule rule, const std::string& summary) {
       "Systems\" (cu2rec)";
   info.hardware = Hardware::cuda;
   info.starts_by_rule = true;
-  info.params = family_params(rule == ItemRule::atomic ? Buffering::in_place : Buffering::swap);
+  info.params = family_params(rule);
   info.supports = why_unsupported;
   info.memory = [rule](const Params& params) {
     const Settings settings = read_settings(rule, params);
@@ -92,6 +100,8 @@ const RegisterInfo kFirstWriter(
 Settings read_settings(ItemRule rule, const Params& params) {
   const Mapping mapping = params.choice("mapping", kMappings);
   const auto threads = static_cast<int>(params.integer("threads_per_block"));
+  const bool atomic = rule == ItemRule::atomic;
+  const Atomics atomics = atomic ? params.choice("atomics", kAtomics) : Atomics::vector;
   return {.rule = rule,
           .factors = static_cast<std::int32_t>(params.integer("factors")),
           .reg = read_regularizers(params),
@@ -103,7 +113,8 @@ Settings read_settings(ItemRule rule, const Params& params) {
                                : mapping == Mapping::thread ? 32
                                                             : 128,
           .users_per_warp = static_cast<int>(params.integer("users_per_warp")),
-          .graph = params.boolean("graph")};
+          .graph = params.boolean("graph"),
+          .atomics = atomics};
 }
 
 Work iteration_work(const Settings& settings, std::int64_t rating_users, std::int64_t rated_items) {

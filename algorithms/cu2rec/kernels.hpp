@@ -33,6 +33,7 @@ struct Arrays {
   Items to;
   curandStateXORWOW* states = nullptr;  // a user; null: random_bits
   std::uint64_t seed = 0;
+  bool vector_atomics = true;          // as Settings has it
   std::int32_t* claimed_in = nullptr;  // an item: low 32 bits of the iteration that claimed it last
 };
 

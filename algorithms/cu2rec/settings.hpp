@@ -31,6 +31,12 @@ enum class Generator { curand, counter };
 inline constexpr Names kGenerators{std::to_array<Named<Generator>>(
     {{"curand", Generator::curand}, {"counter", Generator::counter}})};
 
+// ItemRule::atomic: four floats in one addition, from compute capability 9.0 on, or each in its
+// own.
+enum class Atomics { vector, scalar };
+inline constexpr Names kAtomics{
+    std::to_array<Named<Atomics>>({{"vector", Atomics::vector}, {"scalar", Atomics::scalar}})};
+
 struct Settings {
   ItemRule rule;
   std::int32_t factors;
@@ -42,6 +48,7 @@ struct Settings {
   int threads_per_block;
   int users_per_warp;  // mapping warp; 0: by the number of users
   bool graph;
+  Atomics atomics = Atomics::vector;
 };
 
 // Longest row of mapping `warp`: its elements stay in the registers of 32 lanes.

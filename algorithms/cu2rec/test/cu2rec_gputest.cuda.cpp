@@ -79,16 +79,13 @@ std::vector<Combination> combinations(std::int32_t factors) {
       for (const char* buffering : {"swap", "in_place"}) {
         for (const char* rng : {"curand", "counter"}) {
           for (const int stride : {0, 13}) {
-            all.push_back({rule,
-                           {{"factors", factors},
-                            {"mapping", mapping},
-                            {"buffering", buffering},
-                            {"rng", rng},
-                            {"stride", stride},
-                            {"reg_p", 0.1},
-                            {"reg_q", 0.2},
-                            {"reg_user_bias", 0.3},
-                            {"reg_item_bias", 0.4}}});
+            Json changes = {{"factors", factors}, {"mapping", mapping},   {"buffering", buffering},
+                            {"rng", rng},         {"stride", stride},     {"reg_p", 0.1},
+                            {"reg_q", 0.2},       {"reg_user_bias", 0.3}, {"reg_item_bias", 0.4}};
+            all.push_back({rule, changes});
+            if (rule != ItemRule::atomic || stride != 0) continue;
+            changes["atomics"] = "scalar";
+            all.push_back({rule, changes});
           }
         }
       }
@@ -224,18 +221,22 @@ TEST(Cu2rec, AtomicsLoseNothing) {
   const Ratings train = one_item_matrix(3000);
   const Model initial = initial_for(train, 20);
   for (const char* mapping : {"thread", "warp"}) {
-    const Params params = params_of(
-        ItemRule::atomic,
-        {{"factors", 20}, {"mapping", mapping}, {"rng", "counter"}, {"buffering", "swap"}});
-    TestRunner device("sgd_atomic", params, train, initial);
-    device.run(1, 1, 1e-3);
-    Reference reference(read_settings(ItemRule::atomic, params), initial, 1e-3);
-    reference.iterate(train, 1);
-    const Model after = device.model();
-    for (int k = 0; k < 20; ++k) {
-      EXPECT_NEAR(after.q[k], reference.model.q[k], 2e-4) << mapping;
+    for (const char* atomics : {"vector", "scalar"}) {
+      const Params params = params_of(ItemRule::atomic, {{"factors", 20},
+                                                         {"mapping", mapping},
+                                                         {"rng", "counter"},
+                                                         {"buffering", "swap"},
+                                                         {"atomics", atomics}});
+      TestRunner device("sgd_atomic", params, train, initial);
+      device.run(1, 1, 1e-3);
+      Reference reference(read_settings(ItemRule::atomic, params), initial, 1e-3);
+      reference.iterate(train, 1);
+      const Model after = device.model();
+      for (int k = 0; k < 20; ++k) {
+        EXPECT_NEAR(after.q[k], reference.model.q[k], 2e-4) << mapping << " " << atomics;
+      }
+      EXPECT_NEAR(after.item_bias[0], reference.model.item_bias[0], 2e-4);
     }
-    EXPECT_NEAR(after.item_bias[0], reference.model.item_bias[0], 2e-4);
   }
 }
 

@@ -102,6 +102,12 @@ TEST(Info, DefaultsFollowTheMappingAndTheRule) {
   EXPECT_EQ(settings_of(ItemRule::first_writer, Json::object()).buffering, Buffering::swap);
 }
 
+TEST(Info, OnlyAdditionsHaveAtomics) {
+  EXPECT_EQ(settings_of(ItemRule::atomic, Json::object()).atomics, Atomics::vector);
+  EXPECT_EQ(settings_of(ItemRule::atomic, {{"atomics", "scalar"}}).atomics, Atomics::scalar);
+  EXPECT_ANY_THROW(settings_of(ItemRule::first_writer, {{"atomics", "scalar"}}));
+}
+
 TEST(Info, AnIterationIsOneUpdateAUser) {
   const ProblemShape shape{1000, 500, 10000};
   for (const char* name : {"sgd_atomic", "ebltg", "ebgtg"}) {
