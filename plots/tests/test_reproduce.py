@@ -224,11 +224,17 @@ def test_benchmarks_name_a_program_that_there_is(path):
     assert set(asked) == {"name", "description", "program", "filter", "repetitions"}
     assert asked["name"] == path.name.removesuffix(".bench.json")
     family = asked["program"].removesuffix("_gpubench")
-    assert list((ROOT / "algorithms" / family / "bench").glob("*_gpubench.cu*"))
+    room = ROOT / ("harness" if family == "harness" else f"algorithms/{family}")
+    assert list((room / "bench").glob("*_gpubench.cu*"))
 
 
 # The benchmarks that a recipe is about, as its program names them.
 BENCHMARKS = {
+    "cu2rec/loss": [f"loss/like:{like}/factors:{factors}/part:{part}" for like in ("ml-100k", "ml-20m")
+                    for factors in (50, 300) for part in ("iteration", "loss", "fused")],
+    "cu2rec/registers": [f"kernel/like:{like}/factors:{factors}/variant:{variant}" for like in ("ml-100k", "ml-20m")
+                         for factors in (50, 300)
+                         for variant in ("as_it_is", "registers_32", "registers_24", "global_step")],
     "cumf_als/fig4": [f"hermitian/factors:100/side:{side}/load:{load}/part:{part}"
                       for load in ("coalesced", "noncoalesced_l1", "noncoalesced_nol1")
                       for side in ("x", "theta") for part in ("load", "compute", "load_compute", "all")],
