@@ -15,7 +15,6 @@
 // cuRAND, 48 bytes of state are read and written. Rows of Q come from the second-level cache if Q
 // fits it. NOTES.md has the sums for Netflix.
 #include <cuda_runtime.h>
-#include <curand_kernel.h>
 
 #include "algorithms/core/cuda/launch.hpp"
 #include "algorithms/core/cuda/ratings/row_words.cuh"
