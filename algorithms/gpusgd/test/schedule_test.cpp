@@ -161,5 +161,26 @@ TEST(Facts, LanesOfTheTreeAreCountedByTheRound) {
   }
 }
 
+// Figure 8 of the paper: a block of 4 x 4 by three threads, three factors. Its text has elements 1,
+// 6, 11 and 16, the diagonal, in the first of GPUSGD's four phases, 15 units of time for GPUSGD and
+// 8 for NewGPUSGD; which other elements are known is only drawn. 15 units are five steps of three
+// factors, so the other phases have at most three ratings each; 8 units are a unit a rating.
+TEST(Facts, TheBlockOfFigure8TakesFifteenUnitsAgainstEight) {
+  constexpr int kFactors = 3;
+  std::vector<Rating> known;
+  for (const std::int32_t element : {1, 6, 11, 16, 2, 12, 8, 10}) {
+    known.push_back({(element - 1) / 4, (element - 1) % 4, 1.0F});
+  }
+  const Ratings block = test::ratings_of(4, 4, known);
+  const Json grouped = facts_for(
+      Scheme::grouped, {{"blocks", 1}, {"threads_per_block", 3}, {"factors", kFactors}}, block);
+  EXPECT_EQ(grouped["serial_steps"].get<int>() * kFactors, 15);
+  EXPECT_EQ(grouped["idle_lane_steps"], 5 * 3 - 8);  // two lanes wait with element 16
+  EXPECT_EQ(block.nnz(), 8);
+  // The paper's unit leaves out the tree: with it, a rating takes two rounds and the update more.
+  const Json tree = facts_for(Scheme::tree, {{"blocks", 1}, {"factors", kFactors}}, block);
+  EXPECT_EQ(tree["serial_steps"], 8 * (1 + 2 + 1));
+}
+
 }  // namespace
 }  // namespace mf::gpusgd
