@@ -328,7 +328,9 @@ class Files:
     fact = of_each(lambda case, name: below(case.header["facts"], name))
     tuned = of_each(lambda case, key: below(case.header["tuned"], key))  # "trials", "values.reg"
     size = of_each(lambda case, key: case.header["dataset"][key])  # nnz_train, n_users, ...
-    work = of_each(lambda case, key: case.header["work_per_epoch"][key])  # flops, bytes: as declared
+    work = of_each(lambda case, key: case.header["work_per_epoch"][key])  # flops, bytes, updates: as declared
+    flops_of = of_each(lambda case: case.header["work_per_epoch"]["flops"])
+    bytes_of = of_each(lambda case: case.header["work_per_epoch"]["bytes"])
     # Means: training time of an epoch, the same by the device's clock, updates a second.
     epoch_s = of_each(lambda case: case.trace[-1]["train_s"] / case.trace[-1]["epoch"], TRAINING)
     device_epoch_s = of_each(lambda case: case.trace[-1]["train_device_s"] / case.trace[-1]["epoch"], TRAINING)
