@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
+from typing import Any
 
 from mfplots.errors import PlotError
 from mfplots.recipes import Recipe
@@ -54,9 +55,10 @@ def names_of(view: View, recipe: Recipe) -> dict[str, str]:
                  short_names(view.labels, view.by_panel))
 
 
-def named(labelled: Iterable[tuple[str, Series]], recipe: Recipe, names: dict[str, str]) -> dict[str, str]:
+def named(labelled: Iterable[tuple[str, Any]], recipe: Recipe, names: dict[str, str],
+          fits: Callable[[Any, str], bool] = is_named) -> dict[str, str]:
     """The names, but those that the recipe gives to series. Raises PlotError if two names would become one."""
-    given = {label: name for label, series in labelled for words, name in recipe.names.items() if is_named(series, words)}
+    given = {label: name for label, series in labelled for words, name in recipe.names.items() if fits(series, words)}
     for name in set(given.values()):
         if len(own := [label for label in given if given[label] == name]) > 1 and len({names[label] for label in own}) > 1:
             raise PlotError(f'{recipe.file_name}: "names": {name} are {" and ".join(own)}')
@@ -68,9 +70,11 @@ def short_names(labels: Iterable[str], panels: Sequence[Sequence[str]] = ()) -> 
     enough. Rules of the length of a run appear only if nothing else differs. If two labels of a panel would share a name,
     all keep their labels. `panels`: the labels of each; by default all are in one."""
     labels = list(dict.fromkeys(labels))
+    several = {label.split()[0] for label in labels if " devices=" in label}  # beside which one GPU is said, too
+    full = {label: label if " devices=" in label or label.split()[0] not in several else f"{label} devices=1" for label in labels}
     panels = [list(own) for own in panels] or [labels]
     for left_out in (RUN_RULES, ()):
-        found = {label: _short(label, left_out) for label in labels}
+        found = {label: _short(full[label], left_out) for label in labels}
         if all(len({found[label] for label in own}) == len(set(own)) for own in panels):
             return found
     return {label: label for label in labels}

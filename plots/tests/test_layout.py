@@ -123,3 +123,8 @@ def test_words_are_wrapped_to_their_measured_width():
 def test_a_logarithmic_axis_has_two_numbers_at_least(low, high, most):
     ticks = LogTicks(most).tick_values(low, high)
     assert 2 <= len(ticks) <= max(most, 5) and all(low <= tick <= high for tick in ticks) and ticks == sorted(ticks)
+
+
+def test_one_gpu_is_said_beside_several():
+    labels = ["als devices=4", "sgd_tiled devices=4", "sgd_tiled", "batch_hogwild"]
+    assert list(short_names(labels).values()) == ["als 4 GPUs", "sgd_tiled 4 GPUs", "sgd_tiled 1 GPU", "batch_hogwild"]
