@@ -140,6 +140,13 @@ def test_published_ratios_stand_beside_measured_ones(tmp_path):
     assert "CG over LU, Titan X" in text and "0.300×" in text and "published, not measured here" in text and "over solver=lu" in text
 
 
+def test_a_recipe_names_bars_in_the_words_of_a_paper(tmp_path):
+    text = words(tmp_path, solvers(), names={"solver=lu": "GPU-ALS"})
+    assert "GPU-ALS" in text
+    with pytest.raises(PlotError, match='"names": ours are '):
+        drawn(loaded(tmp_path / "b", solvers()), names={"solver=lu": "ours", "solver=cg": "ours"})
+
+
 def test_failures_are_shown_and_do_not_hide_the_rest(tmp_path):
     runs = [*solvers(), benchmark_failure("solve/solver:fp16/manual_time", "needs sm_90")]
     table = drawn(loaded(tmp_path / "a", runs)).numbers

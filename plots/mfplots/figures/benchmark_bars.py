@@ -15,7 +15,7 @@ from mfplots.benchmarks import BENCHMARK, COMPUTED, Benchmark, Benchmarks, Keys,
 from mfplots.errors import NotDrawable, PlotError, hint
 from mfplots.figures import figure
 from mfplots.metrics import FEWEST, Interval, Spread
-from mfplots.names import explained, short_names
+from mfplots.names import explained, named, short_names
 from mfplots.page import Page
 from mfplots.palette import BLACK, BLUE, COLOURS
 from mfplots.published import Point, value_points
@@ -66,7 +66,7 @@ def benchmark_bars(benchmarks: Benchmarks, recipe: Recipe) -> Page:
         raise PlotError(f'{recipe.file_name}: "relative" needs a "baseline"')
     points = value_points(recipe.published)
     say = (lambda value: f"{significant(value)}×") if recipe.relative else _unit(recipe)
-    names = short_names(row.label for row in rows)
+    names = named([(row.label, row) for row in rows], recipe, short_names(row.label for row in rows), _has)
     shown = {name: [Row(names[row.label], _words_of(row, recipe), [_bar(row, recipe, rows)]) for row in rows if row.panel == name]
              for name in dict.fromkeys(row.panel for row in rows)}
     page = bar_page(recipe.title or f"benchmarks: {_axis(recipe)}", [
@@ -148,15 +148,18 @@ def _words(keys: Mapping[str, str]) -> str:
                     for key, value in keys.items() if value)
 
 
+def _has(row: Stack, words: str) -> bool:
+    return set(words.split()) <= set(_words(row.keys).split())
+
+
 def _find_baselines(rows: Sequence[Stack], name: str) -> None:
     """For each row the one of its panel that has the named words and most else in common."""
-    words = set(name.split())
-    named = [row for row in rows if words <= set(_words(row.keys).split())]
-    if not named:
+    fitting = [row for row in rows if _has(row, name)]
+    if not fitting:
         raise PlotError(f'the baseline "{name}" fits no benchmark'
                         f"{hint(name, {_words(row.keys) for row in rows})}")
     for row in rows:
-        rivals = [other for other in named if other.panel == row.panel]
+        rivals = [other for other in fitting if other.panel == row.panel]
         if rivals:
             row.base = max(rivals, key=lambda other: len(other.keys.items() & row.keys.items()))
 
