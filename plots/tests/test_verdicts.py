@@ -32,6 +32,7 @@ ELSEWHERE = {
     "What does each step gain, from LU over CG and fp16 to one kernel that keeps A on the chip?": {"15"},
     "GPU against CPU": {"16"},
     "NewGPUSGD avoids many operations in the pre-processing of data": {"32"},
+    "The time grows about linearly with f": {"1.5", "2.1", "2.3", "3.1", "3.7"},
 }
 
 
