@@ -56,7 +56,7 @@ class Recipe:
     cumulative: Mapping[str, str] = field(default_factory=dict)
     relative: bool = False          # benchmark-bars: over the baseline
     part: str = "test"              # user-groups: test or train
-    target: Target | None = None    # {"metric", "value"}
+    target: Target | Mapping[str, Target] | None = None  # {"metric", "value"}, or a test RMSE by data set
     baseline: str | None = None
     optional: bool = False          # left out, with the reason, if the results do not allow it
     peaks: Mapping[str, float] = field(default_factory=dict)  # benchmark-bars: of its device
@@ -89,7 +89,7 @@ def parse_recipe(data: Any, where: str) -> Recipe:
         if data.get(key, choices[0]) not in choices:
             raise PlotError(f"{where}.{key}: {data[key]!r}{hint(str(data[key]), choices)}")
     values = dict(data)
-    for key, parse in (("published", _parse_published), ("y_range", _parse_range), ("target", parse_target)):
+    for key, parse in (("published", _parse_published), ("y_range", _parse_range), ("target", _parse_target)):
         if values.get(key) is not None:
             values[key] = parse(values[key], f"{where}.{key}")
     _check_peaks(data, where)
@@ -113,6 +113,12 @@ def _parse_published(data: Any, where: str) -> Published:
         raise PlotError(f'{where}: no "csv"')
     folder = Path(where.rsplit("[", 1)[0]).parent
     return Published(**{**data, "csv": str(folder / data["csv"])})
+
+
+def _parse_target(data: Any, where: str) -> Target | Mapping[str, Target]:
+    if not isinstance(data, dict) or "metric" in data:
+        return parse_target(data, where)
+    return {name: parse_target({"metric": "test_rmse", "value": value}, f"{where}.{name}") for name, value in data.items()}
 
 
 def _parse_range(data: Any, where: str) -> tuple[float, float]:

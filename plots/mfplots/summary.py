@@ -30,7 +30,7 @@ CLOCK_NAMES = {"train_s": "training time", "train_device_s": "training time (dev
 class Question:
     """The question to measure; None means the result files' own."""
 
-    target: Target | None = None
+    target: Target | Mapping[str, Target] | None = None  # or by data set
     baseline: str | None = None
     clock: str = "train_s"
     metric: str | None = None  # that quality is shown by
@@ -104,6 +104,8 @@ def status_text(cases: pd.DataFrame | Rows) -> str:
 
 def target_of(panel: Panel, question: Question) -> Target | None:
     """The target asked for, else the one the panel's own result files name."""
+    if isinstance(question.target, Mapping):
+        return question.target.get(panel.dataset)
     if question.target is not None:
         return question.target
     named = _named_targets(panel)

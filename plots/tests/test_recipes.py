@@ -43,6 +43,13 @@ def test_wrong_recipes_say_what_is_wrong(data, message):
         parse_recipe(data, "here")
 
 
+def test_a_target_may_be_one_for_each_data_set():
+    recipe = parse_recipe({"figure": "metric-bars", "target": {"a": 1.06, "b": 0.92}}, "here")
+    assert recipe.target == {"a": 1.06, "b": 0.92} and recipe.target["a"].metric == "test_rmse"
+    with pytest.raises(PlotError, match="here.target.a"):
+        parse_recipe({"figure": "metric-bars", "target": {"a": "low"}}, "here")
+
+
 def test_two_figures_need_two_names(tmp_path):
     path = write(tmp_path / "r.json", [{"figure": "speedup"}, {"figure": "speedup"}])
     with pytest.raises(PlotError, match='two figures would be written to speedup'):
