@@ -50,7 +50,7 @@ __device__ Turn take_turn(const Arrays& a, std::int32_t user, std::int64_t itera
   return {user, rating.other, rating.value, claim<kRule>(a.claimed_in + rating.other, iteration)};
 }
 
-__device__ inline void add_to(float4* to, float4 x, bool as_vector) {
+__device__ inline void add_to(float4* to, float4 x, [[maybe_unused]] bool as_vector) {
 #if __CUDA_ARCH__ >= 900
   if (as_vector) {
     atomicAdd(to, x);
