@@ -15,9 +15,6 @@ Work ease_work(const Ratings& train);
 // sums += row
 void add_to(View<float> sums, const float* row);
 
-// Columns of P that ease solves for at once.
-inline constexpr std::int32_t kPanel = 2048;
-
 [[noreturn]] void fail_not_definite(const char* algorithm, double reg);
 
 }  // namespace mf::baseline

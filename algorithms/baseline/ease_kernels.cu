@@ -21,6 +21,11 @@ __global__ void gram(cuda::RatingsOfRows users, std::int64_t n, float* sums) {
   }
 }
 
+__global__ void add_diagonal(float* x, std::int64_t stride, std::int64_t n, float value) {
+  const std::int64_t i = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (i < n) x[i * (stride + 1)] += value;
+}
+
 // A thread block a tile above the diagonal, or on it, and the one that mirrors it.
 __global__ void weights_of(float* p, const float* diagonal, std::int64_t n) {
   __shared__ float tile[kTile][kTile + 1];
@@ -49,6 +54,12 @@ void launch_gram(const cuda::RatingsOfRows& users, std::int64_t n_items, float* 
                  cudaStream_t stream) {
   gram<<<static_cast<unsigned>(users.rows), kThreads, 0, stream>>>(users, n_items, sums);
   MF_CUDA_LAUNCHED("ease gram");
+}
+
+void launch_add_diagonal(float* x, std::int64_t stride, std::int64_t n, float value,
+                         cudaStream_t stream) {
+  add_diagonal<<<cuda::blocks_for(n, kThreads), kThreads, 0, stream>>>(x, stride, n, value);
+  MF_CUDA_LAUNCHED("ease add_diagonal");
 }
 
 void launch_weights(float* p, const float* diagonal, std::int64_t n, cudaStream_t stream) {

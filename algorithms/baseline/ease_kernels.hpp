@@ -13,7 +13,11 @@ namespace mf::baseline {
 void launch_gram(const cuda::RatingsOfRows& users, std::int64_t n_items, float* sums,
                  cudaStream_t stream);
 
-// All of B, row after row, in place of P whose diagonal is given. Queued.
+// x_ii += value of a matrix whose rows are `stride` apart. Queued.
+void launch_add_diagonal(float* x, std::int64_t stride, std::int64_t n, float value,
+                         cudaStream_t stream);
+
+// All of B, row after row, in place of P or -P whose diagonal is given. Queued.
 void launch_weights(float* p, const float* diagonal, std::int64_t n, cudaStream_t stream);
 
 }  // namespace mf::baseline

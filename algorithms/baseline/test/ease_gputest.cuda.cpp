@@ -38,9 +38,9 @@ TEST(Ease, IsTheClosedFormOfThePaper) {
   EXPECT_EQ(ease.weights(), found) << "a second epoch";
 }
 
-// More items than a panel, and a last one of another size.
-TEST(Ease, IsThatOfTheCpuOverPanels) {
-  const Ratings train = test::planted(400, kPanel + 77, .01, 5, 1, .3);
+// More items than two blocks of the inverse, and a last one of another size.
+TEST(Ease, IsThatOfTheCpuOverBlocks) {
+  const Ratings train = test::planted(400, 2 * 512 + 77, .01, 5, 1, .3);
   Device ease({{"reg", 10}}, train);
   ease.runner.run(1, 1, 0);
   test::Trainer cpu("ease_cpu", {{"reg", 10}}, train, test::no_start, 2);
