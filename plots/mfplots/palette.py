@@ -28,7 +28,7 @@ ALGORITHMS = {
     "ials": (BLUE, "s"), "ials_cpu": (GREY, "o"), "ials_fused": (WINE, "P"),
     "ials_pp": (ORANGE, "v"), "ials_pp_cpu": (SKY, "D"),
     "bpr_cpu": (GREEN, "o"), "bpr": (VERMILLION, "D"), "bpr_tiled": (BLUE, "D"),
-    "bpmf": (WINE, "D"), "bpmf_cpu": (WINE, "X"),
+    "svdpp": (BLUE, "X"), "svdpp_cpu": (OLIVE, "o"), "bpmf": (WINE, "D"), "bpmf_cpu": (WINE, "X"),
     "popular": (OLIVE, "X"), "bias": (OLIVE, "v"),
     "item_knn": (OLIVE, "<"), "ease": (BLACK, "^"), "ease_cpu": (BLACK, "d"),
     "ruler": (OLIVE, "o"), "ruler_device": (OLIVE, "s"),
@@ -40,7 +40,7 @@ ALGORITHMS = {
     "peer:lenskit:biased_mf": (VERMILLION, ">"), "peer:lenskit:implicit_mf": (INDIGO, ">"),
     "peer:libmf:sgd": (OLIVE, "d"), "peer:myfm:gibbs": (WINE, "*"),
     "peer:spark:als": (GREEN, "8"), "peer:spark:implicit_als": (GREEN, "*"),
-    "peer:surprise:svd": (INDIGO, "p"), "peer:torch:sgd": (SKY, "*"),
+    "peer:surprise:svd": (INDIGO, "p"), "peer:surprise:svdpp": (BLUE, "p"), "peer:torch:sgd": (SKY, "*"),
 }
 # Shades of the same hue for a dark page, on which these colours would drown.
 ON_DARK = {BLACK: "#F2F2F2", BLUE: "#2486CC", INDIGO: "#9A8CF0", WINE: "#D65A92", GREY: "#A6A6A6"}
