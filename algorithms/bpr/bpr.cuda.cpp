@@ -27,6 +27,11 @@ class BprOnDevice : public Algorithm {
     model_ = cuda::StoredModel(settings_.storage, initial, uploader);
     arrays_.p = model_.p();
     arrays_.q = model_.q();
+    if (settings_.cosine()) {
+      unit_q_ =
+          cuda::DeviceBuffer<float>(initial.n_items * row_stride(settings_.factors, sizeof(float)));
+      return;
+    }
     set_first(settings_.storage, settings_.factors, arrays_.p, initial.n_users, 1, context.stream);
     set_first(settings_.storage, settings_.factors, arrays_.q, initial.n_items, 0, context.stream);
   }
@@ -38,7 +43,14 @@ class BprOnDevice : public Algorithm {
     return arrays_.pairs.count;
   }
 
-  FactorView factors() override { return model_.view(stream_); }
+  // Of ccl in a copy, as the lengths of the rows set the steps that they make.
+  FactorView factors() override {
+    FactorView view = model_.view(stream_);
+    if (!settings_.cosine()) return view;
+    unit_rows(view.q, view.q_stride, view.n_items, unit_q_.data(), stream_);
+    view.q = unit_q_.data();
+    return view;
+  }
   Work work_per_epoch() const override { return work_; }
 
  private:
@@ -66,6 +78,7 @@ class BprOnDevice : public Algorithm {
   cuda::DeviceBuffer<std::int32_t> users_, items_;
   cuda::DeviceBuffer<float> values_;
   cuda::StoredModel model_;
+  cuda::DeviceBuffer<float> unit_q_;
   Arrays arrays_;  // into the above
 };
 

@@ -16,7 +16,8 @@ ParamSpec loss_param() {
   return ParamSpec::choice(
       "loss", Loss::bpr, kLosses,
       "loss of a triple: bpr; warp, by the rank that the draws suggest (Weston "
-      "et al., IJCAI 2011); logistic, of both pairs apart (Johnson, 2014)");
+      "et al., IJCAI 2011); logistic, of both pairs apart (Johnson, 2014); ccl, of cosines above a "
+      "margin (Mao et al., CIKM 2021)");
 }
 
 std::vector<ParamSpec> shared_params(std::int64_t most_factors) {
@@ -27,7 +28,16 @@ std::vector<ParamSpec> shared_params(std::int64_t most_factors) {
                          "they are"),
        ParamSpec::constant("item_bias", true),
        ParamSpec::number("alpha", 1, 1e-6, 1e6,
-                         "loss logistic: weight of an observed pair of value r: alpha r")});
+                         "loss logistic: weight of an observed pair of value r: alpha r"),
+       ParamSpec::integer(
+           "negatives_per_pair", 1, 1, 1 << 16,
+           "losses bpr and ccl: items that the user was not observed with, to a pair", "items")
+           .silent(),
+       ParamSpec::number("margin", 0.8, -1, 1, "loss ccl: cosine from which a negative counts")
+           .silent(),
+       ParamSpec::number("negative_weight", 100, 0, 1e6,
+                         "loss ccl: weight of a pair's negatives together")
+           .silent()});
 }
 
 ParamSpec max_tries_param() {
@@ -36,13 +46,22 @@ ParamSpec max_tries_param() {
       "loss warp: items drawn for one that comes too close; without one no update", "items");
 }
 
-MemoryUse cpu_memory(const Params&) { return {.host = {.number = 8}}; }
+MemoryUse cpu_memory(const Params& params) {
+  return {.host = {.number = read_settings(params).cosine() ? 12.0 : 8.0}};
+}
+
+std::optional<std::string> why_unsupported(const Params& params, const ProblemShape&) {
+  const Settings settings = read_settings(params);
+  if (settings.per_pair == 1 || settings.loss == Loss::bpr || settings.cosine()) return {};
+  return "negatives_per_pair " + std::to_string(settings.per_pair) + " with loss " +
+         kLosses.of(settings.loss) + ": expected 1; only the losses bpr and ccl take more";
+}
 
 // The pairs, and rows of both sides.
 MemoryUse device_memory(const Params& params) {
   const Settings settings = read_settings(params);
   return {.device = {.rating = settings.loss == Loss::logistic ? 12.0 : 8.0,
-                     .number = stored_number_bytes(settings.storage),
+                     .number = stored_number_bytes(settings.storage) + (settings.cosine() ? 4 : 0),
                      .row = 8}};
 }
 
@@ -55,6 +74,7 @@ AlgorithmInfo shared_info(const std::string& name, const std::string& summary) {
   info.summary = summary;
   info.paper = kBprPaper;
   info.implicit = read_loss;
+  info.supports = why_unsupported;
   return info;
 }
 
@@ -108,6 +128,9 @@ Settings read_settings(const Params& params) {
           .negatives = params.choice("negatives", kNegatives),
           .alpha = params.number("alpha"),
           .max_tries = params.integer("max_tries"),
+          .per_pair = params.integer("negatives_per_pair"),
+          .margin = params.number("margin"),
+          .weight = params.number("negative_weight"),
           .reg = read_regularizers(params),
           .storage = params.has("storage") ? read_storage(params) : Storage::fp32,
           .stochastic = params.has("rounding") && read_stochastic(params),
@@ -122,8 +145,10 @@ Work epoch_work(const Settings& settings, std::int64_t pairs, std::int64_t rows)
   const auto triples = static_cast<double>(pairs);
   const double row = settings.factors * static_cast<double>(storage_bytes(settings.storage));
   const double value = settings.loss == Loss::logistic ? sizeof(float) : 0;
+  // Of ccl every j is scored, and only those within the margin move.
+  const double of_other = (settings.cosine() ? 4 : 12) * static_cast<double>(settings.per_pair);
   return {triples, triples * (8 + value) + 2 * row * static_cast<double>(rows),
-          triples * (18.0 * settings.factors + 10)};
+          triples * ((6 + of_other) * settings.factors + 10)};
 }
 
 }  // namespace mf::bpr

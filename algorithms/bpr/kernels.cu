@@ -29,7 +29,11 @@ using cuda::sum_over_lanes;
 
 using Step = sgd::Step<float>;
 
+// How a triple is worked off: its one item j; WARP's search for one; many of them, each a pull.
+enum class Kind { one, warp, many };
+
 constexpr int kThreads = 128;
+constexpr int kAhead = 4;  // rows of Kind::many that are loaded together
 constexpr int kTile = 32;  // triples
 constexpr unsigned kAll = 0xffffffff;
 
@@ -46,6 +50,9 @@ struct Epoch {
   bool stochastic, logistic;
   float alpha;
   std::int64_t max_tries;
+  std::int32_t per_pair;
+  bool cosine;
+  float margin, share;
 };
 
 __device__ Rng rng_of(const Epoch& e, std::int64_t t, std::int64_t tries = 0) {
@@ -70,7 +77,7 @@ __device__ Triple draw(const Epoch& e, std::int64_t t) {
 
 // For a triple of the group, which lane `from` has, the rows as they were when it was fetched.
 // `other` below 0: no such row.
-template <class Share, int kLanes, bool kWarp, bool kTiled>
+template <class Share, int kLanes, Kind kKind, bool kTiled>
 struct Fetched {
   std::int32_t item, other;
   Share p, q_item, q_other;  // unloaded ones take no registers
@@ -79,7 +86,7 @@ struct Fetched {
     item = __shfl_sync(kAll, own.item, from, kLanes);
     other = __shfl_sync(kAll, own.other, from, kLanes);
     q_item.load(e.a.q, item, member, words);
-    if constexpr (!kWarp) q_other.load(e.a.q, max(other, 0), member, words);
+    if constexpr (kKind == Kind::one) q_other.load(e.a.q, max(other, 0), member, words);
     if constexpr (!kTiled) {
       p.load(e.a.p, max(__shfl_sync(kAll, own.user, from, kLanes), 0), member, words);
     }
@@ -195,12 +202,95 @@ struct Group {
     const float weight = rank_weight(e.a.pairs.n_items - row.count, tries);
     move(triple, item, other, q_item, q_other, {weight, -weight});
   }
+
+  // ccl, and bpr with several items j: they are drawn kLanes at a time, one a lane, and their rows
+  // are loaded kAhead at a time. One that comes twice among these moves by its old values.
+  __device__ void pull(const Triple& triple, std::int64_t t, const Share& item) {
+    const float(&p)[kValues] = user.values;
+    const bool lives = triple.other >= 0;
+    const Row row = row_of(e.a.pairs, max(triple.user, 0));
+    float q_item[kValues], sum[kValues] = {};
+    item.unpack(q_item);
+    const float x_item = sum_over_lanes<kLanes>(dot(p, q_item));
+    float of_user = 0, of_item = 0;
+    Pull<float> of_pair;
+    if (e.cosine) {
+      of_user = sum_over_lanes<kLanes>(dot(p, p));
+      of_item = sum_over_lanes<kLanes>(dot(q_item, q_item));
+      of_pair = cosine_pull(x_item, of_user, of_item, 1.0F);
+    }
+    float of_pulls = of_pair.user;
+    for (std::int32_t first = 0; first < e.per_pair; first += kLanes) {
+      std::int32_t drawn = triple.other;
+      const std::int32_t own = first + member;
+      if (lives && own > 0 && own < e.per_pair) {
+        Further random(e.seed, e.a.pairs.count, e.number, t, own);
+        drawn = draw_other(e.a.pairs, row, e.negatives, random);
+      }
+      for (int from = 0; from < kLanes && first + from < e.per_pair; from += kAhead) {
+        Share rows[kAhead];
+        std::int32_t others[kAhead];
+        float x[kAhead], square[kAhead];
+#pragma unroll
+        for (int k = 0; k < kAhead; ++k) {
+          others[k] = max(__shfl_sync(kAll, drawn, (from + k) % kLanes, kLanes), 0);
+          rows[k].load(e.a.q, others[k], member, words);
+        }
+#pragma unroll
+        for (int k = 0; k < kAhead; ++k) {
+          float q[kValues];
+          rows[k].unpack(q);
+          x[k] = sum_over_lanes<kLanes>(dot(p, q));
+          square[k] = e.cosine ? sum_over_lanes<kLanes>(dot(q, q)) : 0.0F;
+        }
+#pragma unroll
+        for (int k = 0; k < kAhead; ++k) {
+          if (!lives || from + k >= kLanes || first + from + k >= e.per_pair) continue;
+          Pull<float> of_other;
+          float shrink = e.step.shrink_q;
+          if (e.cosine) {
+            if (!is_close(x[k], of_user, square[k], e.margin)) continue;
+            of_other = cosine_pull(x[k], of_user, square[k], -e.share);
+          } else {
+            of_other.gain = -e.share * sigmoid(x[k] - x_item);
+            of_pair.gain -= of_other.gain;
+            shrink *= e.share;
+          }
+          of_pulls += of_other.user;
+          take_pull(rows[k], others[k], of_other, shrink, sum);
+        }
+      }
+    }
+    if (!lives) return;
+    take_pull(item, triple.item, of_pair, e.step.shrink_q, sum);
+    const float shrink = e.step.rate * of_pulls + e.step.shrink_p;
+#pragma unroll
+    for (int k = 0; k < kValues; ++k) {
+      user.values[k] = sgd::stepped(p[k], sum[k], e.step.rate, shrink);
+    }
+    if (member == 0 && !e.cosine) user.values[0] = 1;
+  }
+
+  // The row moves, and the sum has what it pulls.
+  __device__ void take_pull(const Share& row, std::int32_t index, const Pull<float>& pull,
+                            float shrink, float (&sum)[kValues]) {
+    const float gain = e.step.rate * pull.gain;
+    float q[kValues];
+    row.unpack(q);
+#pragma unroll
+    for (int k = 0; k < kValues; ++k) {
+      sum[k] = fmaf(pull.gain, q[k], sum[k]);
+      q[k] = sgd::stepped(q[k], user.values[k], gain, e.step.rate * pull.row + shrink);
+    }
+    rounder.expect(gain);
+    row.add_change(e.a.q, index, member, words, q, rounder);
+  }
 };
 
 // Blocks of a multiprocessor whose registers it must hold, if rows are short.
 constexpr int least_blocks(int words) { return words == 1 ? 5 : 1; }
 
-template <class T, int kLanes, int kWords, bool kWarp, bool kTiled>
+template <class T, int kLanes, int kWords, Kind kKind, bool kTiled>
 __global__ void __launch_bounds__(kThreads, least_blocks(kWords)) epoch_kernel(const Epoch e) {
   using Share = RowShare<T, kLanes, kWords>;
   constexpr int kSets = kTile / kLanes;
@@ -227,7 +317,7 @@ __global__ void __launch_bounds__(kThreads, least_blocks(kWords)) epoch_kernel(c
       for (int set = 0; set < kSets; ++set) {
         const std::int64_t begin = tile * kTile + set * kLanes;
         const Triple own = draw<kTiled>(e, begin + member);
-        using Rows = Fetched<Share, kLanes, kWarp, kTiled>;
+        using Rows = Fetched<Share, kLanes, kKind, kTiled>;
         const auto one = [&](const Rows& now, int at) {
           const Triple triple{__shfl_sync(kAll, own.user, at, kLanes), now.item, now.other,
                               e.logistic ? __shfl_sync(kAll, own.value, at, kLanes) : 0.0F};
@@ -239,8 +329,10 @@ __global__ void __launch_bounds__(kThreads, least_blocks(kWords)) epoch_kernel(c
             row.load(e.a.p, triple.user, member, words);
             group.user.take(triple.user, row);
           }
-          if constexpr (kWarp) {
+          if constexpr (kKind == Kind::warp) {
             group.search(triple, begin + at, now.q_item);
+          } else if constexpr (kKind == Kind::many) {
+            group.pull(triple, begin + at, now.q_item);
           } else {
             group.update(triple, now.q_item, now.q_other);
           }
@@ -261,10 +353,10 @@ __global__ void __launch_bounds__(kThreads, least_blocks(kWords)) epoch_kernel(c
   }
 }
 
-template <class T, class Shape, bool kWarp, bool kTiled>
+template <class T, class Shape, Kind kKind, bool kTiled>
 void launch_kernel(const Pass& pass) {
   constexpr int kLanes = Shape::kLanes;
-  const auto kernel = epoch_kernel<T, kLanes, Shape::kWords, kWarp, kTiled>;
+  const auto kernel = epoch_kernel<T, kLanes, Shape::kWords, kKind, kTiled>;
   static const std::int64_t resident = cuda::resident_blocks(kernel, kThreads);
   const Settings& settings = pass.settings;
   const std::int64_t tiles = (pass.arrays.pairs.count + kTile - 1) / kTile;
@@ -284,7 +376,11 @@ void launch_kernel(const Pass& pass) {
                        settings.stochastic,
                        settings.loss == Loss::logistic,
                        static_cast<float>(settings.alpha),
-                       settings.max_tries};
+                       settings.max_tries,
+                       static_cast<std::int32_t>(settings.per_pair),
+                       settings.cosine(),
+                       static_cast<float>(settings.margin),
+                       settings.share()};
   kernel<<<blocks, threads, 0, pass.stream>>>(epoch);
   MF_CUDA_LAUNCHED("bpr epoch");
 }
@@ -295,6 +391,22 @@ __global__ void set_first_kernel(T* rows, std::int64_t stride, std::int64_t coun
   if (row < count) rows[row * stride] = static_cast<T>(value);
 }
 
+// A row a warp.
+__global__ void unit_rows_kernel(const float* from, std::int64_t stride, std::int64_t count,
+                                 float* to) {
+  const std::int64_t row = (std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x) / 32;
+  if (row >= count) return;
+  float square = 0;
+  for (std::int64_t k = threadIdx.x % 32; k < stride; k += 32) {
+    square = fmaf(from[row * stride + k], from[row * stride + k], square);
+  }
+  square = sum_over_lanes<32>(square);
+  const float scale = square > 0 ? 1 / sqrtf(square) : 0.0F;
+  for (std::int64_t k = threadIdx.x % 32; k < stride; k += 32) {
+    to[row * stride + k] = scale * from[row * stride + k];
+  }
+}
+
 }  // namespace
 
 void launch_epoch(const Pass& pass) {
@@ -303,15 +415,13 @@ void launch_epoch(const Pass& pass) {
     const std::int64_t words = storage_words(settings.storage, settings.factors);
     cuda::with_group_row<T, kMaxFactorsDevice>(words, [&](auto shape) {
       using Shape = decltype(shape);
-      const bool warp = settings.loss == Loss::warp;
-      if (settings.tiled) {
-        return warp ? launch_kernel<T, Shape, true, true>(pass)
-                    : launch_kernel<T, Shape, false, true>(pass);
-      }
-      if constexpr (sizeof(T) == sizeof(float)) {
-        warp ? launch_kernel<T, Shape, true, false>(pass)
-             : launch_kernel<T, Shape, false, false>(pass);
-      }
+      const auto launch = [&]<Kind kKind>() {
+        if (settings.tiled) return launch_kernel<T, Shape, kKind, true>(pass);
+        if constexpr (sizeof(T) == sizeof(float)) launch_kernel<T, Shape, kKind, false>(pass);
+      };
+      if (settings.many()) return launch.template operator()<Kind::many>();
+      if (settings.loss == Loss::warp) return launch.template operator()<Kind::warp>();
+      launch.template operator()<Kind::one>();
     });
   });
 }
@@ -325,6 +435,14 @@ void set_first(Storage storage, std::int32_t factors, void* rows, std::int64_t c
         static_cast<T*>(rows), storage_stride(storage, factors), count, value);
   });
   MF_CUDA_LAUNCHED("bpr set_first");
+}
+
+void unit_rows(const float* from, std::int64_t stride, std::int64_t count, float* to,
+               cudaStream_t stream) {
+  const unsigned blocks = cuda::blocks_for(count, kThreads / 32);
+  if (blocks == 0) return;
+  unit_rows_kernel<<<blocks, kThreads, 0, stream>>>(from, stride, count, to);
+  MF_CUDA_LAUNCHED("bpr unit_rows");
 }
 
 }  // namespace mf::bpr

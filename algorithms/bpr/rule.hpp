@@ -10,6 +10,13 @@
 //
 // s(x) = 1 / (1 + exp(-x)), H(k) = 1 + 1/2 + ... + 1/k, x_ui = p_u . q_i. Element 0 of p_u stays
 // 1, so element 0 of q_i is the bias of i.
+//
+// With n items j to a pair, bpr's L is the mean over them. The cosine contrastive loss (Mao et al.,
+// SimpleX, CIKM 2021) has all elements free, no bias:
+//
+//   ccl       L = 1 - cos(p_u, q_i) + weight / n sum over j of max(0, cos(p_u, q_j) - margin)
+//
+// Then every row q pulls p_u, and p_u pulls q, by a Pull.
 #pragma once
 
 #include <cmath>
@@ -21,9 +28,9 @@
 
 namespace mf::bpr {
 
-enum class Loss { bpr, warp, logistic };
+enum class Loss { bpr, warp, logistic, ccl };
 inline constexpr Names kLosses{std::to_array<Named<Loss>>(
-    {{"bpr", Loss::bpr}, {"warp", Loss::warp}, {"logistic", Loss::logistic}})};
+    {{"bpr", Loss::bpr}, {"warp", Loss::warp}, {"logistic", Loss::logistic}, {"ccl", Loss::ccl}})};
 
 template <class Real>
 struct Gains {
@@ -50,6 +57,30 @@ MF_HD Gains<Real> gains(Real x_item, Real x_other, Real weight) {
   } else {
     return {weight * sigmoid(-x_item), -sigmoid(x_other)};
   }
+}
+
+// Of L by one row q, as -dL / dp_u = gain q - user p_u and -dL / dq = gain p_u - row q.
+template <class Real>
+struct Pull {
+  Real gain = 0;
+  Real user = 0;
+  Real row = 0;
+};
+
+// Of weight (1 - cos(p_u, q)), from x = p_u . q and the squares of the lengths: orthogonal to the
+// row that it moves. A row of zeros has no direction, and is left alone.
+template <class Real>
+MF_HD Pull<Real> cosine_pull(Real x, Real user_square, Real row_square, Real weight) {
+  const Real product = user_square * row_square;
+  if (!(product > 0)) return {};
+  const Real gain = weight / std::sqrt(product);
+  return {gain, gain * x / user_square, gain * x / row_square};
+}
+
+// Whether j is closer to u than the margin.
+template <class Real>
+MF_HD bool is_close(Real x, Real user_square, Real row_square, Real margin) {
+  return x > margin * std::sqrt(user_square * row_square);
 }
 
 // For WARP: j counts if it comes closer than this.

@@ -19,12 +19,23 @@ struct Settings {
   Negatives negatives;
   double alpha;            // of logistic
   std::int64_t max_tries;  // of warp
+  std::int64_t per_pair;   // items j to a pair
+  double margin;           // of ccl
+  double weight;           // of ccl
   Regularizers reg;
   // For algorithms on the device:
   bool tiled = false;  // p_u stays in registers
   Storage storage = Storage::fp32;
   bool stochastic = false;
   std::int64_t workers = 0;  // 0: automatic
+
+  bool cosine() const { return loss == Loss::ccl; }
+  // More than a triple of old: the general update by pulls.
+  bool many() const { return per_pair > 1 || cosine(); }
+  // What each of the items j counts.
+  float share() const {
+    return static_cast<float>((cosine() ? weight : 1) / static_cast<double>(per_pair));
+  }
 };
 Settings read_settings(const Params& params);
 ImplicitLoss read_loss(const Params& params);

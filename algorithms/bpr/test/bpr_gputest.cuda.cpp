@@ -31,9 +31,9 @@ Params params_of(const std::string& name, const Json& changes) {
   return default_params(find_algorithm(name).params, changes);
 }
 
-// One pair and three items: an epoch is one triple.
-void expect_exact(const std::string& name, Json changes, double tolerance) {
-  const Ratings train = mf::test::ratings_of(2, 3, {{1, 1, 2}});
+// One pair: an epoch is one triple. Many negatives need more items, so that none comes twice.
+void expect_exact(const std::string& name, Json changes, double tolerance, std::int32_t items = 3) {
+  const Ratings train = mf::test::ratings_of(2, items, {{1, 1, 2}});
   const Params params = params_of(name, changes);
   const Model initial = start(train, changes["factors"], 0.3);
   TestRunner runner(name, params, train, initial);
@@ -42,6 +42,7 @@ void expect_exact(const std::string& name, Json changes, double tolerance) {
     EXPECT_EQ(runner.run(epoch, 1, 0.1), 1);
     reference.run(epoch, 0.1);
   }
+  if (reference.of.cosine()) reference.scale_items();
   const std::string what = name + " " + changes.dump();
   cuda::expect_near(runner.model().p, reference.p, tolerance, what + " P");
   cuda::expect_near(runner.model().q, reference.q, tolerance, what + " Q");
@@ -65,6 +66,25 @@ TEST(BprOnDevice, ATripleIsTheEquation) {
   expect_exact("bpr", {{"factors", 20}, {"negatives", "popular"}}, 1e-4);
 }
 
+TEST(BprOnDevice, APairWithManyNegativesIsTheEquation) {
+  for (const int f : {3, 16, 45, 64, 128, 300, 512}) {
+    for (const int n : {2, 5, 41}) {
+      for (const char* loss : {"bpr", "ccl"}) {
+        const Json of_loss = {{"factors", f},  {"loss", loss},           {"negatives_per_pair", n},
+                              {"margin", 0.1}, {"negative_weight", 3.0}, {"reg", 0.02}};
+        constexpr std::int32_t kItems = 1 << 16;
+        expect_exact("bpr", of_loss, 1e-3, kItems);
+        for (const auto& [storage, tolerance] :
+             {std::pair{"fp32", 1e-3}, std::pair{"fp16", 3e-2}, std::pair{"bf16", 1.5e-1}}) {
+          Json tiled = of_loss;
+          tiled["storage"] = storage;
+          expect_exact("bpr_tiled", tiled, tolerance, kItems);
+        }
+      }
+    }
+  }
+}
+
 // |change - change of the reference| over |change of the reference|, of all elements together.
 double distance(const AlignedVector<float>& to, const std::vector<double>& reference,
                 const std::vector<double>& from) {
@@ -84,13 +104,17 @@ void expect_epoch(const std::string& name, Json changes) {
   TestRunner runner(name, params, train, initial);
   Reference reference = reference_of(name, params, train, initial);
   reference.run(1, 0);  // sets the biases
-  const std::vector<double> p = reference.p, q = reference.q;
+  Reference before = reference;
   constexpr double kSmall = 1e-5;
   reference.run(1, kSmall);
   EXPECT_EQ(runner.run(1, 1, kSmall), train.nnz());
+  if (reference.of.cosine()) {
+    before.scale_items();
+    reference.scale_items();
+  }
   const Model model = runner.model();
-  EXPECT_LT(distance(model.p, reference.p, p), 0.02) << name << changes;
-  EXPECT_LT(distance(model.q, reference.q, q), 0.02) << name << changes;
+  EXPECT_LT(distance(model.p, reference.p, before.p), 0.02) << name << changes;
+  EXPECT_LT(distance(model.q, reference.q, before.q), 0.02) << name << changes;
 }
 
 TEST(BprOnDevice, AnEpochHasTheDrawsOfTheHost) {
@@ -101,32 +125,49 @@ TEST(BprOnDevice, AnEpochHasTheDrawsOfTheHost) {
       }
     }
     expect_epoch(name, {{"factors", 16}, {"negatives", "popular"}, {"workers", 1}});
+    for (const int f : {8, 64, 250}) {
+      expect_epoch(name, {{"factors", f}, {"negatives_per_pair", 9}});
+      expect_epoch(name, {{"factors", f},
+                          {"loss", "ccl"},
+                          {"negatives_per_pair", 9},
+                          {"margin", 0.1},
+                          {"negative_weight", 3}});
+    }
+    expect_epoch(name, {{"factors", 16}, {"negatives_per_pair", 9}, {"negatives", "popular"}});
   }
 }
 
 TEST(BprOnDevice, LearnsAsTheHost) {
   const Ratings train = tastes(400, 120);
-  mf::test::Trainer host("bpr_cpu", {{"factors", 8}}, train,
-                         [](const Ratings& of, const Params&) { return start(of, 8, 0.1); });
-  host.run(20, 0.05);
-  const double of_host = share_in_order(host.model());
-  EXPECT_GT(of_host, 0.95);
-  const auto expect_near = [&](const std::string& name, Json changes) {
-    changes["factors"] = 8;
-    TestRunner runner(name, params_of(name, changes), train, start(train, 8, 0.1));
-    runner.run(1, 20, 0.05);
-    EXPECT_NEAR(share_in_order(runner.model()), of_host, 0.02) << name << changes;
+  const auto expect_near = [&](Json of_loss, double least) {
+    of_loss["factors"] = 8;
+    mf::test::Trainer host("bpr_cpu", of_loss, train,
+                           [](const Ratings& of, const Params&) { return start(of, 8, 0.1); });
+    host.run(20, 0.05);
+    const double of_host = share_in_order(host.model());
+    EXPECT_GT(of_host, least);
+    const auto learns = [&](const std::string& name, const Json& changes) {
+      TestRunner runner(name, params_of(name, changes), train, start(train, 8, 0.1));
+      runner.run(1, 20, 0.05);
+      EXPECT_NEAR(share_in_order(runner.model()), of_host, 0.02) << name << changes;
+    };
+    learns("bpr", of_loss);
+    for (const char* storage : {"fp32", "fp16", "bf16"}) {
+      Json tiled = of_loss;
+      tiled["storage"] = storage;
+      learns("bpr_tiled", tiled);
+    }
   };
-  expect_near("bpr", Json::object());
-  for (const char* storage : {"fp32", "fp16", "bf16"}) {
-    expect_near("bpr_tiled", {{"storage", storage}});
-  }
+  expect_near(Json::object(), 0.95);
+  expect_near({{"negatives_per_pair", 4}}, 0.95);
+  expect_near({{"loss", "ccl"}, {"negatives_per_pair", 8}, {"margin", 0.4}, {"negative_weight", 4}},
+              0.85);
 }
 
 TEST(BprOnDevice, WhoHasAllItemsTeachesNothing) {
   const Ratings train = mf::test::ratings_of(2, 2, {{0, 0, 1}, {0, 1, 1}});
   for (const char* name : {"bpr", "bpr_tiled"}) {
-    for (const char* loss : {"bpr", "warp", "logistic"}) {
+    for (const char* loss : {"bpr", "warp", "logistic", "ccl"}) {
       const Params params = params_of(name, {{"factors", 3}, {"loss", loss}});
       TestRunner runner(name, params, train, start(train, 3, 0.1));
       const Model before = runner.model();

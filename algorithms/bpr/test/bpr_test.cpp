@@ -96,16 +96,17 @@ TEST(BprRule, RankWeightIsTheHarmonicSum) {
   EXPECT_EQ(rank_weight(10, 30), rank_weight(1, 1));
 }
 
-void expect_reference(const std::string& name, const Json& changes) {
+void expect_reference(const std::string& name, const Json& changes, double rate = 0.05) {
   const Ratings train = tastes(61, 37);
   Trainer trainer(name, changes, train, start);
   Reference reference(read_settings(trainer.params), train, trainer.initial);
   for (std::int64_t epoch = 1; epoch <= 3; ++epoch) {
-    trainer.run(1, 0.05);
-    reference.run(epoch, 0.05);
+    trainer.run(1, rate);
+    reference.run(epoch, rate);
   }
   EXPECT_EQ(trainer.updates, 3 * train.nnz());
   const Model model = trainer.model();
+  if (reference.of.cosine()) reference.scale_items();
   for (std::size_t k = 0; k < reference.p.size(); ++k) {
     ASSERT_NEAR(model.p[k], reference.p[k], 1e-3) << name << changes << k;
   }
@@ -125,6 +126,58 @@ TEST(BprCpu, OneThreadIsTheSerialMethod) {
   expect_reference("bpr_cpu", {{"factors", 5}, {"loss", "logistic"}, {"alpha", 2.5}});
 }
 
+TEST(BprCpu, ManyNegativesAreTheEquations) {
+  // A small step: with a large one a cosine at the margin makes rounding errors grow.
+  constexpr double kSmall = 0.005;
+  for (const int f : {1, 3, 17}) {
+    for (const int n : {2, 5, 70}) {
+      expect_reference("bpr_cpu", {{"factors", f}, {"negatives_per_pair", n}, {"reg", 0.02}});
+    }
+    for (const int n : {1, f == 3 ? 37 : 9}) {
+      for (const double margin : {-0.5, 0.0, 0.4}) {
+        expect_reference("bpr_cpu",
+                         {{"factors", f},
+                          {"loss", "ccl"},
+                          {"negatives_per_pair", n},
+                          {"margin", margin},
+                          {"negative_weight", 3},
+                          {"reg", 0.02}},
+                         kSmall);
+      }
+    }
+  }
+  expect_reference("bpr_cpu",
+                   {{"factors", 5}, {"negatives_per_pair", 3}, {"negatives", "popular"}});
+}
+
+TEST(BprCpu, ItemsOfCclHaveLengthOne) {
+  const Ratings train = tastes(61, 37);
+  Trainer trainer("bpr_cpu", {{"factors", 20}, {"loss", "ccl"}}, train, start);
+  trainer.run(2, 0.1);
+  const Model model = trainer.model();
+  mf::test::expect_same(model, trainer.model());
+  for (std::int64_t i = 0; i < model.n_items; ++i) {
+    double square = 0;
+    for (std::int64_t k = 0; k < 20; ++k) square += std::pow(model.q[i * 20 + k], 2);
+    EXPECT_NEAR(square, 1, 1e-5);
+  }
+  // What is shown is a copy: looking at it changes nothing.
+  Trainer unseen("bpr_cpu", {{"factors", 20}, {"loss", "ccl"}}, train, start);
+  unseen.run(3, 0.1);
+  trainer.run(1, 0.1);
+  mf::test::expect_same(trainer.model(), unseen.model());
+}
+
+TEST(BprCpu, OtherLossesHaveOneNegative) {
+  const AlgorithmInfo& info = find_algorithm("bpr_cpu");
+  for (const char* loss : {"bpr", "ccl", "warp", "logistic"}) {
+    const Json many = {{"loss", loss}, {"negatives_per_pair", 2}};
+    const bool takes = loss == std::string("bpr") || loss == std::string("ccl");
+    EXPECT_EQ(!info.supports(default_params(info.params, many), {}), takes) << loss;
+    EXPECT_FALSE(info.supports(default_params(info.params, {{"loss", loss}}), {})) << loss;
+  }
+}
+
 TEST(BprCpu, ThreadsDrawTheSameAndLearnTheSame) {
   const Ratings train = tastes(400, 120);
   const auto trained = [&](int threads) {
@@ -137,6 +190,19 @@ TEST(BprCpu, ThreadsDrawTheSameAndLearnTheSame) {
   mf::test::expect_same(one, trained(1));
   EXPECT_GT(share_in_order(one), 0.95);
   EXPECT_NEAR(share_in_order(trained(4)), share_in_order(one), 0.02);
+}
+
+TEST(BprCpu, CclLearnsTheTastes) {
+  const Ratings train = tastes(400, 120);
+  Trainer trainer("bpr_cpu",
+                  {{"factors", 8},
+                   {"loss", "ccl"},
+                   {"negatives_per_pair", 8},
+                   {"margin", 0.4},
+                   {"negative_weight", 4}},
+                  train, start, 2);
+  trainer.run(20, 0.1);
+  EXPECT_GT(share_in_order(trainer.model()), 0.9);
 }
 
 TEST(BprCpu, ZerosAreNotObserved) {
@@ -163,7 +229,7 @@ TEST(BprCpu, ZerosAreNotObserved) {
 
 TEST(BprCpu, WhoHasAllItemsTeachesNothing) {
   const Ratings train = mf::test::ratings_of(2, 2, {{0, 0, 1}, {0, 1, 1}});
-  for (const char* loss : {"bpr", "warp", "logistic"}) {
+  for (const char* loss : {"bpr", "warp", "logistic", "ccl"}) {
     Trainer trainer("bpr_cpu", {{"factors", 3}, {"loss", loss}}, train, start);
     const Model before = trainer.model();
     trainer.run(3, 0.1);

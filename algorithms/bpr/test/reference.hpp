@@ -33,9 +33,19 @@ struct Reference {
         q(initial.q.begin(), initial.q.end()) {}
 
   void run(std::int64_t epoch, double rate) {
-    for (std::size_t k = 0; k < p.size(); k += f) p[k] = 1;
-    for (std::size_t k = 0; epoch == 1 && k < q.size(); k += f) q[k] = 0;
+    if (!of.cosine()) {
+      for (std::size_t k = 0; k < p.size(); k += f) p[k] = 1;
+      for (std::size_t k = 0; epoch == 1 && k < q.size(); k += f) q[k] = 0;
+    }
     for (std::int64_t t = 0; t < pairs.count; ++t) train(epoch, t, rate);
+  }
+
+  void scale_items() {
+    for (std::size_t i = 0; i < q.size(); i += f) {
+      double square = 0;
+      for (std::int64_t k = 0; k < f; ++k) square += q[i + k] * q[i + k];
+      for (std::int64_t k = 0; k < f; ++k) q[i + k] /= std::sqrt(square);
+    }
   }
 
  private:
@@ -54,6 +64,7 @@ struct Reference {
     const std::int32_t item = pairs.items[pair];
     std::int32_t other = draw_other(pairs, row, of.negatives, rng);
     if (other == kNone) return;
+    if (of.many()) return train_many(epoch, t, rate, user, item, other);
     const double x = score(user, item);
     double a = 0, b = 0;
     if (of.loss == Loss::bpr) {
@@ -85,6 +96,74 @@ struct Reference {
       qj += rate * (b * p_old - of.reg.q * qj);
     }
     p[user * f] = 1;
+  }
+
+  // A step down the loss of the pair with these items j, plus reg / 2 |row|^2 of each row that the
+  // loss moves. Rows are taken one after another, p_u last.
+  void train_many(std::int64_t epoch, std::int64_t t, double rate, std::int32_t user,
+                  std::int32_t item, std::int32_t other) {
+    const Row row = row_of(pairs, user);
+    const std::vector<double> p_old(p.begin() + user * f, p.begin() + (user + 1) * f);
+    std::vector<double> down(f), item_down(f);
+    const double x_item = score(user, item);
+    if (of.cosine()) item_down = of_item(user, item, down, 1);
+    for (std::int64_t k = 0; k < of.per_pair; ++k) {
+      if (k > 0) {
+        Further random(seed, pairs.count, epoch, t, k);
+        other = draw_other(pairs, row, of.negatives, random);
+      }
+      const auto n = static_cast<double>(of.per_pair);
+      std::vector<double> q_down(f);
+      double reg = of.reg.q;
+      if (of.cosine()) {
+        if (cosine(user, other) <= of.margin) continue;
+        q_down = of_item(user, other, down, -of.weight / n);
+      } else {
+        const double s = 1 / (1 + std::exp(x_item - score(user, other))) / n;
+        reg /= n;
+        for (std::int64_t d = 0; d < f; ++d) {
+          down[d] += s * (q[item * f + d] - q[other * f + d]);
+          q_down[d] = -s * p_old[d];
+          item_down[d] += s * p_old[d];
+        }
+      }
+      step(&q[other * f], q_down, rate, reg);
+    }
+    step(&q[item * f], item_down, rate, of.reg.q);
+    step(&p[user * f], down, rate, of.reg.p);
+    if (!of.cosine()) p[user * f] = 1;
+  }
+
+  void step(double* to, const std::vector<double>& by, double rate, double reg) const {
+    for (std::int64_t k = 0; k < f; ++k) to[k] += rate * (by[k] - reg * to[k]);
+  }
+
+  double cosine(std::int32_t user, std::int32_t item) const {
+    double pp = 0, qq = 0;
+    for (std::int64_t k = 0; k < f; ++k) {
+      pp += p[user * f + k] * p[user * f + k];
+      qq += q[item * f + k] * q[item * f + k];
+    }
+    return score(user, item) / std::sqrt(pp * qq);
+  }
+
+  // Derivatives of weight cos(p_u, q) by central differences: q's is returned, p_u's added.
+  std::vector<double> of_item(std::int32_t user, std::int32_t item, std::vector<double>& by_user,
+                              double weight) {
+    constexpr double kStep = 1e-6;
+    const auto slope = [&](double& x) {
+      const double at = x;
+      x = at + kStep;
+      const double above = cosine(user, item);
+      x = at - kStep;
+      const double below = cosine(user, item);
+      x = at;
+      return weight * (above - below) / (2 * kStep);
+    };
+    std::vector<double> by_row;
+    for (std::int64_t k = 0; k < f; ++k) by_row.push_back(slope(q[item * f + k]));
+    for (std::int64_t k = 0; k < f; ++k) by_user[k] += slope(p[user * f + k]);
+    return by_row;
   }
 };
 
