@@ -232,9 +232,10 @@ class BprCpu : public Algorithm {
     const std::int64_t count = observed_->pairs().count;
     const auto step = step_at(args.learning_rate, settings_.reg, 0);
     const Draws draws{observed_->pairs(), settings_.negatives, context.seed, args.epoch};
-    for (std::int64_t done = 0; done < count; done += kPoll) {
+    const std::int64_t poll = std::max(kPoll / settings_.per_pair, 16 * kChunk);
+    for (std::int64_t done = 0; done < count; done += poll) {
       if (context.stop_requested && context.stop_requested()) return done;
-      const std::int64_t size = std::min(kPoll, count - done);
+      const std::int64_t size = std::min(poll, count - done);
       context.team->for_chunks(size, kChunk, [&](std::int64_t begin, std::int64_t end) {
         Batch batch;
         if (settings_.many()) {
@@ -322,8 +323,8 @@ class BprCpu : public Algorithm {
         Pull<float> pull;
         float shrink = step.shrink_q;
         if (cosine) {
-          if (!is_close(x, of_user, square, margin)) continue;
-          pull = cosine_pull(x, of_user, square, -share);
+          pull = cosine_pull(x, of_user, square, -share, margin);
+          if (pull.gain == 0) continue;
         } else {
           pull.gain = -share * sigmoid(x - x_item);
           item.gain -= pull.gain;

@@ -249,8 +249,8 @@ struct Group {
           Pull<float> of_other;
           float shrink = e.step.shrink_q;
           if (e.cosine) {
-            if (!is_close(x[k], of_user, square[k], e.margin)) continue;
-            of_other = cosine_pull(x[k], of_user, square[k], -e.share);
+            of_other = cosine_pull(x[k], of_user, square[k], -e.share, e.margin);
+            if (of_other.gain == 0) continue;
           } else {
             of_other.gain = -e.share * sigmoid(x[k] - x_item);
             of_pair.gain -= of_other.gain;

@@ -67,20 +67,16 @@ struct Pull {
   Real row = 0;
 };
 
-// Of weight (1 - cos(p_u, q)), from x = p_u . q and the squares of the lengths: orthogonal to the
-// row that it moves. A row of zeros has no direction, and is left alone.
+// Of weight (1 - cos(p_u, q)) if the cosine is above the margin, from x = p_u . q and the squares
+// of the lengths: orthogonal to the row that it moves. A row of zeros has no direction, and no
+// pull.
 template <class Real>
-MF_HD Pull<Real> cosine_pull(Real x, Real user_square, Real row_square, Real weight) {
-  const Real product = user_square * row_square;
-  if (!(product > 0)) return {};
-  const Real gain = weight / std::sqrt(product);
+MF_HD Pull<Real> cosine_pull(Real x, Real user_square, Real row_square, Real weight,
+                             Real margin = -2) {
+  const Real length = std::sqrt(user_square * row_square);
+  if (!(length > 0 && x > margin * length)) return {};
+  const Real gain = weight / length;
   return {gain, gain * x / user_square, gain * x / row_square};
-}
-
-// Whether j is closer to u than the margin.
-template <class Real>
-MF_HD bool is_close(Real x, Real user_square, Real row_square, Real margin) {
-  return x > margin * std::sqrt(user_square * row_square);
 }
 
 // For WARP: j counts if it comes closer than this.
