@@ -1,6 +1,6 @@
 #include "algorithms/baseline/ease.hpp"
 
-#include "algorithms/baseline/item_products.hpp"
+#include "algorithms/baseline/products.hpp"
 #include "base/clones.hpp"
 #include "base/error.hpp"
 

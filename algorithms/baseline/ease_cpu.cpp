@@ -3,8 +3,8 @@
 
 #include "algorithms/baseline/ease.hpp"
 #include "algorithms/baseline/inverse.hpp"
-#include "algorithms/baseline/item_products.hpp"
 #include "algorithms/baseline/item_weights.hpp"
+#include "algorithms/baseline/products.hpp"
 #include "algorithms/core/registry.hpp"
 
 namespace mf::baseline {
@@ -16,7 +16,7 @@ class EaseCpu : public ItemWeights {
 
   void prepare(const Ratings& train, const Model& initial, Context& context) override {
     ItemWeights::prepare(train, initial, context);
-    products_ = ItemProducts(train, context.team->size());
+    products_ = Products(train, Side::items, context.team->size());
     b_ = BlockMatrix(train.n_items());
   }
 
@@ -50,7 +50,8 @@ class EaseCpu : public ItemWeights {
     b_.clear_row(j);
     if (j >= train().n_items()) return;
     float* row = b_.row(j);
-    products_.for_products(j, j + 1, [row](std::int32_t i) { row[i] += 1; });
+    products_.for_products(products_.features(j), j + 1,
+                           [row](std::int32_t i, std::int32_t) { row[i] += 1; });
     row[j] += static_cast<float>(reg_);
   }
 
@@ -75,7 +76,7 @@ class EaseCpu : public ItemWeights {
 
   double reg_;
   bool trained_ = false;
-  ItemProducts products_;
+  Products products_;
   BlockMatrix b_;  // X^T X + reg I, then -P, then B
 };
 

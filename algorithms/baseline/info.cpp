@@ -1,4 +1,7 @@
 // The baselines: names, parameters and memory.
+#include <fmt/core.h>
+
+#include "algorithms/baseline/similarity.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/core/sgd/sgd_params.hpp"
 #include "algorithms/core/threads_param.hpp"
@@ -54,18 +57,103 @@ AlgorithmInfo history_info(const std::string& name) {
   return info;
 }
 
+ParamSpec kept_param(const std::string& name) {
+  return ParamSpec::integer(name, 100, 1, 1'000'000, "nearest that are kept of each");
+}
+
+ParamSpec nearest_of_param() {
+  return ParamSpec::choice("nearest_of", Of::rows, kOf,
+                           "rows: those most like j are kept; columns: those that i is most like")
+      .silent();
+}
+
+ParamSpec normalize_param() {
+  return ParamSpec::choice("normalize", "none", {"none", "rows", "columns"},
+                           "each row or column of W is divided by its sum")
+      .silent();
+}
+
+std::optional<std::string> why_no_knn(const Params& params, const ProblemShape&) {
+  const Kind kind = params.choice("similarity", kKinds);
+  if (kind == Kind::asymmetric && params.number("alpha") > 1) {
+    return fmt::format("\"alpha\" is {}: for asymmetric, which has 1 - alpha, it is at most 1",
+                       params.number("alpha"));
+  }
+  const bool counts = kind == Kind::jaccard || kind == Kind::tversky;
+  if (counts && params.choice("feature_weights") != "none") {
+    return fmt::format(
+        "\"feature_weights\" is \"{}\": {} counts features, so it must be \"none\"; cosine, "
+        "asymmetric and dot take weights",
+        params.choice("feature_weights"), params.choice("similarity"));
+  }
+  return std::nullopt;
+}
+
+AlgorithmInfo knn_info(const std::string& name) {
+  AlgorithmInfo info = history_info(name);
+  info.params = {
+      kept_param("k"),
+      ParamSpec::number("shrinkage", 10, 0, 1e9, "beside the norms in the denominator of a cosine"),
+      ParamSpec::constant("weights", "binary"),
+      ParamSpec::choice("similarity", Kind::cosine, kKinds, "of the sets of users, or of items")
+          .silent(),
+      ParamSpec::number("alpha", 0.5, 0, 10, "of asymmetric and tversky: the share of j").silent(),
+      ParamSpec::number("beta", 0.5, 0, 10, "of tversky: the share of i").silent(),
+      ParamSpec::choice("feature_weights", FeatureWeights::none, kFeatureWeights,
+                        "what a user, or an item, in common counts")
+          .silent(),
+      nearest_of_param(),
+      threads_param()};
+  info.supports = why_no_knn;
+  return info;
+}
+
+MemoryUse neighbours_memory(const Params& params, double kept) {
+  return {.host = {.rating = 12, .row = 16 * kept + 64.0 + 16.0 * threads_of(params)}};
+}
+
 AlgorithmInfo item_knn_info() {
-  AlgorithmInfo info = history_info("item_knn");
-  info.summary = "implicit feedback: the items most similar, by cosine, to those of the history";
+  AlgorithmInfo info = knn_info("item_knn");
+  info.summary = "implicit feedback: the items most similar to those of the history";
   info.paper =
       "M. Deshpande, G. Karypis, \"Item-Based Top-N Recommendation Algorithms\", TOIS 22(1), 2004";
-  info.params = {
-      ParamSpec::integer("k", 100, 1, 1'000'000, "similar items that are kept of each item"),
-      ParamSpec::number("shrinkage", 10, 0, 1e9, "beside the norms in the denominator of a cosine"),
-      ParamSpec::constant("weights", "binary"), threads_param()};
+  info.params.push_back(normalize_param());
   info.memory = [](const Params& params) {
-    const auto kept = static_cast<double>(params.integer("k"));
-    return MemoryUse{.host = {.rating = 12, .row = 8 * kept + 12.0 * threads_of(params)}};
+    return neighbours_memory(params, static_cast<double>(params.integer("k")));
+  };
+  return info;
+}
+
+AlgorithmInfo user_knn_info() {
+  AlgorithmInfo info = knn_info("user_knn");
+  info.summary = "implicit feedback: the items of the users with the most similar history";
+  info.paper =
+      "B. Sarwar, G. Karypis, J. Konstan, J. Riedl, \"Analysis of Recommendation Algorithms for "
+      "E-Commerce\", EC 2000";
+  info.memory = [](const Params& params) {
+    const bool columns = params.choice("nearest_of") == "columns";
+    return neighbours_memory(params, columns ? static_cast<double>(params.integer("k")) / 2 : 0);
+  };
+  return info;
+}
+
+AlgorithmInfo rp3beta_info() {
+  AlgorithmInfo info = history_info("rp3beta");
+  info.summary =
+      "implicit feedback: a random walk to a user and on, less to popular items; beta 0 "
+      "is P3alpha";
+  info.paper =
+      "B. Paudel, F. Christoffel, C. Newell, A. Bernstein, \"Updatable, Accurate, Diverse, and "
+      "Scalable Recommendations for Interactive Applications\", TiiS 7(1), 2017";
+  info.params = {ParamSpec::number("alpha", 0.8, 0, 2, "exponent of the probabilities of a step"),
+                 ParamSpec::number("beta", 0.3, 0, 2, "exponent of an item's popularity"),
+                 kept_param("neighbors"),
+                 ParamSpec::constant("weights", "binary"),
+                 nearest_of_param(),
+                 normalize_param(),
+                 threads_param()};
+  info.memory = [](const Params& params) {
+    return neighbours_memory(params, static_cast<double>(params.integer("neighbors")));
   };
   return info;
 }
@@ -98,6 +186,8 @@ AlgorithmInfo ease_info() {
 }
 
 const RegisterInfo kItemKnn(item_knn_info());
+const RegisterInfo kUserKnn(user_knn_info());
+const RegisterInfo kRp3beta(rp3beta_info());
 const RegisterInfo kEaseCpu(ease_cpu_info());
 const RegisterInfo kEase(ease_info());
 const RegisterInfo kPopular(popular_info());

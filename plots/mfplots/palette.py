@@ -30,7 +30,7 @@ ALGORITHMS = {
     "bpr_cpu": (GREEN, "o"), "bpr": (VERMILLION, "D"), "bpr_tiled": (BLUE, "D"),
     "svdpp": (BLUE, "X"), "svdpp_cpu": (OLIVE, "o"), "bpmf": (WINE, "D"), "bpmf_cpu": (WINE, "X"),
     "popular": (OLIVE, "X"), "bias": (OLIVE, "v"),
-    "item_knn": (OLIVE, "<"), "ease": (BLACK, "^"), "ease_cpu": (BLACK, "d"),
+    "item_knn": (OLIVE, "<"), "user_knn": (OLIVE, ">"), "rp3beta": (PURPLE, "D"), "ease": (BLACK, "^"), "ease_cpu": (BLACK, "d"),
     "ruler": (OLIVE, "o"), "ruler_device": (OLIVE, "s"),
     # Of other people: apart from ours that they meet, in colour and marker.
     "peer:cmfrec:als": (PURPLE, "h"), "peer:cmfrec:implicit_als": (PURPLE, "H"),

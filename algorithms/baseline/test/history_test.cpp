@@ -1,53 +1,11 @@
-// item_knn and ease_cpu against their definitions, dense and in double.
+// ease_cpu against its definition, dense and in double, and all that score a history.
 #include <gtest/gtest.h>
-
-#include <cmath>
 
 #include "algorithms/baseline/test/history_reference.hpp"
 #include "testing/trainer.hpp"
 
 namespace mf::test {
 namespace {
-
-Matrix reference_knn(const Matrix& x, std::int64_t k, double shrinkage) {
-  const Matrix gram = x.transpose() * x;
-  Matrix w = Matrix::Zero(x.cols(), x.cols());
-  for (std::int64_t j = 0; j < x.cols(); ++j) {
-    std::vector<std::pair<double, std::int64_t>> order;  // the nearest first, then by index
-    for (std::int64_t i = 0; i < x.cols(); ++i) {
-      if (i == j || gram(j, i) == 0) continue;
-      const double norms = std::sqrt(gram(j, j)) * std::sqrt(gram(i, i));
-      order.emplace_back(-gram(j, i) / (norms + shrinkage), i);
-    }
-    std::sort(order.begin(), order.end());
-    for (std::size_t n = 0; n < std::min<std::size_t>(k, order.size()); ++n) {
-      w(j, order[n].second) = -order[n].first;
-    }
-  }
-  return w;
-}
-
-TEST(ItemKnn, KeepsTheNearestOfEachItem) {
-  const Ratings train = some_pairs();
-  for (const int k : {1, 7, 10'000}) {
-    Trainer knn("item_knn", {{"k", k}, {"shrinkage", 3}}, train, no_start, 2);
-    EXPECT_EQ(weights_of(*knn.algorithm), Matrix::Zero(230, 230));
-    knn.run(1);
-    EXPECT_EQ(knn.updates, train.nnz());
-    const Matrix expected = reference_knn(dense(train), k, 3);
-    EXPECT_LT(distance(weights_of(*knn.algorithm), expected), 1e-6) << k;
-  }
-}
-
-TEST(ItemKnn, OfEqualOnesTheFirstIsKept) {
-  // Item 0 is as near to 1 as to 2 and 3.
-  const Ratings train = ratings_of(1, 4, {{0, 0, 1}, {0, 1, 1}, {0, 2, 1}, {0, 3, 1}});
-  Trainer knn("item_knn", {{"k", 2}, {"shrinkage", 1}}, train, no_start);
-  knn.run(1);
-  Matrix expected = Matrix::Zero(4, 4);
-  expected << 0, 1, 1, 0, 1, 0, 1, 0, 1, 1, 0, 0, 1, 1, 0, 0;
-  EXPECT_EQ(weights_of(*knn.algorithm), expected / 2);
-}
 
 TEST(EaseCpu, IsTheClosedFormOfThePaper) {
   const Ratings train = some_pairs();
@@ -75,7 +33,9 @@ TEST_P(ByHistory, AHistoryIsTheSumOfItsItems) {
   }
 }
 
-TEST_P(ByHistory, NeitherThreadsNorASecondEpochChangeTheResult) {
+class ByThreads : public ByHistory {};
+
+TEST_P(ByThreads, NeitherThreadsNorASecondEpochChangeTheResult) {
   const Ratings train = some_pairs();
   Trainer one(GetParam(), Json::object(), train, no_start, 1);
   Trainer three(GetParam(), Json::object(), train, no_start, 3);
@@ -84,7 +44,9 @@ TEST_P(ByHistory, NeitherThreadsNorASecondEpochChangeTheResult) {
   EXPECT_EQ(weights_of(*one.algorithm), weights_of(*three.algorithm));
 }
 
-INSTANTIATE_TEST_SUITE_P(Baseline, ByHistory, testing::Values("item_knn", "ease_cpu"));
+INSTANTIATE_TEST_SUITE_P(Baseline, ByHistory, testing::Values("item_knn", "rp3beta", "ease_cpu"));
+INSTANTIATE_TEST_SUITE_P(Baseline, ByThreads,
+                         testing::Values("item_knn", "rp3beta", "user_knn", "ease_cpu"));
 
 }  // namespace
 }  // namespace mf::test

@@ -1,0 +1,118 @@
+// How similar objects are that have features in common (products.hpp), and the nearest of each.
+// One form for all that algorithms here take:
+//
+//   W_ji = p_ji / (D_ji + shrinkage),    p_ji = c_j c_i sum of t_f^2 over the common features f
+//   D_ji = s_j^a s_i^b                              Form::product
+//   D_ji = (1 - a - b) p_ji + a s_j + b s_i         Form::sum
+//
+// s_j is p_jj, or for a random walk the number of features of j. t_f and c_j are the weights of a
+// feature and of an object.
+#pragma once
+
+#include <cmath>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "algorithms/baseline/products.hpp"
+#include "algorithms/core/params.hpp"
+#include "base/json/names.hpp"
+#include "base/threads.hpp"
+
+namespace mf::baseline {
+
+enum class Kind { cosine, asymmetric, jaccard, tversky, dot };
+inline constexpr Names kKinds{std::to_array<Named<Kind>>({{"cosine", Kind::cosine},
+                                                          {"asymmetric", Kind::asymmetric},
+                                                          {"jaccard", Kind::jaccard},
+                                                          {"tversky", Kind::tversky},
+                                                          {"dot", Kind::dot}})};
+
+// With n objects, n_f of them with feature f, and l_j the features of j over their mean:
+//   tf_idf: t_f = log(n / (1 + n_f)), 0 if that is less            c_j = 1
+//   bm25:   the same t_f                                           c_j = 2.2 / (1.2 (.25 + .75 l_j)
+//   + 1) walk:   t_f^2 = n_f^-a                                         c_j = 1
+enum class FeatureWeights { none, tf_idf, bm25, walk };
+inline constexpr Names kFeatureWeights{
+    std::to_array<Named<FeatureWeights>>({{"none", FeatureWeights::none},
+                                          {"tf_idf", FeatureWeights::tf_idf},
+                                          {"bm25", FeatureWeights::bm25}})};
+
+// The nearest that are kept: of a row those to which j is similar, of a column those similar to i.
+enum class Of { rows, columns };
+inline constexpr Names kOf{
+    std::to_array<Named<Of>>({{"rows", Of::rows}, {"columns", Of::columns}})};
+
+struct Rule {
+  enum class Form { product, sum };
+  Form form = Form::product;
+  double a = .5, b = .5, shrinkage = 0;
+  FeatureWeights weights = FeatureWeights::none;
+};
+Rule knn_rule(const Params& params);
+Rule walk_rule(const Params& params);  // of rp3beta
+
+struct Neighbour {
+  std::int32_t object;
+  float similarity;
+};
+
+// The k most similar, the first of equal ones; in no order.
+void keep_nearest(std::vector<Neighbour>& found, std::int64_t k);
+
+// Rows of a sparse matrix.
+struct SparseRows {
+  AlignedVector<std::int64_t> offsets = {0};
+  AlignedVector<std::int32_t> columns;
+  AlignedVector<float> values;
+};
+
+class Similarity {
+ public:
+  // Buffers of one thread.
+  struct Workspace {
+    std::vector<double> sums;  // of each object, 0 between calls
+    std::vector<std::int32_t> objects;
+    std::vector<Neighbour> found;
+  };
+
+  Similarity() = default;
+  Similarity(const Ratings& train, Side objects, const Rule& rule, int threads)
+      : products_(train, objects, threads), rule_(rule) {}
+
+  // The weights and sizes; before all that follows.
+  void weigh(ThreadTeam& team);
+
+  // All objects with a feature in common with these features, as if they were a row j of W, or
+  // column i, in work.found.
+  void find(View<const std::int32_t> features, Of of, Workspace& work) const;
+
+  // Of each object, the nearest others. Stopped early: they are not all there.
+  std::vector<std::vector<Neighbour>> find_nearest(std::int64_t k, Of of, ThreadTeam& team,
+                                                   const std::function<bool()>& stop) const;
+
+  const Products& products() const { return products_; }
+  // c and t.
+  float object_weight(std::int64_t object) const { return object_weights_[object]; }
+  float feature_weight(std::int64_t feature) const {
+    return static_cast<float>(std::sqrt(squares_[feature]));
+  }
+
+ private:
+  float weight_of(std::int64_t features) const;  // c of an object with so many
+  double size_of(View<const std::int32_t> features) const;
+  double part(double size, double power_or_share) const;
+
+  Products products_;
+  Rule rule_;
+  double mean_features_ = 0;
+  std::vector<double> squares_;         // t^2
+  std::vector<float> object_weights_;   // c
+  std::vector<double> rows_, columns_;  // what an object has in D as row j and as column i
+};
+
+// W by rows j from its rows or columns, each row or column divided by its sum if asked for.
+SparseRows assemble(std::vector<std::vector<Neighbour>> nearest, Of of,
+                    std::optional<Of> normalized, ThreadTeam& team);
+
+}  // namespace mf::baseline
