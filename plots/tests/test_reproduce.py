@@ -295,7 +295,7 @@ def made_up(spec):
             real = isinstance(data, str) or "like" not in data
             scale = "" if real or "scale" not in data else f" x{data['scale']:g}"
             label = data if isinstance(data, str) else data.get("label", data["name"]) if real \
-                else f"{data['like']} look-alike{scale}"
+                else data.get("label", f"{data['like']} look-alike{scale}")
             yield Made(name, params, label,
                        not real, seed, descent(seed, pace, 0.9, epochs=4),
                        hardware="cpu" if cpu else "cuda", baseline=spec.get("baseline"),
