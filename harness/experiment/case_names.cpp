@@ -70,7 +70,8 @@ class Values {
   Settings differing(Settings settings) const {
     std::erase_if(settings, [&](const Setting& one) {
       const Seen& seen = seen_.at({one.section, one.key});
-      const bool has_kinds = one.section == "schedule" || one.section == "init";
+      const bool has_kinds =
+          one.section == "schedule" || (one.section == "init" && one.key != "model");
       return seen.values.size() == 1 && (seen.cases == cases_ || has_kinds);
     });
     return settings;

@@ -20,6 +20,10 @@
 
 namespace mf {
 
+struct StartSpec : InitSpec {
+  std::string model;  // folder of a saved one to start from; empty: first factors are made
+};
+
 struct EvaluateSpec {
   std::int64_t every = 1;  // epochs between evaluations; the last epoch is always evaluated
   bool train = false;      // also the train RMSE
@@ -58,7 +62,7 @@ struct Case {
   std::string algorithm;
   Params params;
   ScheduleSpec schedule;
-  InitSpec init;
+  StartSpec init;
   StopSpec stop;
   EvaluateSpec evaluate;
   std::uint64_t seed = 1;
@@ -159,6 +163,6 @@ std::vector<Json> expand_sweeps(const Json& object, const std::string& path = "$
 Json spec_schema();
 
 // Resolved init; "normal" for biased, "uniform" for plain unless given.
-Json to_json(const InitSpec& init);
+Json to_json(const StartSpec& init);
 
 }  // namespace mf

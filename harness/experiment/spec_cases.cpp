@@ -242,9 +242,11 @@ Json EvaluateSpec::to_json() const {
   return json;
 }
 
-Json to_json(const InitSpec& init) {
-  if (init.kind == InitKind::uniform) return {{"kind", "uniform"}};
-  return {{"kind", kInitKindNames.of(init.kind)}, {"scale", init.scale}};
+Json to_json(const StartSpec& init) {
+  Json json = {{"kind", kInitKindNames.of(init.kind)}};
+  if (init.kind != InitKind::uniform) json["scale"] = init.scale;
+  if (!init.model.empty()) json["model"] = init.model;
+  return json;
 }
 
 }  // namespace mf

@@ -4,25 +4,29 @@
 #include <set>
 
 #include "algorithms/core/foreign.hpp"
+#include "algorithms/core/ranks/ranks.hpp"
 #include "algorithms/core/registry.hpp"
 #include "harness/experiment/metric_keys.hpp"
 
 namespace mf {
 namespace {
 
-using InitForm = Form<InitSpec>;
+using InitForm = Form<StartSpec>;
 using AlgorithmForm = Form<AlgorithmEntry>;
 using SpecForm = Form<SpecKeys>;
 
 InitForm make_init_form() {
   const char* help = "standard deviation";
+  constexpr InitKind StartSpec::*kind = &InitSpec::kind;
   const auto normal = InitForm().number("scale", &InitSpec::scale, 0, 1e6, help, 0.1);
   const auto over_factors =
       InitForm().number("scale", &InitSpec::scale, 0, 1e6, "the same, times the factors", 1.0);
-  return InitForm().kinds(
-      "kind", &InitSpec::kind, kInitKindNames,
-      {{InitKind::normal, normal}, {InitKind::normal_over_factors, over_factors}},
-      "distribution of the factors; default by model", {InitKind::normal, InitKind::uniform});
+  return InitForm()
+      .optional_name("model", &StartSpec::model, "folder of a saved model to start from")
+      .kinds("kind", kind, kInitKindNames,
+             {{InitKind::normal, normal}, {InitKind::normal_over_factors, over_factors}},
+             "distribution of the factors; default by model",
+             {InitKind::normal, InitKind::uniform});
 }
 
 // ---- algorithms ----
@@ -188,8 +192,14 @@ AlgorithmForm make_algorithm_form() {
       .object("evaluate", &AlgorithmEntry::evaluate, own_evaluate_form(),
               "how often, instead of the spec's")
       .field(tune_info(), read_tune)
-      .then([](JsonReader&, AlgorithmEntry& entry) {
+      .then([](JsonReader& reader, AlgorithmEntry& entry) {
         if (entry.learning_rate) entry.schedule.learning_rate = *entry.learning_rate;
+        const AlgorithmInfo& info = find_algorithm(entry.name);
+        const bool own = !info.foreign && info.method != Method::closed_form &&
+                         entry.params.has("factors") && ranks_of(entry.params) == 1;
+        if (own || entry.init.model.empty()) return;
+        fail(ErrorKind::usage, "{}.model: found it with {}, expected {}", reader.path("init"),
+             entry.name, "an algorithm of mfbench that improves \"factors\", in one process");
       });
 }
 
@@ -335,7 +345,7 @@ SpecForm make_spec_form(FormInfo dataset, const Json& dataset_words) {
 
 }  // namespace
 
-const Form<InitSpec>& init_form() {
+const Form<StartSpec>& init_form() {
   static const InitForm form = make_init_form();
   return form;
 }

@@ -30,7 +30,7 @@ struct AlgorithmEntry {
   Params params;
   ScheduleSpec schedule;
   std::optional<double> learning_rate;  // instead of the schedule's
-  InitSpec init;
+  StartSpec init;
   StopSpec stop;
   OwnEvaluateSpec evaluate;
   std::optional<TuneSpec> tune;
@@ -55,7 +55,7 @@ struct SpecKeys {
   const Json* stop = nullptr;
 };
 
-const Form<InitSpec>& init_form();
+const Form<StartSpec>& init_form();
 const Form<AlgorithmEntry>& algorithm_form();
 const Form<SpecKeys>& spec_form();
 FormInfo spec_form_info();  // with every data set that is known here

@@ -5,8 +5,11 @@
 
 #include "algorithms/core/prepare.hpp"
 #include "algorithms/core/registry.hpp"
+#include "base/error.hpp"
+#include "base/hash.hpp"
 #include "base/json/json.hpp"
 #include "harness/device/download_model.hpp"
+#include "harness/evaluate/model_io.hpp"
 
 namespace mf {
 namespace {
@@ -14,6 +17,47 @@ namespace {
 // On a device all may be done without them.
 ThreadTeam::Start start_of_threads(const DeviceClock* device) {
   return device != nullptr ? ThreadTeam::Start::first_run : ThreadTeam::Start::now;
+}
+
+// Throws Error(data) if the saved model does not fit, or was trained on ratings that `train` lacks,
+// among which may be those of the test part. Returns its folder and the hash of P and Q.
+Json start_from_saved(Model& start, const Case& item, const Ratings& train) {
+  const std::string& folder = item.init.model;
+  SavedModel saved = load_model(folder);
+  const Model& from = saved.model;
+  if (from.factors != start.factors || from.kind != start.kind) {
+    fail(ErrorKind::data,
+         "{}: found a {} model of {} factors, expected a {} one of {} for {}; set \"model\" and "
+         "\"factors\" to those of the saved one, or save another (ALS has biases by \"center\")",
+         folder, kModelKinds.of(from.kind), from.factors, kModelKinds.of(start.kind), start.factors,
+         item.algorithm);
+  }
+  const auto same = [](const ModelIds& its, View<const std::int32_t> ids, const IdNames& names) {
+    return std::ranges::equal(its.ids, ids) &&
+           std::ranges::equal(its.names.offsets(), names.offsets()) &&
+           std::ranges::equal(its.names.bytes(), names.bytes());
+  };
+  if (!same(saved.users, train.user_ids(), train.user_names()) ||
+      !same(saved.items, train.item_ids(), train.item_names())) {
+    fail(ErrorKind::data,
+         "{}: found {} users and {} items, expected the {} and {} of {}, with the same ids; save a "
+         "model of the same data set",
+         folder, from.n_users, from.n_items, train.n_users(), train.n_items(), item.data.label());
+  }
+  const View<const std::int32_t> seen = saved.seen_items;
+  for (std::int64_t u = 0; u < from.n_users; ++u) {
+    const auto own = train.items().part(train.user_offsets()[u], train.user_offsets()[u + 1]);
+    const auto had = seen.part(saved.seen_offsets[u], saved.seen_offsets[u + 1]);
+    if (std::ranges::includes(own, had)) continue;
+    fail(ErrorKind::data,
+         "{}: was trained on {} ratings of user {}, not all of them in the training part here; "
+         "expected a model of the same split and seed",
+         folder, had.size(), saved.users.name(u));
+  }
+  const std::uint64_t of_p = hash64(View<const float>(from.p).bytes());
+  const std::uint64_t of_both = hash64(View<const float>(from.q).bytes(), of_p);
+  start = std::move(saved.model);
+  return {{"model", folder}, {"hash", hash64_text(of_both)}};
 }
 
 }  // namespace
@@ -47,7 +91,12 @@ PreparedCase::PreparedCase(const Case& item, const Ratings& train, const RatingF
     if (!foreign->takes_test) foreign_loan_.test = nullptr;
     context_.foreign = &foreign_loan_;
   }
-  const Model initial = start_of(item.params, train, context_.level, item.init);
+  Model initial = start_of(item.params, train, context_.level, item.init);
+  if (!item.init.model.empty()) {
+    const PhaseScope prepare(lent.phases, "prepare");
+    const PhaseScope phase(lent.phases, "initial_factors");
+    start_ = start_from_saved(initial, item, train);
+  }
   if (lent.ratings) context_.ratings = lent.ratings(team_);
   algorithm_ = prepare_algorithm(item.algorithm, item.params, train, initial, context_,
                                  [this] { synchronize(); });

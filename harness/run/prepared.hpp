@@ -48,6 +48,7 @@ class PreparedCase {
   FactorView host_factors(Model& copy);
 
   const Algorithm& algorithm() const { return *algorithm_; }
+  const Json& start() const { return start_; }   // the saved model that it started from, or null
   Foreign* foreign() const { return foreign_; }  // null: not a foreign one
   TrainingClock::OwnClock own_clock() const;     // of a foreign one; else empty
   void gather_factors();                         // of several ranks
@@ -61,6 +62,7 @@ class PreparedCase {
   ForeignLoan foreign_loan_;
   Context context_;
   std::unique_ptr<Algorithm> algorithm_;
+  Json start_;
   OnRanks* on_ranks_ = nullptr;
   Foreign* foreign_ = nullptr;
 };

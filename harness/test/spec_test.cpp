@@ -167,7 +167,7 @@ TEST(Spec, KindsOfInitialFactorsHaveTheirOwnScale) {
   };
   EXPECT_EQ(init({{"kind", "normal"}}).scale, 0.1);
   EXPECT_EQ(init({{"kind", "normal_over_factors"}}).scale, 1);
-  const InitSpec cu2rec = init({{"kind", "normal_over_factors"}, {"scale", 2}});
+  const StartSpec cu2rec = init({{"kind", "normal_over_factors"}, {"scale", 2}});
   EXPECT_EQ(cu2rec.kind, InitKind::normal_over_factors);
   EXPECT_EQ(to_json(cu2rec), (Json{{"kind", "normal_over_factors"}, {"scale", 2.0}}));
   json["init"] = {{"kind", "normal_over_factor"}};

@@ -97,6 +97,7 @@ void CaseReport::header(CaseSetup& setup) {
   if (PreparedCase* const prepared = setup.prepared()) {
     facts_.work = prepared->algorithm().work_per_epoch();
     facts_.facts = prepared->algorithm().facts();
+    if (!prepared->start().is_null()) facts_.facts["start"] = prepared->start();
     facts_.placement = placement_json();
     if (is_implicit(item_) && !is_by_history(item_)) facts_.loss = evaluation.loss().to_json();
   }
