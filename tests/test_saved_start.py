@@ -1,5 +1,8 @@
 """ALS first, SGD after: a case that starts from the model that another one saved."""
 
+import json
+import pathlib
+
 import pytest
 
 from support import lines_of, two_tastes
@@ -55,3 +58,12 @@ def test_a_folder_without_a_model_says_what_writes_one(mfbench, first):
     done, _ = started(mfbench, folder, SGD, "als", "none", code=3)
     assert "--save-model" in done.stderr + done.stdout
     mfbench("plan", "none.json", cwd=folder, code=0, spec=spec({**SGD, "init": {"model": "als"}}))
+
+
+def test_the_exhibit_starts_from_the_case_that_saves(mfbench):
+    root = pathlib.Path(__file__).parent.parent
+    listed = json.loads(mfbench("validate", "experiments/cumf_als/als-then-sgd.json", "--json", cwd=root, code=0).stdout)
+    (saved,) = [case["id"] for case in listed]
+    entries = json.loads((root / "experiments/cumf_als/als-then-sgd.sgd.json").read_text())["algorithms"]
+    models = {entry["init"]["model"] for entry in entries if "init" in entry}
+    assert models == {f"results/runs/cumf_als/als-then-sgd/models/{saved}"}
