@@ -38,6 +38,28 @@ def test_numpy_reads_the_arrays_and_predict_agrees(mfbench, trained):
         assert float(done.stdout.split()[2]) == pytest.approx(score(model, user, item), abs=1e-3)
 
 
+def test_a_model_of_svdpp_predicts_what_was_evaluated(mfbench, tmp_path):
+    parts = {"train": [], "test": []}
+    for user, item, value in two_tastes():
+        parts["test" if (user + item) % 5 == 0 else "train"].append((user, item, value))
+    for name, part in parts.items():
+        (tmp_path / f"{name}.txt").write_text("".join(f"{u} {i} {r}\n" for u, i, r in part))
+    spec = {"datasets": [{"train": "train.txt", "test": "test.txt", "format": "triples"}], "stop": {"epochs": 60},
+            "schedule": {"learning_rate": 0.02}, "algorithms": [{"name": "svdpp_cpu", "factors": 8}]}
+    mfbench("run", "s.json", "--out", "out", "--save-model", "models", cwd=tmp_path, code=0, spec=spec)
+    (model,) = (tmp_path / "models").iterdir()
+    pairs = "".join(f"{u} {i}\n" for u, i, _ in parts["test"])
+    lines = mfbench("predict", model, cwd=tmp_path, input=pairs, code=0).stdout.splitlines()
+    errors = [float(line.split()[2]) - r for line, (_, _, r) in zip(lines, parts["test"], strict=True)]
+    rmse = float(np.sqrt(np.mean(np.square(errors))))
+    (case,) = (tmp_path / "out").glob("*.jsonl")
+    assert rmse == pytest.approx(json.loads(case.read_text().splitlines()[-1])["final_test_rmse"], abs=1e-4)
+    assert rmse < 0.5
+    (tmp_path / "me.txt").write_text("1 5\n3 5\n2 1\n4 1\n")
+    best = mfbench("recommend", model, "--history", "me.txt", "-k", 3, cwd=tmp_path, code=0).stdout.splitlines()
+    assert all(int(line.split()[0]) % 2 == 1 for line in best), best
+
+
 def test_a_file_in_place_of_the_models_is_refused_before_anything_is_measured(mfbench, trained, tmp_path):
     folder, _ = trained
     shutil.copy(folder / "ratings.txt", tmp_path)

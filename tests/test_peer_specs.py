@@ -13,7 +13,7 @@ from peer_runs import MODES, ROOT, fake, fakes, install, run, spec  # noqa: F401
 
 def test_peers_are_listed_described_and_swept(mfbench, tmp_path):
     assert "peer:surprise:svd" in mfbench("list", cwd=tmp_path).stdout
-    text = mfbench("describe", "peer:surprise", cwd=tmp_path).stdout
+    text = mfbench("describe", "peer:surprise:svd", cwd=tmp_path).stdout
     assert text.count("parameters:") == 1 and "reg_user_bias" in text
     assert isinstance(json.loads(mfbench("describe", "peer:torch", "--json", cwd=tmp_path).stdout), dict)
     assert len(json.loads(mfbench("describe", "peer:libmf", "--json", cwd=tmp_path).stdout)) == 2

@@ -26,7 +26,7 @@ struct Arrays {
   std::int32_t factors;
   float* shown;    // rows p_u + z_u
   unsigned* next;  // the first turn of the epoch that no warp has taken
-  float *y, *p, *q, *user_bias, *item_bias;
+  float *y, *p, *q, *user_bias = nullptr, *item_bias = nullptr;
 };
 
 template <int kCount, class Body>
