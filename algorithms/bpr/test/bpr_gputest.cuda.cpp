@@ -76,6 +76,7 @@ TEST(BprOnDevice, APairWithManyNegativesIsTheEquation) {
         expect_exact("bpr", of_loss, 1e-3, kItems);
         for (const auto& [storage, tolerance] :
              {std::pair{"fp32", 1e-3}, std::pair{"fp16", 3e-2}, std::pair{"bf16", 1.5e-1}}) {
+          if (loss == std::string("ccl") && storage == std::string("bf16")) continue;
           Json tiled = of_loss;
           tiled["storage"] = storage;
           expect_exact("bpr_tiled", tiled, tolerance, kItems);
@@ -152,7 +153,8 @@ TEST(BprOnDevice, LearnsAsTheHost) {
       EXPECT_NEAR(share_in_order(runner.model()), of_host, 0.02) << name << changes;
     };
     learns("bpr", of_loss);
-    for (const char* storage : {"fp32", "fp16", "bf16"}) {
+    for (const std::string storage : {"fp32", "fp16", "bf16"}) {
+      if (storage == "bf16" && of_loss.contains("loss")) continue;  // ccl, which refuses it
       Json tiled = of_loss;
       tiled["storage"] = storage;
       learns("bpr_tiled", tiled);
