@@ -9,7 +9,7 @@ TEST(RatingRanges, EveryAlgorithmOfTheDeviceBeatsTheMean) {
   const auto ran = testing::expect_all_beat_the_mean(Hardware::cuda);
   EXPECT_EQ(ran, (std::set<std::string>{"als", "als_fused", "batch_hogwild", "bpmf", "ccd++",
                                         "ebgtg", "ebltg", "gpusgd", "newgpusgd", "sgd_atomic",
-                                        "sgd_tiled", "wavefront"}));
+                                        "sgd_tiled", "svdpp", "wavefront"}));
 }
 
 TEST(RatingRanges, ImplicitFeedbackRefusesNegativeValuesOnTheDevice) {

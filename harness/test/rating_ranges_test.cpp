@@ -13,7 +13,7 @@ namespace {
 TEST(RatingRanges, EveryAlgorithmOfTheHostBeatsTheMean) {
   EXPECT_EQ(testing::expect_all_beat_the_mean(Hardware::cpu),
             (std::set<std::string>{"als_cpu", "bpmf_cpu", "ccd++_cpu", "fpsgd", "hogwild",
-                                   "sgd_serial"}));
+                                   "sgd_serial", "svdpp_cpu"}));
 }
 
 TEST(RatingRanges, ImplicitFeedbackRefusesNegativeValues) {
