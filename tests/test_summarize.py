@@ -212,7 +212,7 @@ def test_every_key_that_a_run_writes_is_a_field(mfbench, tmp_path):
 
 
 def test_columns_and_their_order_do_not_depend_on_the_order_of_the_folders(mfbench, tmp_path):
-    folders = [REFERENCE / name for name in ("h200/ml-1m", "h100/cumf_als/fig8", "h100/ccd/speed")]
+    folders = [REFERENCE / name for name in ("h200/ml-1m", "h200/cumf_als/fig8", "h100/ccd/speed")]
     heads = []
     for number, order in enumerate((folders, folders[::-1])):
         mfbench("summarize", *order, "--out", f"c{number}.csv", f"t{number}.csv", cwd=tmp_path, code=0)
@@ -277,7 +277,7 @@ def has(*modules):
 def test_pandas_reads_a_table_in_one_line_to_the_last_bit(mfbench, tmp_path):
     import pandas as pd
 
-    folder = REFERENCE / "h100" / "cumf_als" / "fig8"
+    folder = REFERENCE / "h200" / "cumf_als" / "fig8"
     mfbench("summarize", folder, "--out", "cases.csv", "trace.csv", cwd=tmp_path, code=0)
     older = tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1)
     exact = {"float_precision": "round_trip"} if older else {}

@@ -19,7 +19,8 @@ KNOWN = {
     ("h100/peers-explicit.netflix", "ebgtg"): "a paper's algorithm, slow to learn: docs/comparison.md",
     ("h100/peers-explicit.netflix", "batch_hogwild"): "what eight points found: docs/comparison.md",
     ("h200/quickstart-gpu", "ebgtg"): "the same in half a minute",
-    ("h100/cumf_als/fig8-rates", "batch_hogwild"): "rates on both sides of the best",
+    **{(f"h200/cumf_als/fig8-rates{part}", one): "a search"
+       for part in ("", ".yahoomusic") for one in ("als", "als_fused", "batch_hogwild", "sgd_tiled")},
     **{(f"h200/cards/{name}", one): "ends short of it, as its spec says"
        for name in ("ml-1m", "ml-20m", "netflix") for one in ("sgd_atomic", "ebltg", "ebgtg")},
     ("h200/cards/netflix", "gpusgd"): "three epochs, as its spec says",
