@@ -1,5 +1,5 @@
-// How similar objects are that have features in common (products.hpp), and the nearest of each.
-// One form for all that algorithms here take:
+// How similar are objects that have features in common (products.hpp)? And the nearest of each. One
+// form holds for all similarities here:
 //
 //   W_ji = p_ji / (D_ji + shrinkage),    p_ji = c_j c_i sum of t_f^2 over the common features f
 //   D_ji = s_j^a s_i^b                              Form::product
@@ -29,9 +29,9 @@ inline constexpr Names kKinds{std::to_array<Named<Kind>>({{"cosine", Kind::cosin
                                                           {"dot", Kind::dot}})};
 
 // With n objects, n_f of them with feature f, and l_j the features of j over their mean:
-//   tf_idf: t_f = log(n / (1 + n_f)), 0 if that is less            c_j = 1
-//   bm25:   the same t_f                                           c_j = 2.2 / (1.2 (.25 + .75 l_j)
-//   + 1) walk:   t_f^2 = n_f^-a                                         c_j = 1
+//   tf_idf: t_f = max(0, log(n / (1 + n_f))), c_j = 1
+//   bm25:   the same t_f, c_j = 2.2 / (1.2 (.25 + .75 l_j) + 1)
+//   walk:   t_f^2 = n_f^-a, c_j = 1
 enum class FeatureWeights { none, tf_idf, bm25, walk };
 inline constexpr Names kFeatureWeights{
     std::to_array<Named<FeatureWeights>>({{"none", FeatureWeights::none},
@@ -87,7 +87,7 @@ class Similarity {
   // column i, in work.found.
   void find(View<const std::int32_t> features, Of of, Workspace& work) const;
 
-  // Of each object, the nearest others. Stopped early: they are not all there.
+  // Of each object, the nearest others. If it was stopped early, some objects have none.
   std::vector<std::vector<Neighbour>> find_nearest(std::int64_t k, Of of, ThreadTeam& team,
                                                    const std::function<bool()>& stop) const;
 

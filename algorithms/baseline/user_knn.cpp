@@ -1,8 +1,8 @@
 // The nearest users of a history h, by their items:
 //   score(h, i) = t_i sum over the users v near h who have i of c_v W_hv
-// with W, c and t of similarity.hpp. A history is looked up when it is scored, so that of a user
-// who was folded in is like all others. A user with exactly its items is not near it: he is the
-// user himself, or adds nothing that could be ranked.
+// with W, c and t of similarity.hpp. A history is looked up when it is scored, so users who are
+// folded in are like all others. A user with exactly the items of h does not count as near: that is
+// the user himself, or one who adds nothing that could be ranked.
 #include <algorithm>
 
 #include "algorithms/baseline/similarity.hpp"
@@ -86,7 +86,7 @@ class UserKnn : public Algorithm, public HistoryScores {
   Of of_;
   bool trained_ = false;
   Similarity similarity_;
-  std::vector<float> least_;  // of a column, that is kept
+  std::vector<float> least_;  // similarity that is kept in a user's column
 };
 
 const RegisterFactory kUserKnn("user_knn", [](const Params& params) {

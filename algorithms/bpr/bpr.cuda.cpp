@@ -43,7 +43,7 @@ class BprOnDevice : public Algorithm {
     return arrays_.pairs.count;
   }
 
-  // Of ccl in a copy, as the lengths of the rows set the steps that they make.
+  // With ccl, items are scaled to length 1 in a copy: the lengths of trained rows set their steps.
   FactorView factors() override {
     FactorView view = model_.view(stream_);
     if (!settings_.cosine()) return view;

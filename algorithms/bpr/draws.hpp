@@ -99,8 +99,8 @@ MF_HD Rng rng_of(std::uint64_t seed, std::int64_t count, std::int64_t epoch, std
              static_cast<std::uint64_t>(epoch * count + t));
 }
 
-// SplitMix64, for the hundreds of further negatives of a triple: number k of them, from 1, has a
-// generator of its own, of one word of state instead of an Rng's four.
+// SplitMix64, for the hundreds of further negatives of a triple. Negative k, from 1, has a
+// generator of its own, with one word of state instead of an Rng's four.
 class Further {
  public:
   MF_HD Further(std::uint64_t seed, std::int64_t count, std::int64_t epoch, std::int64_t t,

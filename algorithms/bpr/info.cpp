@@ -52,7 +52,7 @@ MemoryUse cpu_memory(const Params& params) {
 
 std::optional<std::string> why_unsupported(const Params& params, const ProblemShape&) {
   const Settings settings = read_settings(params);
-  // Its small steps are lost in a mantissa of 8 bits.
+  // A mantissa of 8 bits loses the small steps of ccl.
   if (settings.cosine() && settings.storage == Storage::bf16) {
     return "loss ccl with storage bf16: expected fp32 or fp16";
   }

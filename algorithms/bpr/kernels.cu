@@ -29,7 +29,7 @@ using cuda::sum_over_lanes;
 
 using Step = sgd::Step<float>;
 
-// How a triple is worked off: its one item j; WARP's search for one; many of them, each a pull.
+// Items j of a pair: the one that was drawn; the one that WARP searches; many, each a Pull.
 enum class Kind { one, warp, many };
 
 constexpr int kThreads = 128;
@@ -203,8 +203,8 @@ struct Group {
     move(triple, item, other, q_item, q_other, {weight, -weight});
   }
 
-  // ccl, and bpr with several items j: they are drawn kLanes at a time, one a lane, and their rows
-  // are loaded kAhead at a time. One that comes twice among these moves by its old values.
+  // ccl, and bpr with several items j: kLanes items are drawn at a time, one a lane, and kAhead
+  // rows are loaded at a time. An item that comes twice among these moves by its old values.
   __device__ void pull(const Triple& triple, std::int64_t t, const Share& item) {
     const float(&p)[kValues] = user.values;
     const bool lives = triple.other >= 0;

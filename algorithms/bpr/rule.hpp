@@ -12,7 +12,7 @@
 // 1, so element 0 of q_i is the bias of i.
 //
 // With n items j to a pair, bpr's L is the mean over them. The cosine contrastive loss (Mao et al.,
-// SimpleX, CIKM 2021) has all elements free, no bias:
+// SimpleX, CIKM 2021) has no bias, so element 0 is free, too:
 //
 //   ccl       L = 1 - cos(p_u, q_i) + weight / n sum over j of max(0, cos(p_u, q_j) - margin)
 //
@@ -59,7 +59,8 @@ MF_HD Gains<Real> gains(Real x_item, Real x_other, Real weight) {
   }
 }
 
-// Of L by one row q, as -dL / dp_u = gain q - user p_u and -dL / dq = gain p_u - row q.
+// The part of one row q in the step down L: -dL / dp_u = gain q - user p_u, and
+// -dL / dq = gain p_u - row q.
 template <class Real>
 struct Pull {
   Real gain = 0;
@@ -67,9 +68,9 @@ struct Pull {
   Real row = 0;
 };
 
-// Of weight (1 - cos(p_u, q)) if the cosine is above the margin, from x = p_u . q and the squares
-// of the lengths: orthogonal to the row that it moves. A row of zeros has no direction, and no
-// pull.
+// The pull of L = weight (1 - cos(p_u, q)) if the cosine is above the margin, from x = p_u . q and
+// the squares of the lengths. It is orthogonal to the row that it moves. A row of zeros has no
+// direction and no pull.
 template <class Real>
 MF_HD Pull<Real> cosine_pull(Real x, Real user_square, Real row_square, Real weight,
                              Real margin = -2) {

@@ -30,9 +30,9 @@ struct Settings {
   std::int64_t workers = 0;  // 0: automatic
 
   bool cosine() const { return loss == Loss::ccl; }
-  // More than a triple of old: the general update by pulls.
+  // Updated by pulls (rule.hpp), not by the gains of one triple.
   bool many() const { return per_pair > 1 || cosine(); }
-  // What each of the items j counts.
+  // The weight of each item j.
   float share() const {
     return static_cast<float>((cosine() ? weight : 1) / static_cast<double>(per_pair));
   }

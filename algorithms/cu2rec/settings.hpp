@@ -31,8 +31,8 @@ enum class Generator { curand, counter };
 inline constexpr Names kGenerators{std::to_array<Named<Generator>>(
     {{"curand", Generator::curand}, {"counter", Generator::counter}})};
 
-// ItemRule::atomic: four floats in one addition, from compute capability 9.0 on, or each in its
-// own.
+// ItemRule::atomic: four floats in one addition (compute capability 9.0 or more; below it, scalar),
+// or each in its own.
 enum class Atomics { vector, scalar };
 inline constexpr Names kAtomics{
     std::to_array<Named<Atomics>>({{"vector", Atomics::vector}, {"scalar", Atomics::scalar}})};

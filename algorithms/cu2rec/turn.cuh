@@ -1,5 +1,5 @@
-// A user's turn in an iteration, and a thread's part of it in thread_kernel: the kernels and their
-// benchmarks share it.
+// A user's turn in an iteration, and the whole turn by one thread (thread_kernel). The kernels and
+// their benchmarks share it.
 #pragma once
 
 #include <curand_kernel.h>

@@ -5,8 +5,8 @@
 //
 // Users race for the rows of Q and Y. Changes to both are added atomically: a popular item is in
 // most histories, so a plain store would lose the changes of all users at work but one. With one
-// worker an epoch is that of svdpp_cpu. A rating is 18 f + 13 FLOPs, reads 12 f bytes of Q and Y
-// and adds to 8 f, in the second-level cache.
+// worker an epoch equals one of svdpp_cpu up to rounding. A rating takes 18 f + 13 FLOPs, reads 12
+// f bytes of Q and Y and adds to 8 f, in the second-level cache.
 #include "algorithms/core/cuda/device_model.hpp"
 #include "algorithms/core/cuda/launch.hpp"
 #include "algorithms/core/cuda/ratings/device_ratings.hpp"
@@ -35,7 +35,7 @@ __device__ __forceinline__ void each(const Body& body) {
   for (int k = 0; k < kCount; ++k) body(k);
 }
 
-// An update by the ratings of the user, or else only p_u + z_u.
+// Trains on the ratings of the user, or else only writes p_u + z_u.
 template <class Shape, bool kTrains>
 __device__ void visit(const Arrays& a, const Step& step, std::int64_t user) {
   using Share = cuda::RowShare<float, Shape::kLanes, Shape::kWords>;

@@ -1,4 +1,5 @@
-// svdpp_cpu: users in an order drawn anew for each epoch, the ratings of a user one after another.
+// svdpp_cpu, by the updates of svdpp.hpp: users in an order drawn anew for each epoch, the ratings
+// of a user one after another.
 #include <Eigen/Core>
 #include <cmath>
 

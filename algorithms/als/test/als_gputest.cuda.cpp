@@ -211,7 +211,7 @@ TEST(Als, FormsTheSystemsAtAnyRegPower) {
   }
 }
 
-// Partial kernels are for measuring only.
+// Kernels of parts are for measuring only.
 TEST(Als, OnlyTheWholeKernelWritesTheSystems) {
   const Ratings train = planted(40, 300, 0.4, 21);
   for (const char* load : kLoads) {

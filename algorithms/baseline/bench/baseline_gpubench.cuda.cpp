@@ -1,5 +1,5 @@
-// The inverse of ease by its sizes, beside the Cholesky factor of cuSOLVER, which is a third of the
-// operations, timed by CUDA events. flops: operations a second, n^3 for the inverse.
+// The inverse of ease by the sizes of its blocks, beside the Cholesky factor of cuSOLVER, which is
+// a third of the operations. Timed by CUDA events. flops: operations a second, n^3 for the inverse.
 //
 //   factor/<n>
 //   inverse/<n>/<width>/<strip>

@@ -9,13 +9,13 @@
 namespace mf::cu2rec {
 
 enum class Variant {
-  registers_32,  // of the 42 that it takes on sm_90: what is over goes to local memory
+  registers_32,  // instead of the 42 that it takes on sm_90: the rest goes to local memory
   registers_24,
   global_step,  // the step of SGD (rate, mean, regularizers) not in constant memory
 };
 
-// `step` in device memory, for global_step; the others take that of set_variant_step. A thread a
-// user, threads_per_block as settings has it.
+// global_step reads `step` in device memory; the others read the step of set_variant_step. A thread
+// a user, settings.threads_per_block threads a block.
 void launch_variant(Variant variant, const Settings& settings, const Arrays& arrays,
                     const IterationSource& source, const sgd::Step<float>* step,
                     cudaStream_t stream);

@@ -69,8 +69,8 @@ __device__ __forceinline__ float root_of_lane(const HermitianArgs& a, std::int64
   return lane < count ? sqrtf(__ldg(a.weights + begin + lane)) : 0.0F;
 }
 
-// Figure 3 (a): a warp reads whole rows, one (or a few short ones) after the other. Past L1: all
-// that a load brings is used at once.
+// Figure 3 (a): a warp reads whole rows, one (or a few short ones) after the other. It reads past
+// L1: all bytes of a load are used at once.
 template <class L>
 __device__ __forceinline__ void stage_coalesced(float* stage, const HermitianArgs& a,
                                                 std::int32_t other, int count, int words) {
