@@ -5,7 +5,7 @@
 //   p_u += rate (e q_i - reg_p p_u)      q_i += rate (e (p_u + z_u) - reg_q q_i)
 //   y_j += rate (e |N(u)|^-1/2 q_i - reg_y y_j)      for all j in N(u)
 //
-// with the old values on the right. P, Q and Y have a row of f floats for each user, item and item.
+// with the old values on the right. P has a row of f floats for each user, Q and Y for each item.
 //
 // The y_j of a user get the same addend: z_u += rate (e q_i - reg_y z_u), exactly. So while the
 // user's n ratings follow each other only z_u moves, from z to z', and then, with s = 1 - rate
