@@ -106,6 +106,7 @@ std::string text_of(const Settings& settings) {
 
 // "stride250", "reg_item_bias_-1", "order_random", "graph_false"
 std::string word_of(const Setting& setting, const Settings& all) {
+  if (setting.section == "init" && setting.key == "model") return "from_model";  // not its folder
   std::string key = setting.key == "kind" ? setting.section : short_key(setting, all);
   if (key == "learning_rate") key = "lr";
   std::replace(key.begin(), key.end(), '.', '_');

@@ -28,7 +28,7 @@ ALGORITHMS = {
     "ials": (BLUE, "s"), "ials_cpu": (GREY, "o"), "ials_fused": (WINE, "P"),
     "ials_pp": (ORANGE, "v"), "ials_pp_cpu": (SKY, "D"),
     "bpr_cpu": (GREEN, "o"), "bpr": (VERMILLION, "D"), "bpr_tiled": (BLUE, "D"),
-    "svdpp": (BLUE, "X"), "svdpp_cpu": (OLIVE, "o"), "bpmf": (WINE, "D"), "bpmf_cpu": (WINE, "X"),
+    "svdpp": (BLUE, "X"), "svdpp_cpu": (SKY, "X"), "bpmf": (WINE, "D"), "bpmf_cpu": (WINE, "X"),
     "popular": (OLIVE, "X"), "bias": (OLIVE, "v"),
     "item_knn": (OLIVE, "<"), "user_knn": (OLIVE, ">"), "rp3beta": (PURPLE, "D"), "ease": (BLACK, "^"), "ease_cpu": (BLACK, "d"),
     "ruler": (OLIVE, "o"), "ruler_device": (OLIVE, "s"),
