@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <vector>
 
 #include "algorithms/core/model.hpp"
 #include "datasets/ratings/ratings.hpp"
@@ -18,6 +20,16 @@ inline void expect_same(const Model& a, const Model& b) {
   EXPECT_EQ(a.q, b.q);
   EXPECT_EQ(a.user_bias, b.user_bias);
   EXPECT_EQ(a.item_bias, b.item_bias);
+}
+
+// Of elements that should be alike; 1e300 if their numbers differ.
+inline double largest_difference(const AlignedVector<float>& a, const std::vector<double>& b) {
+  if (a.size() != b.size()) return 1e300;
+  double largest = 0;
+  for (std::int64_t k = 0; k < std::ssize(a); ++k) {
+    largest = std::max(largest, std::abs(static_cast<double>(a[k]) - b[k]));
+  }
+  return largest;
 }
 
 // Root of the mean squared error, summed in double in the order of the ratings.

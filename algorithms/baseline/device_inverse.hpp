@@ -3,7 +3,9 @@
 // cuSOLVER, potri, ends at 46,340 rows.) For a block K of rows, with L L^T its block on the
 // diagonal, V = W L^-T and S = V L^-1 = W D,
 //
-//   A -= V V^T  everywhere, then  A_.K = S, whose rows K are -D as those of W are set to -I
+//   A -= V V^T,  then  A_.K = S
+//
+// The rows K of W are set to -I before, so the rows K of S are -D.
 //
 // Nearly all of the n^3 operations are the products V V^T: `width` deep, of the lower triangle
 // only.
@@ -18,8 +20,8 @@ namespace mf::baseline {
 
 class DeviceInverse {
  public:
-  // Rows of a block, and columns of V V^T that are made at once: their part below the diagonal by a
-  // product that does not know of the symmetry.
+  // width: rows of a block. strip: columns of V V^T that are made at once; below its square on the
+  // diagonal a strip is a general product.
   struct Sizes {
     std::int64_t width = 512;
     std::int64_t strip = 16384;
@@ -30,9 +32,9 @@ class DeviceInverse {
   DeviceInverse(const DeviceInverse&) = delete;
   DeviceInverse& operator=(const DeviceInverse&) = delete;
 
-  // The first n rows and columns of A, `stride` apart, become those of -A^-1. Only the lower
-  // triangle of columns counts; above it only blocks on the diagonal are written. Waits for the
-  // stream. False if A is not positive definite.
+  // Replaces A (n x n, its columns `stride` floats apart) by -A^-1. Only the lower triangle is
+  // read; above it only blocks on the diagonal are written. Waits for the stream. False if A is not
+  // positive definite.
   bool invert(float* a, std::int64_t n, std::int64_t stride);
 
  private:

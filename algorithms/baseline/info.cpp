@@ -63,7 +63,7 @@ ParamSpec kept_param(const std::string& name) {
 
 ParamSpec nearest_of_param() {
   return ParamSpec::choice("nearest_of", Of::rows, kOf,
-                           "rows: those most like j are kept; columns: those that i is most like")
+                           "rows: the i most like j are kept; columns: the j most like i")
       .silent();
 }
 
@@ -100,7 +100,7 @@ AlgorithmInfo knn_info(const std::string& name) {
       ParamSpec::number("alpha", 0.5, 0, 10, "of asymmetric and tversky: the share of j").silent(),
       ParamSpec::number("beta", 0.5, 0, 10, "of tversky: the share of i").silent(),
       ParamSpec::choice("feature_weights", FeatureWeights::none, kFeatureWeights,
-                        "what a user, or an item, in common counts")
+                        "the weight of a user, or an item, in common")
           .silent(),
       nearest_of_param(),
       threads_param()};
@@ -114,7 +114,7 @@ MemoryUse neighbours_memory(const Params& params, double kept) {
 
 AlgorithmInfo item_knn_info() {
   AlgorithmInfo info = knn_info("item_knn");
-  info.summary = "implicit feedback: the items most similar to those of the history";
+  info.summary = "implicit feedback: items similar to the items of the history";
   info.paper =
       "M. Deshpande, G. Karypis, \"Item-Based Top-N Recommendation Algorithms\", TOIS 22(1), 2004";
   info.params.push_back(normalize_param());
@@ -126,7 +126,7 @@ AlgorithmInfo item_knn_info() {
 
 AlgorithmInfo user_knn_info() {
   AlgorithmInfo info = knn_info("user_knn");
-  info.summary = "implicit feedback: the items of the users with the most similar history";
+  info.summary = "implicit feedback: items of the users whose histories are most similar";
   info.paper =
       "B. Sarwar, G. Karypis, J. Konstan, J. Riedl, \"Analysis of Recommendation Algorithms for "
       "E-Commerce\", EC 2000";

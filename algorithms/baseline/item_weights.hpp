@@ -1,4 +1,5 @@
-// Models with weights W between items:
+// Models without factors, which score items by a history; and the ones with weights W between
+// items:
 //   score(u, i) = sum over the items j of the history of u of W_ji
 #pragma once
 
@@ -9,7 +10,7 @@
 
 namespace mf::baseline {
 
-class ItemWeights : public Algorithm, public HistoryScores {
+class ByHistory : public Algorithm, public HistoryScores {
  public:
   void prepare(const Ratings& train, const Model&, Context&) override { train_ = &train; }
 
@@ -21,6 +22,15 @@ class ItemWeights : public Algorithm, public HistoryScores {
     return view;
   }
 
+ protected:
+  const Ratings& train() const { return *train_; }
+
+ private:
+  const Ratings* train_ = nullptr;
+};
+
+class ItemWeights : public ByHistory {
+ public:
   void score(View<const RowRating> history, View<float> scores) const override {
     std::fill(scores.begin(), scores.end(), 0.0F);
     for (const RowRating& pair : history) add_row(pair.other, scores);
@@ -29,11 +39,6 @@ class ItemWeights : public Algorithm, public HistoryScores {
  protected:
   // Adds row j of W, which is 0 before the first epoch.
   virtual void add_row(std::int64_t j, View<float> scores) const = 0;
-
-  const Ratings& train() const { return *train_; }
-
- private:
-  const Ratings* train_ = nullptr;
 };
 
 }  // namespace mf::baseline

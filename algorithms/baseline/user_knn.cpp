@@ -1,25 +1,24 @@
 // The nearest users of a history h, by their items:
 //   score(h, i) = t_i sum over the users v near h who have i of c_v W_hv
 // with W, c and t of similarity.hpp. A history is looked up when it is scored, so users who are
-// folded in are like all others. A user with exactly the items of h does not count as near: that is
-// the user himself, or one who adds nothing that could be ranked.
+// folded in are like all others. A user with exactly the items of h does not count as near: he
+// is the user himself, or adds no item that could be ranked.
 #include <algorithm>
 
+#include "algorithms/baseline/item_weights.hpp"
 #include "algorithms/baseline/similarity.hpp"
-#include "algorithms/core/algorithm.hpp"
-#include "algorithms/core/history_scores.hpp"
 #include "algorithms/core/registry.hpp"
 
 namespace mf::baseline {
 namespace {
 
-class UserKnn : public Algorithm, public HistoryScores {
+class UserKnn : public ByHistory {
  public:
   explicit UserKnn(const Params& params)
       : rule_(knn_rule(params)), k_(params.integer("k")), of_(params.choice("nearest_of", kOf)) {}
 
-  void prepare(const Ratings& train, const Model&, Context& context) override {
-    train_ = &train;
+  void prepare(const Ratings& train, const Model& initial, Context& context) override {
+    ByHistory::prepare(train, initial, context);
     similarity_ = Similarity(train, Side::users, rule_, context.team->size());
   }
 
@@ -27,15 +26,7 @@ class UserKnn : public Algorithm, public HistoryScores {
     similarity_.weigh(*context.team);
     if (of_ == Of::columns) find_least(context);
     trained_ = true;
-    return train_->nnz();
-  }
-
-  FactorView factors() override {
-    FactorView view;
-    view.n_users = train_->n_users();
-    view.n_items = train_->n_items();
-    view.scores = this;
-    return view;
+    return train().nnz();
   }
 
   void score(View<const RowRating> history, View<float> scores) const override {
@@ -50,8 +41,8 @@ class UserKnn : public Algorithm, public HistoryScores {
   }
 
   Work work_per_epoch() const override {
-    const auto nnz = static_cast<double>(train_->nnz());
-    const double products = of_ == Of::columns ? count_products(*train_, Side::users) : nnz;
+    const auto nnz = static_cast<double>(train().nnz());
+    const double products = of_ == Of::columns ? count_products(train(), Side::users) : nnz;
     return {nnz, 8 * nnz, 2 * products};
   }
 
@@ -80,7 +71,6 @@ class UserKnn : public Algorithm, public HistoryScores {
     }
   }
 
-  const Ratings* train_ = nullptr;
   Rule rule_;
   std::int64_t k_;
   Of of_;

@@ -34,7 +34,7 @@ void launch_epoch(const Pass& pass);
 void set_first(Storage storage, std::int32_t factors, void* rows, std::int64_t count, float value,
                cudaStream_t stream);
 
-// Rows of fp32 scaled to length 1, those of zeros left; in place if `to` is `from`. Queued.
+// Scales rows of fp32 to length 1, but leaves rows of zeros; in place if `to` is `from`. Queued.
 void unit_rows(const float* from, std::int64_t stride, std::int64_t count, float* to,
                cudaStream_t stream);
 

@@ -1,7 +1,7 @@
 // SVD++ (Koren 2008): the model of SGD with biases, with rows of users p_u + z_u. For a rating of
 // item i by user u, with error e,
 //
-//   z_u = |N(u)|^-1/2 sum over the items j in N(u), those that u rated, of y_j
+//   z_u = |N(u)|^-1/2 sum over the items j that u rated, N(u), of y_j
 //   p_u += rate (e q_i - reg_p p_u)      q_i += rate (e (p_u + z_u) - reg_q q_i)
 //   y_j += rate (e |N(u)|^-1/2 q_i - reg_y y_j)      for all j in N(u)
 //

@@ -161,7 +161,7 @@ TEST(BprCpu, ItemsOfCclHaveLengthOne) {
     for (std::int64_t k = 0; k < 20; ++k) square += std::pow(model.q[i * 20 + k], 2);
     EXPECT_NEAR(square, 1, 1e-5);
   }
-  // What is shown is a copy: looking at it changes nothing.
+  // The model that is shown is a copy: reading it changes no further epoch.
   Trainer unseen("bpr_cpu", {{"factors", 20}, {"loss", "ccl"}}, train, start);
   unseen.run(3, 0.1);
   trainer.run(1, 0.1);

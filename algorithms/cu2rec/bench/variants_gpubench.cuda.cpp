@@ -1,4 +1,5 @@
-// What registers and constant memory give the thread mapping of ebgtg, launch by launch:
+// The time of an iteration of ebgtg, a thread a user, without CUDA graphs, by its registers and the
+// memory of its step:
 //   kernel/like:<set>/factors:<f>/variant:as_it_is       42 registers, the step in constant memory
 //   kernel/.../variant:registers_32, registers_24        no more registers than that
 //   kernel/.../variant:global_step                       the step in global memory

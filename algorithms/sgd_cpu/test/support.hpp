@@ -86,14 +86,7 @@ inline double train_rmse(const FactorView& view, const Ratings& ratings) {
   return ratings.nnz() == 0 ? 0 : mf::test::rmse(copy_model(view), ratings);
 }
 
-inline double largest_difference(const AlignedVector<float>& a, const std::vector<double>& b) {
-  if (a.size() != b.size()) return 1e300;
-  double largest = 0;
-  for (std::int64_t k = 0; k < std::ssize(a); ++k) {
-    largest = std::max(largest, std::abs(static_cast<double>(a[k]) - b[k]));
-  }
-  return largest;
-}
+using mf::test::largest_difference;
 
 // For any number of the two models.
 inline double largest_difference(const Model& a, const Reference& b) {

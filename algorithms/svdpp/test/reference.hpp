@@ -105,14 +105,7 @@ struct Reference {
   Numbers p, q, y, b, c;
 };
 
-inline double largest_difference(const AlignedVector<float>& a, const std::vector<double>& b) {
-  if (a.size() != b.size()) return 1e300;
-  double largest = 0;
-  for (std::int64_t k = 0; k < std::ssize(a); ++k) {
-    largest = std::max(largest, std::abs(static_cast<double>(a[k]) - b[k]));
-  }
-  return largest;
-}
+using mf::test::largest_difference;
 
 inline double largest_difference(const Model& a, const Reference& b) {
   return std::max({largest_difference(a.p, b.rows()), largest_difference(a.q, b.q),
