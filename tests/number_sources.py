@@ -111,7 +111,7 @@ class Case:
             **schedule,
             "every": header["evaluate"]["every"],
             "clip": header["evaluate"].get("clip", False),
-            "init": header["init"]["kind"],
+            "init": "model" if "model" in header["init"] else header["init"]["kind"],
             "folder": str(self.path.parent),
             "split": json.dumps(split, sort_keys=True),
             "stop_epochs": header["stop"].get("epochs"),

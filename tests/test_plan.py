@@ -80,7 +80,7 @@ MEMORY = {"h100": "78", "h200": "139", "h200-x4": "139"}
 # Of generated data, so that a plan knows their size.
 COMMITTED = [
     "h100/als-speed", "h100/als-speed-yahoomusic", "h100/als-speed.solvers", "h100/bpmf-speed", "h100/bpr-speed",
-    "h100/ccd/speed", "h100/ccd/speed.cpu", "h100/cu2rec/atomics.ml20m", "h200/cumf_als/fig6",
+    "h100/ccd/speed", "h100/ccd/speed.cpu", "h200/cu2rec/atomics.ml20m", "h200/cumf_als/fig6",
     "h200/cumf_als/fig6.cpu", "h100/cumf_als/fig6.hugewiki", "h100/cumf_als/fig6.hugewiki.cpu",
     "h100/cumf_als/fig6.yahoomusic", "h100/cumf_als/section56", "h100/cumf_sgd/epochs",
     "h100/ials-speed", "h200/newgpusgd/fig12.netflix", "h100/sgd-gpu-speed", "h100/whole-run",

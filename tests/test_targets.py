@@ -21,6 +21,10 @@ KNOWN = {
     ("h200/quickstart-gpu", "ebgtg"): "the same in half a minute",
     **{(f"h200/cumf_als/fig8-rates{part}", one): "a search"
        for part in ("", ".yahoomusic") for one in ("als", "als_fused", "batch_hogwild", "sgd_tiled")},
+    ("h200/cumf_als/fig8-rates.peers", "peer:libmf:sgd"): "a search",
+    ("h200/cumf_als/als-then-sgd", "als"): "two iterations, whose model SGD starts from",
+    **{("h200/cumf_als/als-then-sgd.sgd", one): "from that model: docs/reproduction/cumf_als.md"
+       for one in ("batch_hogwild", "sgd_tiled")},
     **{(f"h200/cards/{name}", one): "ends short of it, as its spec says"
        for name in ("ml-1m", "ml-20m", "netflix") for one in ("sgd_atomic", "ebltg", "ebgtg")},
     ("h200/cards/netflix", "gpusgd"): "three epochs, as its spec says",
