@@ -23,7 +23,6 @@ ELSEWHERE = {
     "The same on ml-20m": {"138,493"},
     "Why is the RMSE of the post on ml-100k not reached?": {".072", ".106"},
     "Additions or dropped writes, one copy of the items or two?": {"36"},
-    "The time of computing in get_hermitian is almost the same with all loads": {"23"},
     "The L1 cache does not help CG": {"40", "256"},
     "cuMF_ALS is 5.6 to 7 times faster than LIBMF": {"44", "5.6"},
     "The CG solver reaches a higher bandwidth than cudaMemcpy": {"3.35"},
