@@ -156,7 +156,7 @@ class SourceReader {
     for (const auto& file : source_.files) parts.push_back({file.part, file.path, raw_of(file)});
     const auto start = Clock::now();
     DuplicateReport report;
-    if (parts.size() == 1) {
+    if (parts.size() == 1 && !source_.test_lines) {
       RawRatings& raw = parts.front().raw;
       TimedIds timed;
       if (source_.times) timed = {raw.users, raw.items, std::move(raw.times)};
@@ -164,11 +164,14 @@ class SourceReader {
       data_.ratings = make_ratings(std::move(raw), policy, threads_, path, &report);
       if (source_.times) data_.times = times_of(std::move(timed), data_.ratings, threads_, path);
     } else {
-      JoinedParts joined = join_parts(std::move(parts), policy, threads_, source_.name, &report);
+      JoinedParts joined =
+          join_parts(std::move(parts), policy, threads_, source_.name, &report, source_.test_lines);
       data_.ratings = std::move(joined.ratings);
       const Part first = source_.files.front().part;
-      const bool one_part = std::ranges::all_of(
-          source_.files, [&](const SourceFile& file) { return file.part == first; });
+      const bool one_part =
+          !source_.test_lines && std::ranges::all_of(source_.files, [&](const SourceFile& file) {
+            return file.part == first;
+          });
       if (!one_part) data_.parts = std::move(joined.labels);
     }
     data_.info.duplicate_pairs = report.pairs;
@@ -250,6 +253,7 @@ Json key_of_choice(const Source& source) {
   if (columns.any()) key["columns"] = {columns.user, columns.item, columns.rating};
   if (!columns.time.empty()) key["columns"].push_back(columns.time);
   if (source.damaged_lines) key["damaged_lines"] = "left out";
+  if (source.test_lines) key["test_lines"] = {source.test_lines->first, source.test_lines->last};
   return key;
 }
 

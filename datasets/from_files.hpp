@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "datasets/ratings/dataset.hpp"
+#include "datasets/ratings/rating_files.hpp"
 #include "datasets/readers/columns.hpp"
 #include "datasets/readers/readers.hpp"
 #include "datasets/request.hpp"
@@ -22,10 +23,11 @@ struct SourceFile {
 };
 
 struct Source {
-  std::string name;                 // DatasetInfo::name
-  std::string kind;                 // DatasetInfo::source: "catalog" or "file"
-  std::vector<SourceFile> files;    // one: the whole set; several: the parts of a given split
-  std::optional<SourceFile> probe;  // netflix: lists the test part of the one file
+  std::string name;                     // DatasetInfo::name
+  std::string kind;                     // DatasetInfo::source: "catalog" or "file"
+  std::vector<SourceFile> files;        // one: the whole set; several: the parts of a given split
+  std::optional<SourceFile> probe;      // netflix: lists the test part of the one file
+  std::optional<LineRange> test_lines;  // of the one file: they are the test part
   std::string duplicates = "error";
   std::optional<RatingScale> scale;
   IdKind ids = IdKind::automatic;

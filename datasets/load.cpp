@@ -44,6 +44,7 @@ std::vector<std::vector<std::string>> catalog_choices(const CatalogEntry& entry,
                                                       const std::string& given) {
   if (given.empty()) return entry.whole;
   const GivenSplit& split = find_given_split(entry, given);
+  if (!split.lines_of.empty()) return {{split.lines_of}};
   if (split.probe.empty()) return {{split.train, split.test}};
   std::vector<std::vector<std::string>> choices = entry.whole;
   for (auto& names : choices) names.push_back(split.probe);
@@ -60,8 +61,10 @@ Source catalog_source_of(const CatalogEntry& entry, const DatasetRequest& reques
   source.duplicates = request.duplicates;
   source.scale = entry.scale;
   source.times = request.times;
-  const bool probe =
-      !request.given.empty() && !find_given_split(entry, request.given).probe.empty();
+  const GivenSplit split =
+      request.given.empty() ? GivenSplit() : find_given_split(entry, request.given);
+  const bool probe = !split.probe.empty();
+  if (!split.lines_of.empty()) source.test_lines = split.test_lines;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const Part part = i == 0 || request.given.empty() ? kTrain : kTest;
     const CatalogFile& known = find_catalog_file(entry, names[i]);

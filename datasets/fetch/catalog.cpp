@@ -31,16 +31,30 @@ Form<CatalogFile> file_form() {
       .boolean("damaged_lines", &CatalogFile::damaged_lines, "");
 }
 
+Form<LineRange> lines_form() {
+  return Form<LineRange>()
+      .integer("first", &LineRange::first, 1, kMost, "")
+      .integer("last", &LineRange::last, 1, kMost, "");
+}
+
 Form<GivenSplit> split_form() {
   return Form<GivenSplit>()
       .name("name", &GivenSplit::name, "")
       .text("train", &GivenSplit::train, "")
       .text("test", &GivenSplit::test, "")
       .text("probe", &GivenSplit::probe, "")
+      .text("lines_of", &GivenSplit::lines_of, "")
+      .object("test_lines", &GivenSplit::test_lines, lines_form(), "")
       .integer("nnz", &GivenSplit::nnz, 0, kMost, "")
       .then([](JsonReader& reader, const GivenSplit& split) {
-        if (split.probe.empty() != (split.train.empty() || split.test.empty())) return;
-        fail(ErrorKind::usage, "{}: expected \"train\" and \"test\", or \"probe\"", reader.where());
+        const bool files = !split.train.empty() && !split.test.empty();
+        const bool lines =
+            !split.lines_of.empty() && split.test_lines.last >= split.test_lines.first;
+        if (int{files} + int{lines} + int{!split.probe.empty()} == 1) return;
+        fail(ErrorKind::usage,
+             "{}: expected \"train\" and \"test\", or \"probe\", or \"lines_of\" and "
+             "\"test_lines\"",
+             reader.where());
       });
 }
 
@@ -96,7 +110,7 @@ void check_references(const CatalogEntry& entry) {
     for (const auto& name : names) find_catalog_file(entry, name);
   }
   for (const auto& split : entry.splits) {
-    for (const auto& name : {split.train, split.test, split.probe}) {
+    for (const auto& name : {split.train, split.test, split.probe, split.lines_of}) {
       if (!name.empty()) find_catalog_file(entry, name);
     }
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "datasets/ratings/dataset.hpp"
+#include "datasets/ratings/rating_files.hpp"
 #include "datasets/readers/columns.hpp"
 
 namespace mf {
@@ -25,7 +26,9 @@ struct CatalogFile {
 struct GivenSplit {
   std::string name, train, test;  // names of CatalogFiles
   std::string probe;              // netflix: the probe file instead of train and test
-  std::int64_t nnz = 0;           // ratings of both parts, 0 where unknown
+  std::string lines_of;           // one file instead, of which test_lines are the test part
+  LineRange test_lines;
+  std::int64_t nnz = 0;  // ratings of both parts, 0 where unknown
 };
 
 struct CatalogEntry {

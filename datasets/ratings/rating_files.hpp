@@ -10,6 +10,12 @@
 
 namespace mf {
 
+// Lines of a file that has a rating a line, from 1, the last included.
+struct LineRange {
+  std::int64_t first = 1;
+  std::int64_t last = 0;
+};
+
 struct RatingFiles {
   std::vector<std::string> names;  // for messages
   AlignedVector<std::uint8_t> of;  // nnz: the number of each rating's file; none: there is only one

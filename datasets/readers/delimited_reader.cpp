@@ -1,5 +1,6 @@
 // One rating a line, columns between separators: movielens-tab, double-colon, triples, and pairs,
-// which have no rating. A header is passed over. Times are skipped unless asked for.
+// which have no rating. A header is passed over. Times are skipped unless asked for. Lists have all
+// items of a user on one line, and no header.
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -63,6 +64,13 @@ void skip_text(const char*& p) {
   p = q;
 }
 
+template <class Separator>
+std::int32_t read_name(const char*& p, NameCounter& names, const char* what) {
+  const char* begin = p;
+  skip_text<Separator>(p);
+  return number_name(names, begin, p, what);
+}
+
 // For integer ids, or of names in some columns: the former knows nothing of names, to be fast.
 template <class Separator, bool kWithNames>
 class Delimited : public LineFormat {
@@ -92,12 +100,14 @@ class Delimited : public LineFormat {
     Separator::skip_margin(p);
     refuse_blank_line(p, line_);
     const char* field = p;
-    const std::int32_t user = kNames && named_.users ? name(p, out.names->users, "user")
-                                                     : out.padding->users.read(p, "user");
+    const std::int32_t user = kNames && named_.users
+                                  ? read_name<Separator>(p, out.names->users, "user")
+                                  : out.padding->users.read(p, "user");
     separator(p, field, true);
     field = p;
-    const std::int32_t item = kNames && named_.items ? name(p, out.names->items, "item")
-                                                     : out.padding->items.read(p, "item");
+    const std::int32_t item = kNames && named_.items
+                                  ? read_name<Separator>(p, out.names->items, "item")
+                                  : out.padding->items.read(p, "item");
     float value = 1;
     if constexpr (Separator::kRating) {
       separator(p, field, true);
@@ -118,12 +128,6 @@ class Delimited : public LineFormat {
   }
 
  private:
-  static std::int32_t name(const char*& p, NameCounter& names, const char* what) {
-    const char* begin = p;
-    skip_text<Separator>(p);
-    return number_name(names, begin, p, what);
-  }
-
   // `field` is the start of the field that ends at p; `id`: it is of a user or an item.
   [[gnu::always_inline]] void separator(const char*& p, const char* field, bool id) const {
     if (!Separator::read(p)) [[unlikely]]
@@ -233,6 +237,60 @@ RawRatings read_delimited(const Text& text, const ScaleCheck& scale, const Parse
   return parse(Delimited<Separator, false>(scale, line, named));
 }
 
+// For integer ids, or of names in some columns.
+template <bool kWithNames>
+class Lists : public LineFormat {
+ public:
+  static constexpr bool kNames = kWithNames;
+  using Sink = ManySink;
+  explicit Lists(NamedColumns named) : named_(named) {}
+  NamedColumns named() const { return named_; }
+
+  // A blank stands before each item.
+  static std::int64_t most_ratings(const TextChunk& chunk, std::int64_t) {
+    return std::count_if(chunk.begin, chunk.end, is_blank);
+  }
+
+  void line(const char*& p, State&, ManySink& out) const {
+    Blanks::skip_margin(p);
+    refuse_blank_line(p, kLine);
+    const std::int32_t user = kNames && named_.users
+                                  ? read_name<Blanks>(p, out.names->users, "user")
+                                  : number(p, out.padding->users, "user");
+    while (Blanks::read(p)) {
+      out.add(user,
+              kNames && named_.items ? read_name<Blanks>(p, out.names->items, "item")
+                                     : number(p, out.padding->items, "item"),
+              1);
+    }
+    read_line_end(p, kLine);
+  }
+
+ private:
+  static inline const std::string kLine = "user item item ...";
+
+  static std::int32_t number(const char*& p, PaddedIds& ids, const char* what) {
+    const char* begin = p;
+    const std::int32_t id = ids.read(p, what);
+    if (is_blank(*p) || at_line_end(p)) [[likely]]
+      return id;
+    skip_text<Blanks>(p);
+    fail_number(begin, p, "a number and a blank (" + kLine + ")", id_advice({begin, p}));
+  }
+
+  NamedColumns named_;
+};
+
+// Of the first line that has an item: it decides what ids are.
+std::vector<std::string> first_user_and_item(std::string_view text) {
+  while (!text.empty()) {
+    const std::string_view line = first_line_of(text);
+    if (auto fields = fields_of<Blanks>(line); fields.size() > 1) return fields;
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+  }
+  return {"", ""};
+}
+
 // Whether pairs stand in columns between commas and the like.
 bool is_csv(const Text& text, const ColumnNames& names) {
   const std::string line = std::string(first_line_of(text.view())) + '\n';
@@ -261,6 +319,15 @@ RawRatings read_pairs(const Text& text, const ScaleCheck& scale, const ParseOpti
   if (is_csv(text, options.columns)) return read_csv_pairs(text, scale, options);
   check_pairs(text.path, scale);
   return read_delimited<BlanksOfPairs>(text, scale, options);
+}
+
+RawRatings read_lists(const Text& text, const ScaleCheck& scale, const ParseOptions& options) {
+  check_pairs(text.path, scale);
+  if (options.times) fail_without_times(text.path, "lists of items");
+  const auto fields = first_user_and_item(text.view());
+  const NamedColumns named = named_columns(options.ids, fields[0], fields[1]);
+  if (named.any()) return parse_lines(text, 0, Lists<true>(named), options);
+  return parse_lines(text, 0, Lists<false>(named), options);
 }
 
 }  // namespace mf

@@ -4,8 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
+#include "base/log.hpp"
 #include "base/text.hpp"
 #include "datasets/readers/columns.hpp"
 #include "datasets/readers/reader_formats.hpp"
@@ -98,6 +102,32 @@ std::string_view without_return(std::string_view line) {
   return line;
 }
 
+// Lines of integers, each of another user.
+struct ListsLook {
+  std::int64_t lines = 0;
+  std::size_t longest = 0;  // words of a line
+  bool ascending = true;    // three words a line, the last two in ascending order
+};
+
+// None if a line has another word, or a user occurs twice: triples and pairs mostly are in it.
+std::optional<ListsLook> look_for_lists(std::string_view text) {
+  constexpr std::int64_t kLooked = 1000;
+  ListsLook look;
+  std::set<std::string_view> users;
+  while (look.lines < kLooked && !text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const auto words = words_between_blanks(without_return(text.substr(0, end)));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (words.empty()) continue;  // the reader says so
+    if (!std::ranges::all_of(words, is_integer) || !users.insert(words[0]).second) return {};
+    ++look.lines;
+    look.longest = std::max(look.longest, words.size());
+    look.ascending = look.ascending && words.size() == 3 &&
+                     std::pair(words[1].size(), words[1]) < std::pair(words[2].size(), words[2]);
+  }
+  return look;
+}
+
 // Throws Error(data) if the first line fits no format, the second one does, and the first has no
 // digits: it is a header of unusual names.
 void refuse_header(const Text& text, std::string_view first, const ColumnNames& columns) {
@@ -168,7 +198,17 @@ std::string detect_text_format(const Text& text, const ColumnNames& columns) {
   if (extension == ".csv" || columns.by_place()) return "csv";
   if (extension == ".mtx" || extension == ".mm") return "matrix-market";
   const std::string_view line = without_return(text.view().substr(0, text.view().find('\n')));
+  constexpr std::size_t kNoOther = 5;  // words: more than any other format of integers has
+  constexpr std::int64_t kEnough = 4;  // lines to wonder about
+  const auto lists = look_for_lists(text.view());
+  if (lists && lists->longest >= kNoOther) return "lists";
   const std::string format = by_first_line(line, columns);
+  if (lists && lists->ascending && lists->lines >= kEnough && format == "triples") {
+    warn(
+        "{}: taken as triples, user item rating; as each line is of another user and ascends, it "
+        "may be a list of items: then set format to \"lists\"",
+        text.path);
+  }
   if (!format.empty()) return format;
   refuse_header(text, line, columns);
   std::vector<std::string> names;

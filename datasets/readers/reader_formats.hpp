@@ -18,6 +18,7 @@ RawRatings read_double_colon(const Text& text, const ScaleCheck& scale,
                              const ParseOptions& options);
 RawRatings read_triples(const Text& text, const ScaleCheck& scale, const ParseOptions& options);
 RawRatings read_pairs(const Text& text, const ScaleCheck& scale, const ParseOptions& options);
+RawRatings read_lists(const Text& text, const ScaleCheck& scale, const ParseOptions& options);
 RawRatings read_csv(const Text& text, const ScaleCheck& scale, const ParseOptions& options);
 // The same as observed pairs, of the value 1: a rating is skipped.
 RawRatings read_csv_pairs(const Text& text, const ScaleCheck& scale, const ParseOptions& options);

@@ -43,6 +43,11 @@ const std::vector<Reader>& readers() {
         "1; a rating is passed over",
         true},
        read_pairs},
+      {{"lists",
+        "user item item ..., separated by any blanks: a user and its items, observed pairs of the "
+        "value 1, as NGCF, LightGCN and KGAT publish them",
+        true},
+       read_lists},
       {{"netflix",
         "`movie:` followed by lines customer,rating,date; a file, or a folder of `mv_*.txt` or "
         "`combined_data_*.txt`"},
@@ -126,6 +131,7 @@ RawRatings read_text(const Text& text, const std::string& wanted, const ScaleChe
   const Reader& reader = reader_of(format);
   // With text ids, each line stands for itself, and a header may name the columns.
   if (!reader.format.text_ids) refuse_keys(options, text.path, format);
+  if (format == "lists") refuse_columns(options.columns, text.path, format);
   if (options.columns.by_place() && format != "csv" && format != "pairs") {
     fail(ErrorKind::usage,
          "{}: columns: found places with the format {}, whose columns stand in its order; expected "

@@ -1,5 +1,7 @@
 #include "datasets/split/given_parts.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <string_view>
 #include <utility>
@@ -7,7 +9,6 @@
 #include "base/error.hpp"
 #include "base/host/pages.hpp"
 #include "base/threads.hpp"
-#include "datasets/ratings/rating_files.hpp"
 
 namespace mf {
 namespace {
@@ -86,17 +87,35 @@ void join_ids(std::vector<GivenPart>& parts, const Side& side, RawRatings& all, 
   all.*side.names = names;
 }
 
+// Puts these lines of the first file into the last.
+void label_lines(RatingFiles& files, const LineRange& lines) {
+  if (lines.last > std::ssize(files.of)) {
+    fail_in_file(files.names.front(), fmt::format("{} ratings", files.of.size()),
+                 fmt::format("at least {}, the last of the test part", lines.last));
+  }
+  std::fill(files.of.begin() + lines.first - 1, files.of.begin() + lines.last,
+            static_cast<std::uint8_t>(files.names.size() - 1));
+}
+
 }  // namespace
 
 JoinedParts join_parts(std::vector<GivenPart> parts, DuplicatePolicy policy, int threads,
-                       const std::string& name, DuplicateReport* report) {
+                       const std::string& name, DuplicateReport* report,
+                       const std::optional<LineRange>& test_lines) {
   ThreadTeam team(threads);
+  if (test_lines) {  // a part without ratings of its own
+    GivenPart test{kTest, parts.front().name, {}};
+    test.raw.user_names = parts.front().raw.user_names;
+    test.raw.item_names = parts.front().raw.item_names;
+    parts.push_back(std::move(test));
+  }
   RatingFiles files;
   for (const auto& part : parts) {
     files.of.resize(std::ssize(files.of) + std::ssize(part.raw.values),
                     static_cast<std::uint8_t>(files.names.size()));
     files.names.push_back(part.name);
   }
+  if (test_lines) label_lines(files, *test_lines);
   RawRatings all;
   join_ids(parts, kUsers, all, team);
   join_ids(parts, kItems, all, team);

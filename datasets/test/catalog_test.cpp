@@ -28,7 +28,8 @@ TEST(Catalog, EveryEntryIsComplete) {
     EXPECT_FALSE(entry.origin.empty());
     EXPECT_FALSE(entry.licence.empty());
     EXPECT_FALSE(entry.citation.empty());
-    const bool implicit = entry.name == "gowalla" || entry.name.starts_with("lastfm-");
+    const bool implicit = entry.name == "gowalla" || entry.name == "amazon-book-kgat" ||
+                          entry.name.starts_with("lastfm-");
     EXPECT_EQ(entry.scale.has_value(), !implicit);
     if (entry.scale) {
       EXPECT_LT(entry.scale->min, entry.scale->max);
@@ -64,8 +65,8 @@ TEST(Catalog, FindsByNameAndSuggests) {
   EXPECT_HAS(error.what(), "unknown data set \"ml-1n\", did you mean \"ml-1");
   const CatalogEntry& entry = find_catalog_entry("ml-100k");
   EXPECT_EQ(find_given_split(entry, "ua").test, "ua.test");
-  EXPECT_HAS(error_of([&] { find_given_split(entry, "u2"); }).what(),
-             "unknown given split of ml-100k \"u2\", did you mean \"u1\"?");
+  EXPECT_HAS(error_of([&] { find_given_split(entry, "u6"); }).what(),
+             "unknown given split of ml-100k \"u6\", did you mean \"u1\"?");
   EXPECT_HAS(error_of([&] { find_catalog_file(entry, "u.dat"); }).what(),
              "did you mean \"u.data\"?");
 }
@@ -114,6 +115,10 @@ TEST(ParseCatalog, NamesWhatIsWrong) {
   EXPECT_HAS(error(R"(, "duplicates": "first")"), "expected one of last, mean, sum, max, error");
   EXPECT_HAS(error(R"(, "splits": [{"name": "s", "train": "a"}])"),
              "expected \"train\" and \"test\"");
+  EXPECT_HAS(error(R"(, "splits": [{"name": "s", "lines_of": "a"}])"), "\"lines_of\" and");
+  EXPECT_HAS(error(R"(, "splits": [{"name": "s", "lines_of": "b",
+                       "test_lines": {"first": 2, "last": 2}}])"),
+             "unknown file of x \"b\"");
   EXPECT_HAS(error(R"(, "splits": [{"name": "s", "train": "a", "test": "b"}])"),
              "unknown file of x \"b\"");
   EXPECT_HAS(error(R"(, "splits": {"name": "s"})"), "$.datasets[0].splits: found the object");

@@ -497,5 +497,27 @@ TEST(JoinParts, SameForAnyNumberOfThreads) {
   }
 }
 
+TEST(JoinParts, LinesOfOneFileAreTheTestPart) {
+  const auto join = [](const LineRange& test) {
+    const RawRatings raw =
+        raw_of({{9, 1, 1}, {4, 1, 2}, {9, 3, 3}, {4, 2, 4}, {1, 1, 5}});  // line k has the value k
+    return join_parts({{kTrain, "u.data", raw}}, DuplicatePolicy::error, 2, "set", nullptr, test);
+  };
+  for (const LineRange& test : {LineRange{1, 2}, LineRange{3, 3}, LineRange{4, 5}}) {
+    const JoinedParts joined = join(test);
+    ASSERT_EQ(joined.ratings.nnz(), 5);
+    for (std::int64_t i = 0; i < 5; ++i) {
+      const float line = joined.ratings[i].value;
+      const bool in_test =
+          line >= static_cast<float>(test.first) && line <= static_cast<float>(test.last);
+      EXPECT_EQ(joined.labels[i], in_test ? kTest : kTrain) << line;
+    }
+  }
+  EXPECT_HAS(error_of([&] {
+               join({2, 6});
+             }).what(),
+             "u.data: found 5 ratings, expected at least 6, the last of the test part");
+}
+
 }  // namespace
 }  // namespace mf::test

@@ -268,6 +268,31 @@ TEST_F(Malformed, PairsHaveTwoColumns) {
              "of 1; leave rating_scale out");
 }
 
+TEST_F(Malformed, ListsAreOfIds) {
+  EXPECT_HAS(error("1 2 3\n2 5 x 7\n", "lists"), "bad:2:5: found 'x', expected an item id (an");
+  EXPECT_HAS(error("1 2 3\n2 5 6.5 7\n", "lists"),
+             "bad:2:5: found '6.5', expected a number and a blank (user item item ...)");
+  EXPECT_HAS(error("1 2 3\n2x 5\n", "lists"), "bad:2:1: found '2x'");
+  EXPECT_HAS(error("1 2 3\n2 5,6,7\n", "lists"), "bad:2:3: found '5,6,7'");
+  EXPECT_HAS(error("1 2 3\n2 -5\n", "lists"), "bad:2:3: found '-5', expected an item id");
+  EXPECT_HAS(error("1 2 3\n2 2147483648\n", "lists"), "bad:2:3: found '2147483648'");
+  EXPECT_HAS(error("1 2 3\n\n2 5\n", "lists"), "bad:2:1: found a blank line, expected user item");
+  EXPECT_HAS(error("1 2\r3\n", "lists"), "bad:1:3: found '2\\r3'");
+  EXPECT_HAS(error("1\n2 \n", "lists"), "bad: found no ratings");
+  test::write_file(folder_ / "lists", "1 2 3 4 5\n");
+  ReadOptions options;
+  options.times = true;
+  EXPECT_HAS(test::error_of([&] { read_ratings(folder_ / "lists", options); }).what(),
+             "lists: found lists of items, expected a time of each rating");
+  options = test::options_of("lists");
+  options.columns.item = "item";
+  EXPECT_HAS(test::error_of([&] { read_ratings(folder_ / "lists", options); }).what(),
+             "columns: found it with the format lists, which has no header");
+  options = {.scale = RatingScale{2, 5, 1}};
+  EXPECT_HAS(test::error_of([&] { read_ratings(folder_ / "lists", options); }).what(),
+             "found observed pairs, of the value 1, expected a rating from 2 to 5");
+}
+
 TEST_F(Malformed, CsvHeaders) {
   EXPECT_HAS(error("who,what,3\n1,2,x\n", "csv"), "bad:2:5: found 'x'");
   EXPECT_HAS(error("who,what,much\n1,2,3\n", "csv"),

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "datasets/readers/readers.hpp"
+#include "datasets/split/given_parts.hpp"
 #include "testing/real_data.hpp"
 
 namespace mf {
@@ -80,6 +82,42 @@ TEST_P(RealData, CountsAndHistogram) {
       EXPECT_EQ(ratings.n_items(), set.sizes.n_items);
       EXPECT_EQ(report.pairs, set.sizes.duplicate_pairs);
     }
+  }
+}
+
+RawRatings read_real(const std::string& path, const std::string& format) {
+  ReadOptions options;
+  options.format = format;
+  return read_ratings(path, options);
+}
+
+// u1.base and u1.test of the authors.
+TEST(RealParts, TheFirstFifthOfTheLinesOfMovieLensIsU1) {
+  const std::string whole = test::find_real("ml-100k/u.data");
+  const std::string base = test::find_real("ml-100k/u1.base");
+  const std::string test = test::find_real("ml-100k/u1.test");
+  if (whole.empty() || base.empty() || test.empty()) {
+    GTEST_SKIP() << "no folder of MFBENCH_DATA holds u.data, u1.base and u1.test of ml-100k";
+  }
+  const auto raw = [](const std::string& path) { return read_real(path, "movielens-tab"); };
+  const JoinedParts cut = join_parts({{kTrain, whole, raw(whole)}}, DuplicatePolicy::error, 2, "u1",
+                                     nullptr, LineRange{1, 20000});
+  const JoinedParts published = join_parts({{kTrain, base, raw(base)}, {kTest, test, raw(test)}},
+                                           DuplicatePolicy::error, 2, "u1");
+  EXPECT_EQ(content_hash(cut.ratings, 1), content_hash(published.ratings, 1));
+  EXPECT_TRUE(std::ranges::equal(cut.labels, published.labels));
+}
+
+TEST(RealParts, ListsOfAmazonBook) {
+  for (const auto& [file, pairs, users] :
+       {std::tuple("train", 652514, 70679), std::tuple("test", 193920, 70591)}) {
+    const std::string name = std::string("amazon-book-kgat/") + file + ".txt";
+    const std::string path = test::find_real(name);
+    if (path.empty()) GTEST_SKIP() << "no folder of MFBENCH_DATA holds " << name;
+    const Ratings ratings =
+        make_ratings(read_real(path, "auto"), DuplicatePolicy::error, 2, "amazon-book");
+    EXPECT_EQ(ratings.nnz(), pairs);
+    EXPECT_EQ(ratings.n_users(), users);
   }
 }
 

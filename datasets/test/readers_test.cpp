@@ -150,7 +150,7 @@ TEST_F(Readers, FormatsAreListed) {
   }
   EXPECT_EQ(names,
             (std::set<std::string>{"movielens-tab", "double-colon", "csv", "triples", "pairs",
-                                   "netflix", "kddcup", "matrix-market", "npz", "npy"}));
+                                   "lists", "netflix", "kddcup", "matrix-market", "npz", "npy"}));
 }
 
 TEST_F(Readers, TheTimeIsOptional) {
@@ -183,6 +183,52 @@ TEST_F(Readers, ObservedPairsHaveTheValueOne) {
   const RawRatings named = read_ratings(path, test::options_of("pairs"));
   EXPECT_EQ(named.user_names[named.users[0]], "bob");
   EXPECT_EQ(named.values[1], 1);
+}
+
+// 60 users of 15 items each; the same with a user without items, and with blanks of all kinds.
+TEST_F(Readers, ListsAreDetectedAndReadWhereverChunksAreCut) {
+  std::string plain, strange;
+  test::RatingList expected;
+  for (int user = 1; user <= 60; ++user) {
+    plain += std::to_string(user);
+    strange += (user % 2 == 0 ? " " : "") + std::to_string(user);
+    for (int item = 0; item < 15; ++item) {
+      expected.push_back({user, 1 + (7 * user + 11 * item) % 40, 1});
+      plain += " " + std::to_string(expected.back().item);
+      strange += (item % 2 == 0 ? "\t" : "  ") + std::to_string(expected.back().item);
+    }
+    plain += "\n";
+    strange += user % 3 == 0 ? " \r\n" : "\n";
+    if (user == 3) strange += "61\n62 \n";
+  }
+  for (const std::string& text : {plain, strange, strange + "63", "64\r\n" + plain + "\n\n"}) {
+    const std::string path = test::fresh_file(folder_, text);
+    EXPECT_EQ(look_at_ratings(path, {}).format, "lists");
+    test::expect_same(test::list_of(read_ratings(path, {})), expected);
+    for (std::size_t chunk = 1; chunk < text.size(); chunk += 1 + chunk / 9) {
+      const int threads = 1 + static_cast<int>(chunk % 3);
+      const auto options = test::options_of("lists", threads);
+      test::expect_same(test::list_of(read_ratings_chunked(path, options, chunk)), expected);
+    }
+  }
+}
+
+TEST_F(Readers, OnlyLinesOfDistinctUsersAreListsByThemselves) {
+  const auto format = [&](const std::string& text) {
+    testing::internal::CaptureStderr();
+    std::string found = look_at_ratings(test::fresh_file(folder_, text), {}).format;
+    const std::string said = testing::internal::GetCapturedStderr();
+    return found + (said.find("set format to \"lists\"") == said.npos ? "" : ", doubted");
+  };
+  EXPECT_EQ(format("1 2 3 4 5\n2 3\n"), "lists");
+  EXPECT_EQ(format("1 5 7\n2 5 9\n3 7 9\n4 5 10\n"), "triples, doubted");
+  EXPECT_EQ(format("1 5 7\n2 5 9\n3 7 9\n"), "triples");          // three lines say little
+  EXPECT_EQ(format("1 5 7\n2 5 9\n3 7 9\n4 50 9\n"), "triples");  // a rating below its item
+  EXPECT_EQ(format("1 5 7\n2 5 9\n3 7 9\n1 6 9\n"), "triples");   // a user again
+  EXPECT_EQ(format("1 2\n2 3\n3 4\n4 5\n"), "pairs");
+  const std::string again = test::fresh_file(folder_, "1 2 3 4 5\n1 6 7 8 9\n");
+  EXPECT_HAS(test::error_of([&] { read_ratings(again, {}); }).what(), "pairs, lists, netflix");
+  EXPECT_EQ(read_ratings(again, test::options_of("lists")).values.size(), 8U);
 }
 
 TEST_F(Readers, NumbersAreRoundedAsTheStandardLibraryDoes) {

@@ -122,6 +122,19 @@ TEST_F(TextIds, EveryFormatThatMayHaveThemForAnyChunksAndThreads) {
   EXPECT_EQ(hashes.size(), 1U);
 }
 
+TEST_F(TextIds, ListsMayHaveThem) {
+  const std::string text = "zoë\nbob x 017 日本\nalice x\n";
+  const Table expected = {
+      {{"bob", "x"}, 1}, {{"bob", "017"}, 1}, {{"bob", "日本"}, 1}, {{"alice", "x"}, 1}};
+  for (std::size_t chunk = 1; chunk < text.size(); ++chunk) {
+    const Ratings ratings = read(text, "lists", IdKind::automatic, chunk, 2);
+    EXPECT_EQ(table_of(ratings), expected);
+    EXPECT_EQ(list_of(ratings.user_names()), (std::vector<std::string>{"alice", "bob"}));
+  }
+  EXPECT_EQ(table_of(read("1 2 3\n", "lists", IdKind::text)),
+            (Table{{{"1", "2"}, 1}, {{"1", "3"}, 1}}));
+}
+
 TEST_F(TextIds, ManyNamesAreAsASetOrdersThem) {
   Rng rng(5);
   Lines lines;
