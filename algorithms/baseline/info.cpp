@@ -185,9 +185,30 @@ AlgorithmInfo ease_info() {
   return info;
 }
 
+// The same algorithm, whose nearest a device finds.
+AlgorithmInfo on_device(AlgorithmInfo info) {
+  info.name += "_device";
+  info.summary += ", on a GPU";
+  info.hardware = Hardware::cuda;
+  info.memory = [of_host = info.memory](const Params& params) {
+    return MemoryUse{of_host(params).host, {.rating = 8, .row = 28, .fixed = 604e6}};
+  };
+  return info;
+}
+
+// For `rows` there is nothing to find in training.
+AlgorithmInfo user_knn_device_info() {
+  AlgorithmInfo info = on_device(user_knn_info());
+  info.params = with_defaults(std::move(info.params), {{"nearest_of", "columns"}});
+  return info;
+}
+
 const RegisterInfo kItemKnn(item_knn_info());
+const RegisterInfo kItemKnnDevice(on_device(item_knn_info()));
 const RegisterInfo kUserKnn(user_knn_info());
+const RegisterInfo kUserKnnDevice(user_knn_device_info());
 const RegisterInfo kRp3beta(rp3beta_info());
+const RegisterInfo kRp3betaDevice(on_device(rp3beta_info()));
 const RegisterInfo kEaseCpu(ease_cpu_info());
 const RegisterInfo kEase(ease_info());
 const RegisterInfo kPopular(popular_info());

@@ -9,22 +9,23 @@ namespace {
 
 class ItemNeighbours : public ItemWeights {
  public:
-  ItemNeighbours(const Params& params, const Rule& rule, std::int64_t k)
-      : rule_(rule), k_(k), of_(params.choice("nearest_of", kOf)) {
+  ItemNeighbours(const Params& params, const Rule& rule, std::int64_t k, MakeSimilarity make)
+      : rule_(rule), k_(k), of_(params.choice("nearest_of", kOf)), make_(make) {
     const std::string& by = params.choice("normalize");
     if (by != "none") normalized_ = kOf.parse(by, "normalize");
   }
 
   void prepare(const Ratings& train, const Model& initial, Context& context) override {
     ItemWeights::prepare(train, initial, context);
-    similarity_ = Similarity(train, Side::items, rule_, context.team->size());
+    similarity_ = make_(train, Side::items, rule_, context);
     w_.offsets.resize(train.n_items() + 1, 0);
   }
 
   std::int64_t run_epoch(const EpochArgs&, Context& context) override {
-    similarity_.weigh(*context.team);
-    w_ = assemble(similarity_.find_nearest(k_, of_, *context.team, context.stop_requested), of_,
-                  normalized_, *context.team);
+    similarity_->weigh(*context.team);
+    auto nearest = similarity_->find_nearest(k_, of_, *context.team, context.stop_requested);
+    const PhaseScope phase(context.phases, "assemble");
+    w_ = assemble(std::move(nearest), of_, normalized_, *context.team);
     return train().nnz();
   }
 
@@ -44,16 +45,21 @@ class ItemNeighbours : public ItemWeights {
   std::int64_t k_;
   Of of_;
   std::optional<Of> normalized_;
-  Similarity similarity_;
+  MakeSimilarity make_;
+  std::unique_ptr<Similarity> similarity_;
   SparseRows w_;
 };
 
-const RegisterFactory kItemKnn("item_knn", [](const Params& params) {
-  return std::make_unique<ItemNeighbours>(params, knn_rule(params), params.integer("k"));
-});
-const RegisterFactory kRp3beta("rp3beta", [](const Params& params) {
-  return std::make_unique<ItemNeighbours>(params, walk_rule(params), params.integer("neighbors"));
-});
+constexpr MakeSimilarity kOnHost = make_similarity<Similarity>;
+const RegisterFactory kItemKnn("item_knn", item_neighbours(kOnHost, knn_rule, "k"));
+const RegisterFactory kRp3beta("rp3beta", item_neighbours(kOnHost, walk_rule, "neighbors"));
 
 }  // namespace
+
+AlgorithmFactory item_neighbours(MakeSimilarity make, Rule (*rule)(const Params&), const char* k) {
+  return [=](const Params& params) {
+    return std::make_unique<ItemNeighbours>(params, rule(params), params.integer(k), make);
+  };
+}
+
 }  // namespace mf::baseline

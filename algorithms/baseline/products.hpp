@@ -16,28 +16,6 @@ double count_products(const Ratings& train, Side objects = Side::items);
 
 class Products {
  public:
-  Products() = default;
-  Products(const Ratings& train, Side objects, int threads);
-
-  std::int64_t n_objects() const { return features_.size(); }
-  std::int64_t n_features() const { return objects_.size(); }
-  // Ascending.
-  View<const std::int32_t> features(std::int64_t object) const { return features_.row(object); }
-  View<const std::int32_t> objects(std::int64_t feature) const { return objects_.row(feature); }
-
-  // Calls add(i, f) for the objects i < end of each of these features f, in their order; the
-  // objects of a feature ascend.
-  template <class Add>
-  void for_products(View<const std::int32_t> features, std::int64_t end, const Add& add) const {
-    for (const auto f : features) {
-      for (const auto i : objects(f)) {
-        if (i >= end) break;
-        add(i, f);
-      }
-    }
-  }
-
- private:
   // Without the pairs whose value is not above 0.
   struct Lists {
     AlignedVector<std::int64_t> offsets = {0};
@@ -52,7 +30,31 @@ class Products {
     }
   };
 
-  Lists features_, objects_;  // of objects, of features
+  Products() = default;
+  Products(const Ratings& train, Side objects, int threads);
+
+  std::int64_t n_objects() const { return features_.size(); }
+  std::int64_t n_features() const { return objects_.size(); }
+  // Ascending.
+  View<const std::int32_t> features(std::int64_t object) const { return features_.row(object); }
+  View<const std::int32_t> objects(std::int64_t feature) const { return objects_.row(feature); }
+  const Lists& features() const { return features_; }  // of all objects
+  const Lists& objects() const { return objects_; }    // of all features
+
+  // Calls add(i, f) for the objects i < end of each of these features f, in their order; the
+  // objects of a feature ascend.
+  template <class Add>
+  void for_products(View<const std::int32_t> features, std::int64_t end, const Add& add) const {
+    for (const auto f : features) {
+      for (const auto i : objects(f)) {
+        if (i >= end) break;
+        add(i, f);
+      }
+    }
+  }
+
+ private:
+  Lists features_, objects_;
 };
 
 }  // namespace mf::baseline

@@ -142,15 +142,12 @@ void Similarity::find(View<const std::int32_t> features, Of of, Workspace& work)
   work.found.clear();
   const double size = size_of(features);
   const double mine = part(size, of == Of::rows ? rule_.a : rule_.b);
-  const auto& theirs = of == Of::rows ? columns_ : rows_;
+  const View<const double> theirs = parts(of == Of::rows ? Of::columns : Of::rows);
   const double weight = static_cast<double>(weight_of(features.size()));
   for (std::int64_t n = 0; n < count; ++n) {
     const auto i = work.objects[n];
     const double p = work.sums[i] * weight * static_cast<double>(object_weights_[i]);
-    const double denominator = rule_.form == Rule::Form::product
-                                   ? mine * theirs[i]
-                                   : (1 - rule_.a - rule_.b) * p + mine + theirs[i];
-    work.found.push_back({i, static_cast<float>(p / (denominator + rule_.shrinkage))});
+    work.found.push_back({i, rule_.similarity(p, mine, theirs[i])});
     work.sums[i] = 0;
   }
 }

@@ -15,7 +15,8 @@
 #include <vector>
 
 #include "algorithms/baseline/products.hpp"
-#include "algorithms/core/params.hpp"
+#include "algorithms/core/algorithm.hpp"
+#include "base/host_device.hpp"
 #include "base/json/names.hpp"
 #include "base/threads.hpp"
 
@@ -48,6 +49,12 @@ struct Rule {
   Form form = Form::product;
   double a = .5, b = .5, shrinkage = 0;
   FeatureWeights weights = FeatureWeights::none;
+
+  // W by p and what two objects have in D.
+  MF_HD float similarity(double p, double one, double other) const {
+    const double d = form == Form::product ? one * other : (1 - a - b) * p + one + other;
+    return static_cast<float>(p / (d + shrinkage));
+  }
 };
 Rule knn_rule(const Params& params);
 Rule walk_rule(const Params& params);  // of rp3beta
@@ -76,9 +83,9 @@ class Similarity {
     std::vector<Neighbour> found;
   };
 
-  Similarity() = default;
-  Similarity(const Ratings& train, Side objects, const Rule& rule, int threads)
-      : products_(train, objects, threads), rule_(rule) {}
+  Similarity(const Ratings& train, Side objects, const Rule& rule, const Context& context)
+      : rule_(rule), products_(train, objects, context.team->size()) {}
+  virtual ~Similarity() = default;
 
   // The weights and sizes; before all that follows.
   void weigh(ThreadTeam& team);
@@ -88,8 +95,8 @@ class Similarity {
   void find(View<const std::int32_t> features, Of of, Workspace& work) const;
 
   // Of each object, the nearest others. If it was stopped early, some objects have none.
-  std::vector<std::vector<Neighbour>> find_nearest(std::int64_t k, Of of, ThreadTeam& team,
-                                                   const std::function<bool()>& stop) const;
+  virtual std::vector<std::vector<Neighbour>> find_nearest(std::int64_t k, Of of, ThreadTeam& team,
+                                                           const std::function<bool()>& stop) const;
 
   const Products& products() const { return products_; }
   // c and t.
@@ -98,18 +105,34 @@ class Similarity {
     return static_cast<float>(std::sqrt(squares_[feature]));
   }
 
+ protected:
+  // What an object has in D as row j, or as column i.
+  View<const double> parts(Of of) const { return of == Of::rows ? rows_ : columns_; }
+
+  Rule rule_;
+  std::vector<double> squares_;        // t^2
+  std::vector<float> object_weights_;  // c
+
  private:
   float weight_of(std::int64_t features) const;  // c of an object with so many
   double size_of(View<const std::int32_t> features) const;
   double part(double size, double power_or_share) const;
 
   Products products_;
-  Rule rule_;
   double mean_features_ = 0;
-  std::vector<double> squares_;         // t^2
-  std::vector<float> object_weights_;   // c
-  std::vector<double> rows_, columns_;  // what an object has in D as row j and as column i
+  std::vector<double> rows_, columns_;
 };
+
+// The algorithms, by what finds the nearest.
+using MakeSimilarity = std::unique_ptr<Similarity> (*)(const Ratings&, Side, const Rule&,
+                                                       const Context&);
+template <class Finder>
+std::unique_ptr<Similarity> make_similarity(const Ratings& train, Side objects, const Rule& rule,
+                                            const Context& context) {
+  return std::make_unique<Finder>(train, objects, rule, context);
+}
+AlgorithmFactory item_neighbours(MakeSimilarity make, Rule (*rule)(const Params&), const char* k);
+AlgorithmFactory user_neighbours(MakeSimilarity make);
 
 // W by rows j from its rows or columns, each row or column divided by its sum if asked for.
 SparseRows assemble(std::vector<std::vector<Neighbour>> nearest, Of of,

@@ -14,16 +14,19 @@ namespace {
 
 class UserKnn : public ByHistory {
  public:
-  explicit UserKnn(const Params& params)
-      : rule_(knn_rule(params)), k_(params.integer("k")), of_(params.choice("nearest_of", kOf)) {}
+  UserKnn(const Params& params, MakeSimilarity make)
+      : rule_(knn_rule(params)),
+        k_(params.integer("k")),
+        of_(params.choice("nearest_of", kOf)),
+        make_(make) {}
 
   void prepare(const Ratings& train, const Model& initial, Context& context) override {
     ByHistory::prepare(train, initial, context);
-    similarity_ = Similarity(train, Side::users, rule_, context.team->size());
+    similarity_ = make_(train, Side::users, rule_, context);
   }
 
   std::int64_t run_epoch(const EpochArgs&, Context& context) override {
-    similarity_.weigh(*context.team);
+    similarity_->weigh(*context.team);
     if (of_ == Of::columns) find_least(context);
     trained_ = true;
     return train().nnz();
@@ -32,12 +35,12 @@ class UserKnn : public ByHistory {
   void score(View<const RowRating> history, View<float> scores) const override {
     std::fill(scores.begin(), scores.end(), 0.0F);
     if (!trained_) return;
-    const Products& products = similarity_.products();
+    const Products& products = similarity_->products();
     for (const Neighbour& one : near(history)) {
-      const float by = one.similarity * similarity_.object_weight(one.object);
+      const float by = one.similarity * similarity_->object_weight(one.object);
       for (const auto i : products.features(one.object)) scores[i] += by;
     }
-    for (std::int64_t i = 0; i < scores.size(); ++i) scores[i] *= similarity_.feature_weight(i);
+    for (std::int64_t i = 0; i < scores.size(); ++i) scores[i] *= similarity_->feature_weight(i);
   }
 
   Work work_per_epoch() const override {
@@ -51,10 +54,10 @@ class UserKnn : public ByHistory {
     std::vector<std::int32_t> items;
     for (const RowRating& pair : history) items.push_back(pair.other);
     Similarity::Workspace work;
-    similarity_.find(items, Of::rows, work);
+    similarity_->find(items, Of::rows, work);
     std::erase_if(work.found, [&](const Neighbour& one) {
       if (of_ == Of::columns && one.similarity < least_[one.object]) return true;
-      return std::ranges::equal(similarity_.products().features(one.object), items);
+      return std::ranges::equal(similarity_->products().features(one.object), items);
     });
     if (of_ == Of::rows) keep_nearest(work.found, k_);
     return std::move(work.found);
@@ -63,7 +66,7 @@ class UserKnn : public ByHistory {
   // A history has no column, so it is near v if it is as similar as the k-th of v.
   void find_least(Context& context) {
     const auto nearest =
-        similarity_.find_nearest(k_, Of::columns, *context.team, context.stop_requested);
+        similarity_->find_nearest(k_, Of::columns, *context.team, context.stop_requested);
     least_.assign(nearest.size(), 0);
     for (std::int64_t v = 0; v < std::ssize(nearest); ++v) {
       if (std::ssize(nearest[v]) < k_) continue;
@@ -74,14 +77,18 @@ class UserKnn : public ByHistory {
   Rule rule_;
   std::int64_t k_;
   Of of_;
+  MakeSimilarity make_;
   bool trained_ = false;
-  Similarity similarity_;
+  std::unique_ptr<Similarity> similarity_;
   std::vector<float> least_;  // similarity that is kept in a user's column
 };
 
-const RegisterFactory kUserKnn("user_knn", [](const Params& params) {
-  return std::make_unique<UserKnn>(params);
-});
+const RegisterFactory kUserKnn("user_knn", user_neighbours(make_similarity<Similarity>));
 
 }  // namespace
+
+AlgorithmFactory user_neighbours(MakeSimilarity make) {
+  return [make](const Params& params) { return std::make_unique<UserKnn>(params, make); };
+}
+
 }  // namespace mf::baseline

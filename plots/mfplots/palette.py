@@ -31,6 +31,7 @@ ALGORITHMS = {
     "svdpp": (BLUE, "X"), "svdpp_cpu": (SKY, "X"), "bpmf": (WINE, "D"), "bpmf_cpu": (WINE, "X"),
     "popular": (OLIVE, "X"), "bias": (OLIVE, "v"),
     "item_knn": (OLIVE, "<"), "user_knn": (OLIVE, ">"), "rp3beta": (PURPLE, "D"), "ease": (BLACK, "^"), "ease_cpu": (BLACK, "d"),
+    "item_knn_device": (SKY, "<"), "user_knn_device": (SKY, ">"), "rp3beta_device": (PURPLE, "X"),
     "ruler": (OLIVE, "o"), "ruler_device": (OLIVE, "s"),
     # Of other people: apart from ours that they meet, in colour and marker.
     "peer:cmfrec:als": (PURPLE, "h"), "peer:cmfrec:implicit_als": (PURPLE, "H"),

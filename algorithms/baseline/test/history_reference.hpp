@@ -1,8 +1,9 @@
-// References for item_knn, ease and ease_cpu: pairs, and models dense and in double.
+// Pairs, settings and references, dense and in double, for neighbours, ease and ease_cpu.
 #pragma once
 
 #include <Eigen/LU>
 #include <algorithm>
+#include <string>
 #include <vector>
 
 #include "algorithms/core/history_scores.hpp"
@@ -14,6 +15,26 @@
 namespace mf::test {
 
 using Matrix = Eigen::MatrixXd;
+
+// Of item_knn, and without `normalize` of user_knn.
+inline const std::vector<std::string> kKnnSettings = {
+    R"({"k": 1, "shrinkage": 3})",
+    R"({"k": 10000, "shrinkage": 0})",
+    R"({"k": 7, "similarity": "jaccard", "shrinkage": 0, "nearest_of": "columns"})",
+    R"({"k": 7, "similarity": "tversky", "alpha": 0.3, "beta": 1.7, "normalize": "rows"})",
+    R"({"k": 7, "similarity": "asymmetric", "alpha": 0.7, "nearest_of": "columns"})",
+    R"({"k": 7, "similarity": "asymmetric", "alpha": 0.2, "feature_weights": "tf_idf"})",
+    R"({"k": 7, "similarity": "cosine", "feature_weights": "bm25", "normalize": "columns"})",
+    R"({"k": 7, "similarity": "dot", "nearest_of": "columns", "normalize": "rows",
+        "feature_weights": "bm25"})"};
+
+// Of rp3beta.
+inline const std::vector<std::string> kWalkSettings = {
+    R"({"alpha": 1, "beta": 0, "neighbors": 10000, "normalize": "rows"})",
+    R"({"alpha": 0.6, "beta": 0.3, "neighbors": 9})",
+    R"({"alpha": 1.4, "beta": 0.7, "neighbors": 9, "normalize": "rows",
+          "nearest_of": "columns"})",
+    R"({"alpha": 0, "beta": 0.7, "neighbors": 9, "normalize": "columns"})"};
 
 // User 0 and item 1 have no pair, some pairs the value 0; more items than a block of ease_cpu.
 inline Ratings some_pairs() {

@@ -85,20 +85,9 @@ Matrix finished(const Matrix& w, std::int64_t k, const Json& set) {
   return cut;
 }
 
-const std::vector<std::string> kSettings = {
-    R"({"k": 1, "shrinkage": 3})",
-    R"({"k": 10000, "shrinkage": 0})",
-    R"({"k": 7, "similarity": "jaccard", "shrinkage": 0, "nearest_of": "columns"})",
-    R"({"k": 7, "similarity": "tversky", "alpha": 0.3, "beta": 1.7, "normalize": "rows"})",
-    R"({"k": 7, "similarity": "asymmetric", "alpha": 0.7, "nearest_of": "columns"})",
-    R"({"k": 7, "similarity": "asymmetric", "alpha": 0.2, "feature_weights": "tf_idf"})",
-    R"({"k": 7, "similarity": "cosine", "feature_weights": "bm25", "normalize": "columns"})",
-    R"({"k": 7, "similarity": "dot", "nearest_of": "columns", "normalize": "rows",
-        "feature_weights": "bm25"})"};
-
 TEST(ItemKnn, KeepsTheNearestBySettings) {
   const Ratings train = some_pairs();
-  for (const std::string& text : kSettings) {
+  for (const std::string& text : kKnnSettings) {
     const Json set = Json::parse(text);
     Trainer knn("item_knn", set, train, no_start, 2);
     EXPECT_EQ(weights_of(*knn.algorithm), Matrix::Zero(230, 230));
@@ -141,13 +130,7 @@ Matrix reference_walk(const Matrix& x, double alpha, double beta) {
 
 TEST(Rp3beta, IsTheWalkOfThePaper) {
   const Ratings train = some_pairs();
-  const std::vector<std::string> settings = {
-      R"({"alpha": 1, "beta": 0, "neighbors": 10000, "normalize": "rows"})",
-      R"({"alpha": 0.6, "beta": 0.3, "neighbors": 9})",
-      R"({"alpha": 1.4, "beta": 0.7, "neighbors": 9, "normalize": "rows",
-            "nearest_of": "columns"})",
-      R"({"alpha": 0, "beta": 0.7, "neighbors": 9, "normalize": "columns"})"};
-  for (const std::string& text : settings) {
+  for (const std::string& text : kWalkSettings) {
     const Json set = Json::parse(text);
     Trainer walk("rp3beta", set, train, no_start, 2);
     walk.run(1);
@@ -160,7 +143,7 @@ TEST(Rp3beta, IsTheWalkOfThePaper) {
 TEST(UserKnn, SumsTheRowsOfTheNearestUsers) {
   const Ratings train = some_pairs();
   const Matrix x = dense(train);
-  for (const std::string& text : kSettings) {
+  for (const std::string& text : kKnnSettings) {
     Json set = Json::parse(text);
     set.erase("normalize");
     const std::int64_t k = set["k"];
