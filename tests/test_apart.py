@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import re
 import signal
 import subprocess
@@ -107,6 +108,12 @@ def on_one_core():
 def started(pid):
     """The process that it has started, as soon as there is one."""
     return wait_for(lambda: children_of(pid), "process that it starts")[0]
+
+
+def has_signal(pid, mask, number):
+    """Whether the line `mask` of the process's status holds that signal: ShdPnd if it waits, SigCgt if it is handled."""
+    (text,) = re.findall(rf"(?m)^{mask}:\s+(\w+)$", pathlib.Path(f"/proc/{pid}/status").read_text())
+    return bool(int(text, 16) >> (number - 1) & 1)
 
 
 def assert_ends(pid, within_s):
@@ -218,10 +225,12 @@ def test_the_third_signal_ends_what_loads_too(mfbench, place):
     folder = place({**SLOW, "datasets": [{"like": "netflix"}]})
     running = Running(mfbench, folder, before=on_one_core)
     child = started(running.process.pid)
-    time.sleep(0.5)
-    for _ in range(3):
-        running.process.send_signal(signal.SIGINT)
-        time.sleep(0.15)
+    wait_for(lambda: any((folder / "apart").glob(f".claim-{'?' * 20}")), "claim on the case, which it loads next")
+    running.process.send_signal(signal.SIGINT)
+    wait_for(lambda: not has_signal(running.process.pid, "ShdPnd", signal.SIGINT), "first signal at its handler")
+    running.process.send_signal(signal.SIGINT)
+    wait_for(lambda: not has_signal(child, "SigCgt", signal.SIGTERM), "word of the second signal at the case")
+    running.process.send_signal(signal.SIGINT)
     assert running.process.wait(300) == -signal.SIGINT
     assert_ends(child, within_s=10)
 
