@@ -1,12 +1,14 @@
 """./dev pictures: the pictures of the documents, from committed results and recipes.
 
-For each, docs/images/pictures.json has its recipe and results, and the hash of both from when it was drawn.
+For each, docs/images/pictures.json has its recipe and results, or the timeline that it shows, and the hash of these from
+when it was drawn.
 """
 
 import hashlib
 import json
 import pathlib
 import subprocess
+import sys
 import tempfile
 
 from mfdev.build import run_mfbench
@@ -39,6 +41,8 @@ def results_of(entry):
 
 def digest(entry):
     """A hash of all that the picture is drawn from."""
+    if trace := entry.get("timeline"):
+        return hashlib.sha256(json.dumps(entry["width"]).encode() + (ROOT / trace).read_bytes()).hexdigest()
     recipe, files = recipe_of(entry), []
     for path in results_of(entry):
         files += sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
@@ -56,7 +60,17 @@ def stale(pictures):
             if entry.get("inputs") != digest(entry) or not (IMAGES / name).is_file()]
 
 
+def draw_timeline(name, entry):
+    sys.path.insert(0, str(ROOT / "plots"))
+    from mfplots.style import styled
+    from mfplots.timeline import draw_timeline as page_of
+    with styled(entry["width"]):
+        page_of(ROOT / entry["timeline"]).save(IMAGES / name.removesuffix(".png"), ["png"])
+
+
 def draw(name, entry):
+    if "timeline" in entry:
+        return draw_timeline(name, entry)
     with tempfile.TemporaryDirectory() as folder:
         recipe = recipe_of(entry)
         if published := recipe.get("published"):
