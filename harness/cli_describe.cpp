@@ -64,16 +64,18 @@ Json describe_json(const AlgorithmInfo& info) {
           {"hardware", hardware_text(info)},
           {"deterministic", info.deterministic},
           {"uses_learning_rate", info.uses_learning_rate},
+          {"phases", info.phases},
           {"params", params}};
 }
 
 void describe(const AlgorithmInfo& info) {
   const std::string& name = info.name;
-  fmt::print("{}: {}\npaper: {}\n{}hardware: {}{}\ndeterministic: {}\nparameters:\n", info.name,
-             info.summary, info.paper,
+  fmt::print("{}: {}\npaper: {}\n{}hardware: {}{}\ndeterministic: {}\nphases: {}\nparameters:\n",
+             info.name, info.summary, info.paper,
              info.origin.empty() ? "" : fmt::format("plugin: {}\n", info.origin),
              hardware_text(info), is_built(name) ? "" : " (not in this build)",
-             info.deterministic ? "yes" : "no");
+             info.deterministic ? "yes" : "no",
+             info.phases.empty() ? "none of its own" : join(info.phases));
   for (const auto& spec : info.params) {
     if (spec.fixed) continue;
     fmt::print("  {:<16} {:<12} {:<28} {}{}\n", spec.name, value_text(spec.fallback),

@@ -16,6 +16,7 @@ namespace {
 
 struct Described {
   const char* name;
+  std::vector<std::string> phases;
   const char* summary;
   const char* paper;
 };
@@ -30,6 +31,7 @@ AlgorithmInfo info_of(const Described& said, std::vector<ParamSpec> params,
   info.summary = said.summary;
   info.paper = said.paper;
   info.method = Method::als;
+  info.phases = said.phases;
   info.deterministic = true;
   info.uses_learning_rate = false;
   info.params = std::move(params);
@@ -58,7 +60,9 @@ const std::map<std::string, ParamValue> kDefaults = {
 constexpr int kAmpere = 80;  // cp.async, mma.m16n8k16, redux
 
 const RegisterInfo kCpu(on_cpu(info_of(
-    {"als_cpu", "ALS with weighted lambda on the CPU: all rows of X, then of Theta, solved in turn",
+    {"als_cpu",
+     {"update_x", "update_theta", "wait_ranks", "exchange"},
+     "ALS with weighted lambda on the CPU: all rows of X, then of Theta, solved in turn",
      "Y. Zhou, D. Wilkinson, R. Schreiber, R. Pan, \"Large-Scale Parallel Collaborative "
      "Filtering for the Netflix Prize\", AAIM 2008; solver cg: W. Tan et al., \"Matrix "
      "Factorization on GPUs with Memory Optimization and Approximate Computing\", ICPP 2018"},
@@ -71,12 +75,15 @@ const RegisterInfo kCpu(on_cpu(info_of(
     },
     [](const Params&) { return MemoryUse{.host = {.rating = 12, .number = 8, .row = 16}}; })));
 const RegisterInfo kAls(on_device(info_of(
-    {"als", "ALS on a GPU: A_u in register tiles, then batched LU, Cholesky or approximate CG",
+    {"als",
+     {"hermitian", "bias", "exchange", "solve"},
+     "ALS on a GPU: A_u in register tiles, then batched LU, Cholesky or approximate CG",
      "W. Tan et al., \"Matrix Factorization on GPUs with Memory Optimization and Approximate "
      "Computing\" (cuMF_ALS)"},
     als_params(), als_why_unsupported, als_memory)));
 const RegisterInfo kFused(on_device(
     info_of({"als_fused",
+             {"sides", "update_x", "update_theta", "exchange"},
              "ALS in one kernel: A_u formed on tensor cores and CG on it, never in memory",
              "mfbench"},
             with_defaults(fused_params(), kDefaults), fused_why_unsupported, fused_memory),

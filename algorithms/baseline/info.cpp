@@ -161,6 +161,7 @@ AlgorithmInfo rp3beta_info() {
 AlgorithmInfo ease_shared_info(const std::string& name) {
   AlgorithmInfo info = history_info(name);
   info.paper = "H. Steck, \"Embarrassingly Shallow Autoencoders for Sparse Data\", WWW 2019 (EASE)";
+  info.phases = {"gram", "inverse", "weights"};
   info.params = {ParamSpec::number("reg", 500, 1e-6, 1e12, "lambda on the diagonal of X^T X"),
                  ParamSpec::constant("weights", "binary")};
   return info;

@@ -21,6 +21,7 @@ AlgorithmInfo info_of(const char* name, const char* summary, std::vector<ParamSp
   info.deterministic = true;
   info.uses_learning_rate = false;
   info.samples = true;
+  info.phases = {"prior", "update_x", "update_theta"};
   info.params = std::move(params);
   return info;
 }

@@ -40,6 +40,7 @@ AlgorithmInfo shared_info(const std::string& name) {
   info.paper = kPaper;
   info.deterministic = true;
   info.uses_learning_rate = false;
+  info.phases = {"residual", "users", "items"};
   return info;
 }
 

@@ -158,6 +158,9 @@ struct AlgorithmInfo {
   bool uses_learning_rate = true;
   bool starts_by_rule = false;  // makes its first factors itself, in place
   std::vector<ParamSpec> params;
+  // Its own phases (core/phases.hpp) in `prepare` and an epoch, in order; parameters decide which
+  // of them a run has. Uploads to a device have phases that it need not name.
+  std::vector<std::string> phases = {};
   // Why this combination cannot run, or nothing. May be empty.
   std::function<std::optional<std::string>(const Params&, const ProblemShape&)> supports;
   std::function<MemoryUse(const Params&)> memory;  // may be empty

@@ -79,6 +79,7 @@ AlgorithmInfo hogwild_info() {
     return fmt::format("{} ratings on {} devices, at most {} of a device can be put in order",
                        shape.nnz, devices, kMostSorted);
   };
+  info.phases = {"update", "exchange"};
   info.summary = "lock-free SGD, each warp on runs of consecutive shuffled ratings";
   info.memory = [](const Params& params) {
     return memory_of(params, devices_of(params) > 1 ? 32 : 24);

@@ -244,6 +244,7 @@ PeerAlgorithm read_algorithm(const PeerLibrary& library, const std::string& name
   info.deterministic = reader.boolean("deterministic", false);
   info.uses_learning_rate = reader.boolean("uses_learning_rate", false);
   info.params = read_params(reader);
+  info.phases = {"files_for_peer", "start", "convert"};
   info.implicit = read_implicit(reader, info.params);
   // mfbench holds a model to read and a model to keep. The peer's process holds the rest.
   info.memory = [](const Params&) { return MemoryUse{.host = {.number = 12, .row = 12}}; };

@@ -38,6 +38,7 @@ AlgorithmInfo ruler_device_info() {
        ParamSpec::number("rest_us", 0, 0, 1e8, "length of the phase rest after it; 0: none", "us"),
        ParamSpec::number("prepare_ms", 0, 0, 1e5, "length of prepare, half of it transfer", "ms")});
   info.hardware = Hardware::cuda;
+  info.phases = {"spin", "rest"};
   info.memory = [](const Params&) { return MemoryUse{.device = {.number = 4, .row = 4}}; };
   return info;
 }

@@ -30,11 +30,13 @@ std::optional<std::string> why_grid_unsupported(const Params& params, const Prob
       grid.users, grid.items, blocks, kMaxBlocks);
 }
 
-AlgorithmInfo shared_info(const std::string& name, std::vector<ParamSpec> own) {
+AlgorithmInfo shared_info(const std::string& name, std::vector<ParamSpec> own,
+                          std::vector<std::string> phases = {"order", "sgd"}) {
   AlgorithmInfo info;
   info.name = name;
   info.family = "sgd_cpu";
   info.title = "SGD on the CPU";
+  info.phases = std::move(phases);
   info.params = join_params({factors_param(100, 16384), model_param(ModelKind::biased)},
                             regularizer_params(0.05));
   info.params.push_back(simd_param());
@@ -76,7 +78,8 @@ AlgorithmInfo fpsgd_info() {
        ParamSpec::choice("block_order", BlockOrder::random, kBlockOrders,
                          "next block of a thread: a random free one, one of its user stripe if it "
                          "can, or the first free one"),
-       ranks_param()});
+       ranks_param()},
+      {"grid", "copy factors", "wait_ranks", "exchange"});
   info.summary = "SGD over a grid of blocks; threads work on blocks that share no row or column";
   info.paper =
       "W.-S. Chin, Y. Zhuang, Y.-C. Juan, C.-J. Lin, \"A Fast Parallel Stochastic Gradient Method "

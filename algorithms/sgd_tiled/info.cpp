@@ -49,6 +49,7 @@ AlgorithmInfo tiled_info() {
   info.hardware = Hardware::cuda;
   info.starts_by_rule = true;
   info.params = params();
+  info.phases = {"update", "exchange"};
   info.memory = [](const Params& params) {
     return MemoryUse{.device = {.preparing = 17,
                                 .rating = 9,

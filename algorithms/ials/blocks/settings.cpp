@@ -80,6 +80,7 @@ AlgorithmInfo ials_pp_info() {
   info.summary = "implicit ALS on a GPU by blocks of coordinates: linear in the factors per block";
   info.paper = kPaper;
   info.hardware = Hardware::cuda;
+  info.phases = {"gram", "predict", "gradient", "solve"};
   info.starts_by_rule = true;
   info.params = ials_pp_params();
   info.supports = pp_why_singular;

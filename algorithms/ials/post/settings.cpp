@@ -79,6 +79,7 @@ AlgorithmInfo ials_info() {
       "the GPU; solve hermitian: W. Tan et al., \"Matrix Factorization on GPUs with Memory "
       "Optimization and Approximate Computing\", ICPP 2018, section 5.6";
   info.hardware = Hardware::cuda;
+  info.phases = {"gram", "hermitian", "bias", "solve"};
   info.starts_by_rule = true;
   info.deterministic = false;  // dot atomic adds in any order; the others are
   info.params = ials_params();
