@@ -18,7 +18,7 @@ namespace {
 
 class Ease : public ItemWeights {
  public:
-  explicit Ease(const Params& params) : reg_(params.number("reg")) {}
+  explicit Ease(const Params& params) : added_(params) {}
 
   void prepare(const Ratings& train, const Model& initial, Context& context) override {
     ItemWeights::prepare(train, initial, context);
@@ -37,11 +37,12 @@ class Ease : public ItemWeights {
       const PhaseScope phase(context.phases, "gram");
       MF_CUDA(cudaMemsetAsync(b_.data(), 0, b_.bytes(), stream_));
       launch_gram(ratings_->rows(), n_, b_.data(), stream_);
-      launch_add_diagonal(b_.data(), n_, n_, static_cast<float>(reg_), stream_);
+      launch_add_diagonal(b_.data(), n_, n_, static_cast<float>(added_.reg), stream_,
+                          static_cast<float>(added_.share));
     }
     {
       const PhaseScope phase(context.phases, "inverse");
-      if (!inverse_->invert(b_.data(), n_, n_)) fail_not_definite("ease", reg_);
+      if (!inverse_->invert(b_.data(), n_, n_)) fail_not_definite("ease", added_.reg);
     }
     const PhaseScope phase(context.phases, "weights");
     MF_CUDA(cudaMemcpy2DAsync(diagonal_.data(), sizeof(float), b_.data(),
@@ -71,11 +72,11 @@ class Ease : public ItemWeights {
     add_to(scores, row.data());
   }
 
-  double reg_;
+  EaseDiagonal added_;
   std::int32_t n_ = 0;
   cudaStream_t stream_ = nullptr;
   std::shared_ptr<cuda::DeviceRatings> ratings_;
-  cuda::DeviceBuffer<float> b_;  // 0; X^T X + reg I, then -P, then B
+  cuda::DeviceBuffer<float> b_;  // 0; X^T X + its regularizer, then -P, then B
   cuda::DeviceBuffer<float> diagonal_;
   std::optional<DeviceInverse> inverse_;
 };

@@ -12,7 +12,7 @@ namespace {
 
 class EaseCpu : public ItemWeights {
  public:
-  explicit EaseCpu(const Params& params) : reg_(params.number("reg")) {}
+  explicit EaseCpu(const Params& params) : added_(params) {}
 
   void prepare(const Ratings& train, const Model& initial, Context& context) override {
     ItemWeights::prepare(train, initial, context);
@@ -28,7 +28,7 @@ class EaseCpu : public ItemWeights {
     {
       const PhaseScope phase(context.phases, "inverse");
       if (!sweep_all(b_, *context.team, context.stop_requested)) {
-        fail_not_definite("ease_cpu", reg_);
+        fail_not_definite("ease_cpu", added_.reg);
       }
     }
     const PhaseScope phase(context.phases, "weights");
@@ -52,7 +52,7 @@ class EaseCpu : public ItemWeights {
     float* row = b_.row(j);
     products_.for_products(products_.features(j), j + 1,
                            [row](std::int32_t i, std::int32_t) { row[i] += 1; });
-    row[j] += static_cast<float>(reg_);
+    row[j] += static_cast<float>(added_.reg + added_.share * row[j]);
   }
 
   // The upper triangle of the rows of a block, by the lower one.
@@ -74,10 +74,10 @@ class EaseCpu : public ItemWeights {
     });
   }
 
-  double reg_;
+  EaseDiagonal added_;
   bool trained_ = false;
   Products products_;
-  BlockMatrix b_;  // X^T X + reg I, then -P, then B
+  BlockMatrix b_;  // X^T X + its regularizer, then -P, then B
 };
 
 const RegisterFactory kEaseCpu("ease_cpu", [](const Params& params) {

@@ -21,9 +21,10 @@ __global__ void gram(cuda::RatingsOfRows users, std::int64_t n, float* sums) {
   }
 }
 
-__global__ void add_diagonal(float* x, std::int64_t stride, std::int64_t n, float value) {
+__global__ void add_diagonal(float* x, std::int64_t stride, std::int64_t n, float value,
+                             float share) {
   const std::int64_t i = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
-  if (i < n) x[i * (stride + 1)] += value;
+  if (i < n) x[i * (stride + 1)] += value + share * x[i * (stride + 1)];
 }
 
 // A thread block a tile above the diagonal, or on it, and the one that mirrors it.
@@ -57,8 +58,8 @@ void launch_gram(const cuda::RatingsOfRows& users, std::int64_t n_items, float* 
 }
 
 void launch_add_diagonal(float* x, std::int64_t stride, std::int64_t n, float value,
-                         cudaStream_t stream) {
-  add_diagonal<<<cuda::blocks_for(n, kThreads), kThreads, 0, stream>>>(x, stride, n, value);
+                         cudaStream_t stream, float share) {
+  add_diagonal<<<cuda::blocks_for(n, kThreads), kThreads, 0, stream>>>(x, stride, n, value, share);
   MF_CUDA_LAUNCHED("ease add_diagonal");
 }
 

@@ -13,9 +13,9 @@ namespace mf::baseline {
 void launch_gram(const cuda::RatingsOfRows& users, std::int64_t n_items, float* sums,
                  cudaStream_t stream);
 
-// x_ii += value of a matrix whose rows are `stride` apart. Queued.
+// x_ii += value + share x_ii of a matrix whose rows are `stride` apart. Queued.
 void launch_add_diagonal(float* x, std::int64_t stride, std::int64_t n, float value,
-                         cudaStream_t stream);
+                         cudaStream_t stream, float share = 0);
 
 // All of B, row after row, in place of P or -P whose diagonal is given. Queued.
 void launch_weights(float* p, const float* diagonal, std::int64_t n, cudaStream_t stream);

@@ -160,10 +160,16 @@ AlgorithmInfo rp3beta_info() {
 
 AlgorithmInfo ease_shared_info(const std::string& name) {
   AlgorithmInfo info = history_info(name);
-  info.paper = "H. Steck, \"Embarrassingly Shallow Autoencoders for Sparse Data\", WWW 2019 (EASE)";
+  info.paper =
+      "H. Steck, \"Embarrassingly Shallow Autoencoders for Sparse Data\", WWW 2019 (EASE); dropout: "
+      "H. Steck, \"Autoencoders that don't overfit towards the Identity\", NeurIPS 2020 (EDLAE)";
   info.phases = {"gram", "inverse", "weights"};
-  info.params = {ParamSpec::number("reg", 500, 1e-6, 1e12, "lambda on the diagonal of X^T X"),
-                 ParamSpec::constant("weights", "binary")};
+  info.params = {
+      ParamSpec::number("reg", 500, 1e-6, 1e12, "lambda on the diagonal of X^T X"),
+      ParamSpec::number("dropout", 0, 0, 0.99,
+                        "p: p / (1 - p) times the users of an item is added to its lambda")
+          .silent(),
+      ParamSpec::constant("weights", "binary")};
   return info;
 }
 

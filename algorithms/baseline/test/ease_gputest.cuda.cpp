@@ -34,6 +34,10 @@ TEST(Ease, IsTheClosedFormOfThePaper) {
   test::Trainer cpu("ease_cpu", changes, train, test::no_start);
   cpu.run(1);
   EXPECT_LT(test::distance(found, test::weights_of(*cpu.algorithm)), 1e-5);
+  Device dropped({{"reg", 20}, {"dropout", 0.4}}, train);
+  dropped.runner.run(1, 1, 0);
+  EXPECT_LT(test::distance(dropped.weights(), test::reference_ease(test::dense(train), 20, 0.4)),
+            1e-5);
   ease.runner.run(2, 1, 0);
   EXPECT_EQ(ease.weights(), found) << "a second epoch";
 }

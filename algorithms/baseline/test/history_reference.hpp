@@ -75,8 +75,10 @@ inline Matrix weights_of(Algorithm& algorithm) {
   return w;
 }
 
-inline Matrix reference_ease(const Matrix& x, double reg) {
-  const Matrix p = (x.transpose() * x + reg * Matrix::Identity(x.cols(), x.cols())).inverse();
+inline Matrix reference_ease(const Matrix& x, double reg, double dropout = 0) {
+  Matrix a = x.transpose() * x;
+  for (std::int64_t i = 0; i < a.rows(); ++i) a(i, i) = a(i, i) / (1 - dropout) + reg;
+  const Matrix p = a.inverse();
   Matrix b = -(p * p.diagonal().cwiseInverse().asDiagonal());
   b.diagonal().setZero();
   return b;

@@ -14,6 +14,9 @@ TEST(EaseCpu, IsTheClosedFormOfThePaper) {
   ease.run(1);
   EXPECT_EQ(ease.updates, train.nnz());
   EXPECT_LT(distance(weights_of(*ease.algorithm), reference_ease(dense(train), 20)), 1e-5);
+  Trainer dropped("ease_cpu", {{"reg", 20}, {"dropout", 0.4}}, train, no_start, 2);
+  dropped.run(1);
+  EXPECT_LT(distance(weights_of(*dropped.algorithm), reference_ease(dense(train), 20, 0.4)), 1e-5);
 }
 
 class ByHistory : public testing::TestWithParam<const char*> {};
