@@ -61,6 +61,7 @@ AlgorithmInfo shared_info(const std::string& name) {
   info.deterministic = true;
   info.uses_learning_rate = false;
   info.implicit = read_loss;
+  info.phases = {"gram", "update_x", "update_y"};
   return info;
 }
 
@@ -69,7 +70,6 @@ Work iteration_work(const Common& common, Solver solver, Normal normal, std::int
   const double f = common.factors;
   const double visits = 2.0 * static_cast<double>(pairs);
   const auto filled = static_cast<double>(filled_count);
-  info.phases = {"gram", "update_x", "update_y"};
   const double passes = solver == Solver::cg ? 3 : 2;  // CG also reads the row it starts from
   Work work;
   work.updates = visits;
