@@ -3,8 +3,9 @@
 //
 //   L = sum over all (u, i) of c_ui (p_ui - x_u . y_i)^2 + sum l_u |x_u|^2 + sum l_i |y_i|^2
 //
-// preference p = 1, confidence c = 1 + alpha r if it was observed; p = 0, c = 1 elsewhere. X is the
-// harness's P, Y its Q; the model is the plain one.
+// preference p = 1, confidence c = c_i + alpha r if it was observed; p = 0, c = c_i elsewhere. c_i
+// is 1, or grows with an item's pairs (unobserved_weights of core/observed.hpp). X is the harness's
+// P, Y its Q; the model is the plain one.
 #pragma once
 
 #include <cmath>
@@ -24,6 +25,7 @@ struct ImplicitLoss {
   double reg_exponent = 0;
   // False: l is reg n^exponent of a row with pairs (Spark's MLlib, with exponent 1).
   bool others_count = true;
+  double popularity_exponent = 0;  // of c_i; 0: all are 1
 
   MF_HD double row_reg(std::int64_t n, std::int64_t others) const {
     if (reg_exponent == 0) return reg;

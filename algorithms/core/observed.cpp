@@ -1,5 +1,6 @@
 #include "algorithms/core/observed.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 
@@ -12,6 +13,18 @@ namespace mf {
 
 namespace {
 constexpr std::int64_t kRatingsPerChunk = 1 << 16;
+}
+
+std::vector<double> unobserved_weights(View<const std::int64_t> observed, double exponent) {
+  std::vector<double> weights;
+  if (exponent == 0) return weights;
+  double sum = 0;
+  for (const std::int64_t pairs : observed) {
+    weights.push_back(std::pow(static_cast<double>(std::max<std::int64_t>(pairs, 1)), exponent));
+    sum += weights.back();
+  }
+  for (double& weight : weights) weight *= static_cast<double>(observed.size()) / sum;
+  return weights;
 }
 
 std::int64_t count_observed(const Ratings& train, const ImplicitLoss& loss, ThreadTeam& team) {

@@ -3,9 +3,11 @@
 
 #include <cfloat>
 #include <cstdint>
+#include <vector>
 
 #include "base/aligned.hpp"
 #include "base/host_device.hpp"
+#include "base/view.hpp"
 
 namespace mf {
 
@@ -31,6 +33,12 @@ struct WeightRange {
 // How many pairs of `train` are observed. Throws Error(usage) at the first, in the order of the
 // ratings, whose value is not a valid confidence.
 std::int64_t count_observed(const Ratings& train, const ImplicitLoss& loss, ThreadTeam& team);
+
+// c_i of all items, by their numbers of observed pairs: proportional to these to the power
+// `exponent` (at least 1 is counted), and 1 on average. X. He, H. Zhang, M.-Y. Kan, T.-S. Chua,
+// "Fast Matrix Factorization for Online Recommendation with Implicit Feedback", SIGIR 2016,
+// equation 8. Empty for exponent 0: all are 1.
+std::vector<double> unobserved_weights(View<const std::int64_t> observed, double exponent);
 
 // The pairs by user, `count` of them, without those of value 0.
 struct ObservedRows {

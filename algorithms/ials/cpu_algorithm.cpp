@@ -25,7 +25,7 @@ namespace {
 using als::cpu::FactorTable;
 
 // A_u and b_u of (2) for als::cpu::HalfStep, which forms and solves them. Kernels sum w y y^T as
-// outer products of sqrt(w) y, and (1 + w) y as (1 + w) / sqrt(w) times it; G and l are added last.
+// outer products of sqrt(w) y, and (c + w) y as (c + w) / sqrt(w) times it; G and l are added last.
 // `regs` are l of the rows of the side.
 class ImplicitTerms : public als::cpu::RowTerms {
  public:
@@ -41,7 +41,7 @@ class ImplicitTerms : public als::cpu::RowTerms {
     for (std::int64_t k = 0; k < count; ++k) {
       const float w = side.values[begin + k];
       scales[k] = std::sqrt(w);
-      values[k] = (1 + w) / scales[k];
+      values[k] = (side.unobserved_of(begin + k) + w) / scales[k];
     }
     return {side.others.data() + begin, values, count, scales};
   }
@@ -82,7 +82,7 @@ class OnCpu : public Algorithm {
     x_ = FactorTable(initial.p, common_.factors, sides_.users(), team);
     y_ = FactorTable(initial.q, common_.factors, sides_.items(), team);
     users_ = half_of(sides_.users(), train.n_items(), team);
-    items_ = half_of(sides_.items(), train.n_users(), team);
+    items_ = half_of(sides_.items(), train.n_users(), team, sides_.unobserved());
     const Isa isa = choose_isa("auto");
     gram_kernels_ = als::cpu::formation_kernels(isa);
     start(isa, team);
@@ -114,8 +114,9 @@ class OnCpu : public Algorithm {
   Gram gram_;  // of the side that is fixed
 
  private:
-  Half half_of(const als::Side& side, std::int64_t others, const ThreadTeam& team) const {
-    Half half = {side, others, row_regs(side, others, common_.loss), {}, {}};
+  Half half_of(const als::Side& side, std::int64_t others, const ThreadTeam& team,
+               View<const float> unobserved = {}) const {
+    Half half = {side, others, row_regs(side, others, common_.loss, unobserved), {}, {}};
     plan(half, team);
     return half;
   }
@@ -124,7 +125,7 @@ class OnCpu : public Algorithm {
               Context& context) {
     {
       const PhaseScope scope(context.phases, "gram");
-      gram_.compute(from.view(), half.others, gram_kernels_, *context.team);
+      gram_.compute(from.view(), half.others, gram_kernels_, *context.team, half.side.unobserved);
     }
     const PhaseScope scope(context.phases, phase);
     return solve(half, from, to, context);

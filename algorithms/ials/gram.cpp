@@ -1,6 +1,7 @@
 #include "algorithms/ials/gram.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace mf::ials {
@@ -13,7 +14,8 @@ constexpr std::int64_t kPanelRows = 64;
 }  // namespace
 
 void Gram::compute(const als::cpu::FactorRows& rows, std::int64_t count,
-                   const als::cpu::FormationKernels& kernels, ThreadTeam& team) {
+                   const als::cpu::FormationKernels& kernels, ThreadTeam& team,
+                   View<const float> weights) {
   const std::int64_t stride = stride_ = rows.stride;
   const auto cuts = std::clamp<std::int64_t>(count / kLeastRows, 1, kMostParts);
   const std::int64_t longest = (count + cuts - 1) / cuts;
@@ -24,6 +26,9 @@ void Gram::compute(const als::cpu::FactorRows& rows, std::int64_t count,
     std::iota(in_order_.begin(), in_order_.end(), 0);
     zeros_.assign(longest, 0.0F);
   }
+  roots_.resize(weights.size());
+  std::transform(weights.begin(), weights.end(), roots_.begin(),
+                 [](float c) { return std::sqrt(c); });
   const std::int64_t floats = stride * stride;
   sums_.resize(cuts * floats);
   team.for_each(cuts, 1, [&](std::int64_t part) {
@@ -31,7 +36,8 @@ void Gram::compute(const als::cpu::FactorRows& rows, std::int64_t count,
     const std::int64_t begin = count * part / cuts;
     const std::int64_t end = count * (part + 1) / cuts;
     kernels.form({rows.data + begin * stride, stride, rows.factors},
-                 {in_order_.data(), zeros_.data(), end - begin},
+                 {in_order_.data(), zeros_.data(), end - begin,
+                  roots_.empty() ? nullptr : roots_.data() + begin},
                  {sums_.data() + part * floats, b.data(), panel.data(), kPanelRows});
   });
   add_parts(cuts, rows.factors, team);

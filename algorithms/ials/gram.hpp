@@ -6,16 +6,19 @@
 #include "algorithms/als/cpu/formation.hpp"
 #include "base/aligned.hpp"
 #include "base/threads.hpp"
+#include "base/view.hpp"
 
 namespace mf::ials {
 
-// G = sum over rows of y y^T: f x f, both halves, element (i, j) at data()[i * stride() + j]; rows
-// and columns from f to stride() are zero. Each of up to 64 parts of the rows is summed in fp32 as
-// als forms its systems, then the parts in double, in order: the same for any number of threads.
+// G = sum over rows of c y y^T, c by `weights` or 1: f x f, both halves, element (i, j) at data()[i
+// * stride() + j]; rows and columns from f to stride() are zero. Each of up to 64 parts of the rows
+// is summed in fp32 as als forms its systems, then the parts in double, in order: the same for any
+// number of threads.
 class Gram {
  public:
   void compute(const als::cpu::FactorRows& rows, std::int64_t count,
-               const als::cpu::FormationKernels& kernels, ThreadTeam& team);
+               const als::cpu::FormationKernels& kernels, ThreadTeam& team,
+               View<const float> weights = {});
 
   const float* data() const { return gram_.data(); }
   std::int64_t stride() const { return stride_; }
@@ -28,6 +31,7 @@ class Gram {
   AlignedVector<float> sums_;  // of the parts
   AlignedVector<std::int32_t> in_order_;
   AlignedVector<float> zeros_;
+  AlignedVector<float> roots_;  // of the weights
 };
 
 }  // namespace mf::ials

@@ -16,8 +16,9 @@ AlgorithmInfo cpu_info() {
       "Y. Hu, Y. Koren, C. Volinsky, \"Collaborative Filtering for Implicit Feedback Datasets\", "
       "ICDM 2008; solver cg: G. Takacs, I. Pilaszy, D. Tikk, \"Applications of the Conjugate "
       "Gradient Method for Implicit Feedback Collaborative Filtering\", RecSys 2011";
-  info.params = join_params(common_params(), {reg_exponent_param(), solver_param(Solver::cg),
-                                              cg_steps_param(), threads_param()});
+  info.params =
+      join_params(common_params(), {reg_exponent_param(), popularity_exponent_param(),
+                                    solver_param(Solver::cg), cg_steps_param(), threads_param()});
   info.memory = [](const Params&) { return MemoryUse{.host = {.rating = 12, .number = 8}}; };
   return info;
 }

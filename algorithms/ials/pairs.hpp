@@ -19,13 +19,14 @@ struct Pairs {
   const std::int32_t* others = nullptr;
   const float* weights = nullptr;
   std::int64_t count = 0;
+  const float* unobserved = nullptr;  // c of each row of `rows`; null: 1
 };
 
 // sums += sum over the pairs, in order, of c y; y is the pair's row of `rows`. All vectors have
 // rows.stride floats and are aligned to 64 bytes. Cutting the pairs into several calls changes no
 // bit.
 //   product:   c = w (y . v)            the part of A v
-//   residual:  c = 1 + w (1 - y . v)    b minus that part
+//   residual:  c = c_i + w (1 - y . v)  b minus that part; c_i by `unobserved`
 using PairsKernel = void (*)(const FactorRows& rows, const Pairs& pairs, const float* v,
                              float* sums);
 

@@ -23,8 +23,11 @@ inline constexpr int kDenseTall = 3;            // vectors of a tile of G v
 enum class Coefficient { product, residual };
 
 template <Coefficient kKind>
-MF_INLINE float coefficient(float weight, float dot) {
-  return kKind == Coefficient::product ? weight * dot : 1 + weight * (1 - dot);
+MF_INLINE float coefficient(const Pairs& pairs, std::int64_t k, float dot) {
+  const float weight = pairs.weights[k];
+  if (kKind == Coefficient::product) return weight * dot;
+  const float c = pairs.unobserved != nullptr ? pairs.unobserved[pairs.others[k]] : 1.0F;
+  return c + weight * (1 - dot);
 }
 
 MF_INLINE void fetch(const FactorRows& rows, std::int32_t row) {
@@ -50,7 +53,7 @@ MF_INLINE Vec4 sum1(Vec4 a) {
 // For rows of NV vectors, whose sums stay in registers. kTwice: so many that the row itself and v
 // do not, and are read from the cache again.
 template <class S, Coefficient kKind, int NV, bool kTwice>
-MF_INLINE void add_pair(const float* y, float weight, const float* v,
+MF_INLINE void add_pair(const float* y, const Pairs& pairs, std::int64_t k, const float* v,
                         const typename S::Vec (&own)[NV], typename S::Vec (&sums)[NV]) {
   typename S::Vec row[NV];
   typename S::Vec dot[2] = {S::zero(), S::zero()};
@@ -61,7 +64,7 @@ MF_INLINE void add_pair(const float* y, float weight, const float* v,
     dot[x % 2] = S::fma(row[x], other, dot[x % 2]);
   }
   const Vec4 total = sum1(S::quarter(S::add(dot[0], dot[1])));
-  const auto c = S::set1(coefficient<kKind>(weight, total[0]));
+  const auto c = S::set1(coefficient<kKind>(pairs, k, total[0]));
 #pragma GCC unroll 16
   for (int x = 0; x < NV; ++x) {
     sums[x] = S::fma(c, kTwice ? S::load(y + x * S::kWidth) : row[x], sums[x]);
@@ -80,7 +83,7 @@ void pairs_kept(const FactorRows& rows, const Pairs& pairs, const float* v, floa
   for (std::int64_t k = 0; k < pairs.count; ++k) {
     if (k + kAheadPairs < pairs.count) fetch(rows, pairs.others[k + kAheadPairs]);
     const float* y = rows.data + pairs.others[k] * rows.stride;
-    add_pair<S, kKind, NV, kTwice>(y, pairs.weights[k], v, own, sum);
+    add_pair<S, kKind, NV, kTwice>(y, pairs, k, v, own, sum);
   }
 #pragma GCC unroll 16
   for (int x = 0; x < NV; ++x) S::store(sums + x * S::kWidth, sum[x]);
@@ -115,12 +118,12 @@ MF_INLINE Vec4 dots_of(std::int64_t width, const float* const* y, const float* v
 
 // sums += c_r y_r for R of kTogether rows of any length; sums are in memory.
 template <class S, Coefficient kKind, int R>
-MF_INLINE void add_long(std::int64_t stride, const float* const* y, const float* weights,
-                        const float* v, float* sums) {
+MF_INLINE void add_long(std::int64_t stride, const float* const* y, const Pairs& pairs,
+                        std::int64_t k, const float* v, float* sums) {
   const Vec4 dots = dots_of<S, R>(stride, y, v);
   typename S::Vec c[R];
 #pragma GCC unroll 4
-  for (int r = 0; r < R; ++r) c[r] = S::set1(coefficient<kKind>(weights[r], dots[r]));
+  for (int r = 0; r < R; ++r) c[r] = S::set1(coefficient<kKind>(pairs, k + r, dots[r]));
   for (std::int64_t i = 0; i < stride; i += S::kWidth) {
     auto sum = S::load(sums + i);
 #pragma GCC unroll 4
@@ -141,11 +144,11 @@ void pairs_long(const FactorRows& rows, const Pairs& pairs, const float* v, floa
       y[r] = row_of(k + r);
       if (k + r + kAheadPairs < pairs.count) fetch(rows, pairs.others[k + r + kAheadPairs]);
     }
-    add_long<S, kKind, kTogether>(rows.stride, y, pairs.weights + k, v, sums);
+    add_long<S, kKind, kTogether>(rows.stride, y, pairs, k, v, sums);
   }
   for (; k < pairs.count; ++k) {
     const float* y[1] = {row_of(k)};
-    add_long<S, kKind, 1>(rows.stride, y, pairs.weights + k, v, sums);
+    add_long<S, kKind, 1>(rows.stride, y, pairs, k, v, sums);
   }
 }
 

@@ -30,6 +30,13 @@ ParamSpec reg_exponent_param() {
                            "alpha)^e");
 }
 
+ParamSpec popularity_exponent_param() {
+  return ParamSpec::number("popularity_exponent", 0, 0, 2,
+                           "a: an unobserved pair of an item of n pairs weighs as n^a, 1 on "
+                           "average")
+      .silent();
+}
+
 ParamSpec cg_steps_param() {
   return ParamSpec::integer("cg_steps", 3, 1, 1000, "steps of the solver cg, from the last row",
                             "steps");
@@ -42,7 +49,8 @@ ParamSpec solver_param(Solver fallback) {
 
 ImplicitLoss read_loss(const Params& params) {
   return {params.number("alpha"), params.number("reg"),
-          params.has("reg_exponent") ? params.number("reg_exponent") : 0};
+          params.has("reg_exponent") ? params.number("reg_exponent") : 0, true,
+          params.has("popularity_exponent") ? params.number("popularity_exponent") : 0};
 }
 
 Common read_common(const Params& params) {

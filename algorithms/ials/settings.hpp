@@ -27,11 +27,12 @@ constexpr std::int64_t kMaxFactors = 2048;
 
 // factors (64), alpha (1), reg (0.01): of every algorithm.
 std::vector<ParamSpec> common_params(std::int64_t max_factors = kMaxFactors);
-ParamSpec reg_exponent_param();  // 0; if it is supported
-ParamSpec cg_steps_param();      // 3; if CG is
+ParamSpec reg_exponent_param();         // 0; if it is supported
+ParamSpec popularity_exponent_param();  // 0; likewise
+ParamSpec cg_steps_param();             // 3; if CG is
 ParamSpec solver_param(Solver fallback);
 
-// Undeclared parameters: reg_exponent 0, cg_steps 0.
+// Undeclared parameters are 0: reg_exponent, popularity_exponent, cg_steps.
 Common read_common(const Params& params);
 ImplicitLoss read_loss(const Params& params);
 Solver read_solver(const Params& params);

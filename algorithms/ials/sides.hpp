@@ -10,9 +10,11 @@
 
 namespace mf::ials {
 
-// Both sides of R. `values` of a Side are the weights w = alpha r = c - 1, all above 0: a pair of
-// value 0 is not observed and left out. Borrows the ratings (they must outlive it) and owns the
-// data that differ from them: the columns, and the users' side if a value is 0 or alpha is not 1.
+// Both sides of R. `values` of a Side are the weights w = alpha r = c - c_i, all above 0: a pair of
+// value 0 is not observed and left out. The systems of items are divided by c_i, so their weights
+// are w / c_i; those of users have c_i as `unobserved`. Borrows the ratings (they must outlive it)
+// and owns the data that differ from them: the columns, and the users' side if a value is 0 or
+// alpha is not 1.
 class Sides {
  public:
   Sides() = default;
@@ -25,18 +27,24 @@ class Sides {
   Sides& operator=(Sides&&) = default;
 
   als::Side users() const { return users_; }
+  View<const float> unobserved() const { return unobserved_; }  // c_i; empty: 1
   als::Side items() const {
     return {columns_.item_offsets, columns_.users, columns_.values, "item"};
   }
   std::int64_t filled_rows() const;  // users and items that have a pair
 
  private:
+  void weigh_by_popularity(double exponent);
+
   als::Side users_;  // views of the ratings, or of:
   ObservedRows own_;
   Csc columns_;
+  AlignedVector<float> unobserved_;
 };
 
-// l of every row of a side (ImplicitLoss::row_reg), `others` being the rows of the other one.
-AlignedVector<float> row_regs(const als::Side& side, std::int64_t others, const ImplicitLoss& loss);
+// l of every row of a side (ImplicitLoss::row_reg), `others` being the rows of the other one;
+// divided by c of the row, if that is given.
+AlignedVector<float> row_regs(const als::Side& side, std::int64_t others, const ImplicitLoss& loss,
+                              View<const float> unobserved = {});
 
 }  // namespace mf::ials

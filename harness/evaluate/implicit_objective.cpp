@@ -2,7 +2,9 @@
 
 #include <Eigen/Core>
 #include <algorithm>
+#include <cmath>
 
+#include "algorithms/core/observed.hpp"
 #include "base/clones.hpp"
 #include "datasets/ratings/rating_facts.hpp"
 
@@ -34,12 +36,13 @@ MF_CLONES double dot_in_double(const float* a, const float* b, std::int64_t n) {
 
 // The lower triangle of the Gram of rows [begin, end).
 void add_gram(const float* rows, std::int64_t begin, std::int64_t end, std::int32_t f,
-              std::int64_t stride, RowMajor& sum) {
+              std::int64_t stride, View<const double> weights, RowMajor& sum) {
   RowMajor block(kGramRows, f);
   for (std::int64_t first = begin; first < end; first += kGramRows) {
     const std::int64_t count = std::min(kGramRows, end - first);
     for (std::int64_t r = 0; r < count; ++r) {
       std::copy_n(rows + (first + r) * stride, f, block.data() + r * f);
+      if (!weights.empty()) block.row(r) *= std::sqrt(weights[first + r]);
     }
     sum.selfadjointView<Eigen::Lower>().rankUpdate(block.topRows(count).transpose());
   }
@@ -78,7 +81,7 @@ std::vector<double> regs_of(View<const std::int64_t> observed, std::int64_t othe
 }  // namespace
 
 std::vector<double> gram_of(const float* rows, std::int64_t count, std::int32_t f,
-                            std::int64_t stride, ThreadTeam& team) {
+                            std::int64_t stride, ThreadTeam& team, View<const double> weights) {
   const std::int64_t part =
       std::max<std::int64_t>(kGramRows, (count + kGramParts - 1) / kGramParts);
   // As many at a time as there are threads; in the order of the parts.
@@ -90,7 +93,7 @@ std::vector<double> gram_of(const float* rows, std::int64_t count, std::int32_t 
     team.for_chunks(rest, part, [&](std::int64_t begin, std::int64_t end) {
       RowMajor& sum = partial[begin / part];
       sum.setZero();
-      add_gram(rows, first + begin, first + end, f, stride, sum);
+      add_gram(rows, first + begin, first + end, f, stride, weights, sum);
     });
     for (std::int64_t p = 0; p * part < rest; ++p) total += partial[p];
   }
@@ -110,25 +113,27 @@ ImplicitObjective::ImplicitObjective(const Ratings& train, const ImplicitLoss& l
   const ObservedCounts observed = count_observed(train, team);
   user_reg_ = regs_of(observed.of_user, train.n_items(), loss, team);
   item_reg_ = regs_of(observed.of_item, train.n_users(), loss, team);
+  unobserved_ = unobserved_weights(observed.of_item, loss.popularity_exponent);
 }
 
 double ImplicitObjective::of_zeros(ThreadTeam& team) const {
   return sum_in_chunks(train_->nnz(), team, [&](std::int64_t i) {
-    const float value = train_->values()[i];
-    return value > 0 ? 1 + loss_.weight(value) : 0.0;
+    const Rating rating = (*train_)[i];
+    return rating.value > 0 ? unobserved_of(rating.item) + loss_.weight(rating.value) : 0.0;
   });
 }
 
 double ImplicitObjective::evaluate(const FactorView& model, ThreadTeam& team) const {
   const std::int32_t f = model.factors;
   const auto users = gram_of(model.p, model.n_users, f, model.p_stride, team);
-  const auto items = gram_of(model.q, model.n_items, f, model.q_stride, team);
+  const auto items = gram_of(model.q, model.n_items, f, model.q_stride, team, unobserved_);
   const double observed = sum_in_chunks(train_->nnz(), team, [&](std::int64_t i) {
     const Rating rating = (*train_)[i];
     if (!(rating.value > 0)) return 0.0;
     const double s = dot_in_double(model.p + rating.user * model.p_stride,
                                    model.q + rating.item * model.q_stride, f);
-    return (1 + loss_.weight(rating.value)) * (1 - s) * (1 - s) - s * s;
+    const double c = unobserved_of(rating.item);
+    return (c + loss_.weight(rating.value)) * (1 - s) * (1 - s) - c * s * s;
   });
   return product_of(users, items) + observed +
          regularization(model.p, model.p_stride, f, user_reg_, team) +

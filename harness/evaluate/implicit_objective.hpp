@@ -2,9 +2,9 @@
 //
 // The sum over all pairs is not walked: with s_ui = x_u . y_i and w = alpha r,
 //
-//   sum over all s^2              = <X^T X, Y^T Y>, the sum of the products of the Grams' elements
-//   sum over the observed pairs   of (1 + w)(1 - s)^2 - s^2
-//   sum of l_u |x_u|^2 and of l_i |y_i|^2
+//   sum over all c_i s^2          = <X^T X, Y^T C Y>, the sum of the products of the Grams'
+//   elements sum over the observed pairs   of (c_i + w)(1 - s)^2 - c_i s^2 sum of l_u |x_u|^2 and
+//   of l_i |y_i|^2
 //
 // A pair with r = 0 is not observed. Rows without an observed pair count like the others: a user
 // who was held out whole adds the model's scores.
@@ -24,10 +24,10 @@
 
 namespace mf {
 
-// X^T X of `count` rows of f numbers, `stride` apart, in double: f x f, row after row. The same for
-// any number of threads.
+// X^T X, or X^T diag(weights) X, of `count` rows of f numbers, `stride` apart, in double: f x f,
+// row after row. The same for any number of threads.
 std::vector<double> gram_of(const float* rows, std::int64_t count, std::int32_t f,
-                            std::int64_t stride, ThreadTeam& team);
+                            std::int64_t stride, ThreadTeam& team, View<const double> weights = {});
 
 // <A, B>, in the order of the elements.
 double product_of(View<const double> a, View<const double> b);
@@ -51,7 +51,12 @@ class ImplicitObjective {
  private:
   const Ratings* train_;
   ImplicitLoss loss_;
+  double unobserved_of(std::int32_t item) const {
+    return unobserved_.empty() ? 1 : unobserved_[item];
+  }
+
   std::vector<double> user_reg_, item_reg_;
+  std::vector<double> unobserved_;  // c_i; empty: 1
 };
 
 }  // namespace mf

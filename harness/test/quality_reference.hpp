@@ -34,15 +34,20 @@ inline double dense_objective(const FactorView& m, const Ratings& train, const I
   for (std::int64_t k = 0; k < train.nnz(); ++k) r[train[k].user][train[k].item] = train[k].value;
   double sum = 0;
   std::vector<std::int64_t> of_user(m.n_users), of_item(m.n_items);
+  for (std::int64_t k = 0; k < train.nnz(); ++k) {
+    of_user[train[k].user] += train[k].value > 0;
+    of_item[train[k].item] += train[k].value > 0;
+  }
+  const auto popular = [&](std::int64_t i) {
+    return std::pow(std::max(1.0, static_cast<double>(of_item[i])), loss.popularity_exponent);
+  };
+  double all = 0;
+  for (std::int64_t i = 0; i < m.n_items; ++i) all += popular(i);
   for (std::int64_t u = 0; u < m.n_users; ++u) {
     for (std::int64_t i = 0; i < m.n_items; ++i) {
-      const double preference = r[u][i] > 0 ? 1 : 0;
-      const double error = preference - dot_of(m, u, i);
-      sum += (1 + loss.alpha * r[u][i]) * error * error;
-      if (r[u][i] > 0) {
-        ++of_user[u];
-        ++of_item[i];
-      }
+      const double error = (r[u][i] > 0 ? 1 : 0) - dot_of(m, u, i);
+      const double unobserved = popular(i) * static_cast<double>(m.n_items) / all;
+      sum += (unobserved + loss.alpha * r[u][i]) * error * error;
     }
   }
   const auto shrink = [&](const float* rows, std::int64_t stride, std::int64_t row, double reg) {

@@ -383,10 +383,11 @@ TEST(Ranking, OfExplicitModelsIsByTheirPredictions) {
 
 TEST(Objective, IsTheDenseSum) {
   for (const double exponent : {0.0, 0.7}) {
+    const double popularity = exponent / 2;
     const Ratings train = random_ratings(kUsers, kItems, 0.1, 3);
     Model model = initial_model(kUsers, kItems, kFactors, ModelKind::plain, 0,
                                 InitSpec{InitKind::normal, 0.5, 4}, 1);
-    const ImplicitLoss loss{2.5, 0.3, exponent};
+    const ImplicitLoss loss{2.5, 0.3, exponent, true, popularity};
     ThreadTeam team(2);
     const double expected = testing::dense_objective(model.view(), train, loss);
     EXPECT_NEAR(ImplicitObjective(train, loss, team).evaluate(model.view(), team), expected,
@@ -419,7 +420,7 @@ TEST(Objective, OfZerosIsThatOfTheZeroModel) {
   const Ratings train = random_ratings(kUsers, kItems, 0.1, 3);
   const Model model = initial_model(kUsers, kItems, kFactors, ModelKind::plain, 0,
                                     InitSpec{InitKind::normal, 0, 4}, 1);
-  const ImplicitLoss loss{2.5, 0.3, 0};
+  const ImplicitLoss loss{2.5, 0.3, 0, true, 0.5};
   ThreadTeam team(2);
   const double expected = testing::dense_objective(model.view(), train, loss);
   EXPECT_NEAR(ImplicitObjective(train, loss, team).of_zeros(team), expected, 1e-11 * expected);

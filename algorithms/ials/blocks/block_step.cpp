@@ -75,7 +75,7 @@ void BlockStep::move(const Task& task, const RowSpan& part, std::int64_t block, 
               delta, predictions);
 }
 
-// sum w y y^T and sum (1 + w (1 - y . x)) y of the block's columns, over the pairs of a part.
+// sum w y y^T and sum (c + w (1 - y . x)) y of the block's columns, over the pairs of a part.
 void BlockStep::form(const Task& task, const RowSpan& part, std::int64_t block,
                      const float* predictions, float* a, float* b, Work& work) const {
   const std::int64_t count = part.count();
@@ -85,7 +85,8 @@ void BlockStep::form(const Task& task, const RowSpan& part, std::int64_t block,
   for (std::int64_t k = 0; k < count; ++k) {
     const float w = task.side.values[part.begin + k];
     scales[k] = std::sqrt(w);
-    values[k] = (1 + w * (1 - predictions[k])) / scales[k];
+    const float c = task.side.unobserved_of(part.begin + k);
+    values[k] = (c + w * (1 - predictions[k])) / scales[k];
   }
   formation_.form(task.columns(shape_, block),
                   {task.side.others.data() + part.begin, values, count, scales},

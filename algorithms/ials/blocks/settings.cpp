@@ -66,7 +66,7 @@ AlgorithmInfo pp_cpu_info() {
   info.paper = kPaper;
   info.params = join_params(
       common_params(),
-      {reg_exponent_param(),
+      {reg_exponent_param(), popularity_exponent_param(),
        ParamSpec::integer("block_size", 64, 16, kMaxFactors,
                           "columns of X and Y that a Newton step solves for; multiples of 16"),
        threads_param()});

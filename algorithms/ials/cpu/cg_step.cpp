@@ -23,7 +23,8 @@ struct CgHalfStep::Task {
   std::int64_t count(std::int64_t position) const { return side.length(row(position)); }
   // Pairs of the side, counted from its first.
   Pairs pairs(std::int64_t begin, std::int64_t end) const {
-    return {side.others.data() + begin, side.values.data() + begin, end - begin};
+    return {side.others.data() + begin, side.values.data() + begin, end - begin,
+            side.unobserved.data()};
   }
 };
 

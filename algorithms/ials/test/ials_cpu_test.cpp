@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "algorithms/core/observed.hpp"
 #include "algorithms/ials/settings.hpp"
 #include "algorithms/ials/sides.hpp"
 #include "algorithms/ials/test/reference.hpp"
@@ -53,6 +54,8 @@ TEST(IalsCpu, EverySolverSolvesEveryRow) {
       Json loss = {{"alpha", alpha}, {"reg", 0.3}, {"reg_exponent", 0.5}};
       loss.update({{"factors", 20}, {"solver", solver}, {"cg_steps", 150}});
       expect_exact(loss, train, 2e-3);
+      loss["popularity_exponent"] = 0.8;
+      expect_exact(loss, train, 2e-3);
     }
   }
 }
@@ -88,7 +91,8 @@ TEST(IalsCpu, EverySolverSolvesLongRows) {
 
 TEST(IalsCpu, NoEpochRaisesTheObjective) {
   const Ratings train = clicks(kUsers, kItems, 0.15, 4);
-  for (const Json& changes : {Json{{"solver", "cholesky"}}, Json{{"solver", "cg"}}}) {
+  for (const Json& changes : {Json{{"solver", "cholesky"}}, Json{{"solver", "cg"}},
+                              Json{{"solver", "cg"}, {"popularity_exponent", 0.5}}}) {
     Trainer trainer("ials_cpu", changes, train, 2);
     const Dense dense(train, trainer.loss);
     const double first = test::objective(dense, trainer.initial);
@@ -101,6 +105,13 @@ TEST(IalsCpu, NoEpochRaisesTheObjective) {
     }
     EXPECT_LT(last, 0.5 * first);
   }
+}
+
+// An item without a pair counts as one with a pair.
+TEST(UnobservedWeights, ArePowersOfThePairsAndOneOnAverage) {
+  const std::vector<std::int64_t> pairs = {4, 0, 16, 1};
+  EXPECT_TRUE(unobserved_weights(pairs, 0).empty());
+  EXPECT_EQ(unobserved_weights(pairs, 0.5), (std::vector<double>{1, 0.5, 2, 0.5}));
 }
 
 // A run whose rows are NaN must end as diverged, not with its first rows.

@@ -24,7 +24,8 @@ TEST(IalsPpCpu, AnEpochIsThatOfTheEquations) {
   for (const int f : {1, 16, 40, 50, 100}) {
     for (const int block : {16, 32, 128}) {
       const Json changes = {
-          {"factors", f}, {"block_size", block}, {"reg", 1}, {"alpha", 2}, {"reg_exponent", 0.25}};
+          {"factors", f}, {"block_size", block},  {"reg", 1},
+          {"alpha", 2},   {"reg_exponent", 0.25}, {"popularity_exponent", block == 16 ? 0.6 : 0}};
       Trainer trainer("ials_pp_cpu", changes, train, 2);
       const Dense dense(train, trainer.loss);
       Matrix x = rows_of(trainer.initial.p, kUsers);

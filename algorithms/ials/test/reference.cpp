@@ -70,10 +70,12 @@ Dense::Dense(const Ratings& train, const ImplicitLoss& loss_of)
       c(Matrix::Ones(train.n_users(), train.n_items())),
       p(Matrix::Zero(train.n_users(), train.n_items())) {
   for (std::int64_t k = 0; k < train.nnz(); ++k) {
-    const Rating r = train[k];
-    if (r.value == 0) continue;
-    c(r.user, r.item) = 1 + loss.alpha * r.value;
-    p(r.user, r.item) = 1;
+    if (train[k].value > 0) p(train[k].user, train[k].item) = 1;
+  }
+  const Vector popular = p.colwise().sum().cwiseMax(1).array().pow(loss.popularity_exponent);
+  c *= (popular / popular.mean()).asDiagonal();
+  for (std::int64_t k = 0; k < train.nnz(); ++k) {
+    c(train[k].user, train[k].item) += loss.alpha * train[k].value;
   }
 }
 
