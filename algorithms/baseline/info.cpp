@@ -161,7 +161,8 @@ AlgorithmInfo rp3beta_info() {
 AlgorithmInfo ease_shared_info(const std::string& name) {
   AlgorithmInfo info = history_info(name);
   info.paper =
-      "H. Steck, \"Embarrassingly Shallow Autoencoders for Sparse Data\", WWW 2019 (EASE); dropout: "
+      "H. Steck, \"Embarrassingly Shallow Autoencoders for Sparse Data\", WWW 2019 (EASE); "
+      "dropout: "
       "H. Steck, \"Autoencoders that don't overfit towards the Identity\", NeurIPS 2020 (EDLAE)";
   info.phases = {"gram", "inverse", "weights"};
   info.params = {
