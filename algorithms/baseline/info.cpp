@@ -114,6 +114,7 @@ MemoryUse neighbours_memory(const Params& params, double kept) {
 
 AlgorithmInfo item_knn_info() {
   AlgorithmInfo info = knn_info("item_knn");
+  info.phases = {"assemble"};
   info.summary = "implicit feedback: items similar to the items of the history";
   info.paper =
       "M. Deshpande, G. Karypis, \"Item-Based Top-N Recommendation Algorithms\", TOIS 22(1), 2004";
@@ -139,6 +140,7 @@ AlgorithmInfo user_knn_info() {
 
 AlgorithmInfo rp3beta_info() {
   AlgorithmInfo info = history_info("rp3beta");
+  info.phases = {"assemble"};
   info.summary =
       "implicit feedback: a random walk to a user and on, less to popular items; beta 0 "
       "is P3alpha";
