@@ -88,13 +88,25 @@ def test_splits_by_time_take_the_times_of_a_table(place, frame, split):
     if not pathlib.Path("timed.csv").exists():
         timed.to_csv("timed.csv", index=False)
     dates = pd.to_datetime(pd.Series(seconds, index=timed.index), unit="s")
-    forms = [timed, timed.assign(timestamp=seconds + 0.5), timed.assign(timestamp=dates),
+    forms = [timed, timed.assign(timestamp=dates),
              timed.assign(timestamp=dates.dt.tz_localize("UTC").dt.tz_convert("Asia/Tokyo")),
              timed.assign(timestamp=dates.dt.strftime("%Y-%m-%d %H:%M:%S"))]
     found = [run({"split": split}, data).all.cases.iloc[0] for data in ["timed.csv", *forms]]
     assert len({(case["headline"], case["test_from"], case["nnz_test"]) for case in found}) == 1
+    half = run({"split": split}, timed.assign(timestamp=seconds + 0.5)).all.cases.iloc[0]
+    assert (half["headline"], half["nnz_test"]) == (found[0]["headline"], found[0]["nnz_test"])
     named = {"path": timed.rename(columns={"timestamp": "seen"}), "columns": {"time": "seen"}, "split": split}
     assert run({"datasets": [named]}).all.cases["headline"].iloc[0] == found[0]["headline"]
+
+
+@pytest.mark.parametrize("form", ["dates", "float seconds", "text"])
+def test_fractions_of_a_second_decide_which_rating_is_the_last(place, frame, form):
+    milliseconds = np.random.default_rng(6).permutation(len(frame)) + 1_593_878_903_000
+    dates = pd.Series(pd.to_datetime(milliseconds, unit="ms"), index=frame.index)
+    forms = {"dates": dates, "float seconds": milliseconds / 1000, "text": dates.dt.strftime("%Y-%m-%d %H:%M:%S.%f")}
+    exact = run({"split": {"leave_last": 1}}, frame.assign(timestamp=milliseconds)).all.cases.iloc[0]
+    found = run({"split": {"leave_last": 1}}, frame.assign(timestamp=forms[form])).all.cases.iloc[0]
+    assert found["headline"] == exact["headline"]
 
 
 def test_times_are_not_looked_at_without_a_split_by_time(place, frame):
