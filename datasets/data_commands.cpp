@@ -292,6 +292,7 @@ void data_import(std::ostream& out, const DataImportOptions& options) {
              options.name, with_commas(data.ratings.n_users()), with_commas(data.ratings.n_items()),
              with_commas(data.ratings.nnz()),
              data.parts.empty() ? "" : " with the split \"imported\"", options.name);
+  if (data.info.duplicate_pairs > 0) fmt::print(out, "{}\n", data.info.repeats());
   fmt::print(out, "kept in {}\n", one_line(path));
 }
 

@@ -37,7 +37,8 @@ def test_stats_say_that_values_look_like_counts_and_what_follows(mfbench, folder
 def test_columns_on_the_command_line_are_those_of_a_spec(mfbench, folder):
     words = "--columns", "user=who,item=what,rating=much"
     found = stats(mfbench, folder, "events.csv", *words)
-    mfbench("data", "import", "events", "events.csv", *words, "--duplicates", "sum", "--replace", cwd=folder, code=0)
+    done = mfbench("data", "import", "events", "events.csv", *words, "--duplicates", "sum", "--replace", cwd=folder, code=0)
+    assert "pairs with more than one rating: their sum counts" in done.stdout
     summed = stats(mfbench, folder, "events")
     assert summed["nnz"] == found["nnz"] == stats(mfbench, folder, "plays.csv")["nnz"]
     assert summed["mean"] > found["mean"] == 1

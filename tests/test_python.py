@@ -27,6 +27,11 @@ def as_csr(frame):
     return sparse.csr_matrix((frame.rating, (frame.userId, frame.movieId)))
 
 
+def as_coo(frame):
+    sparse = pytest.importorskip("scipy.sparse")
+    return sparse.coo_matrix((frame.rating, (frame.userId, frame.movieId)))
+
+
 def as_arrow(frame):
     return pytest.importorskip("pyarrow").Table.from_pandas(frame)
 
@@ -147,6 +152,7 @@ WRONG = {
     "no user": (lambda f: f.rename(columns={"userId": "w"}), "data: found the columns w, movieId, rating, timestamp"),
     "no rating": (lambda f: f.drop(columns="rating").assign(x=1), 'say "format": "pairs"'),
     "twice": (lambda f: pd.concat([f, f]), 'set duplicates to "last"'),
+    "twice in a matrix": (lambda f: as_coo(pd.concat([f, f[:30]])), "(30 such pairs in all), expected every pair once"),
     "nothing": (lambda f: f[:0], "found no ratings"),
     "a list": (lambda f: [1, 2], "found list, expected a data frame"),
     "no file": (lambda f: "none.csv", "none.csv: no such file"),

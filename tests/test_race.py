@@ -124,14 +124,28 @@ def test_counts_and_pairs_are_raced_as_implicit_feedback(race, undrawn, tmp_path
     assert (tmp_path / end_of(done)["open"]).is_file() == draws
 
 
-def test_the_kind_of_values_may_be_named_and_pairs_that_occur_twice_are_told(undrawn, tmp_path):
-    write_ratings(tmp_path / "r.csv", stars)
-    with (tmp_path / "r.csv").open("a") as file:
-        file.write((tmp_path / "r.csv").read_text().splitlines()[1] + "\n")
-    done = undrawn("r.csv", "--feedback", "counts", "--time", 1, "--out", "out")
-    assert "taken for counts" in done.stdout
+def click(user, item, rng, alike):
+    """A log of events: a line for each, some pairs three times."""
+    return "\n".join([f"{user},{item},1"] * (3 if alike > 0 else 1))
+
+
+@pytest.mark.parametrize("value, words, kind, second, policy", [
+    (stars, [], "stars", "3 pairs with more than one rating: the last counts (--duplicates names", "last"),
+    (stars, ["--duplicates", "mean"], "stars", "3 pairs with more than one rating: their mean counts", "mean"),
+    (stars, ["--feedback", "counts"], "counts", "3 pairs with more than one rating: their sum counts", "sum"),
+    (click, [], "counts", "pairs with more than one rating: their sum counts (--duplicates names", "sum"),
+    (click, ["--feedback", "pairs"], "pairs", "pairs with more than one rating: the last counts", "last"),
+])
+def test_pairs_that_occur_twice_are_told_and_count_as_the_kind_of_values_asks(undrawn, tmp_path, value, words, kind, second,
+                                                                              policy):
+    write_ratings(tmp_path / "r.csv", value, users=60, items=30, per_user=12)
+    if value is stars:
+        with (tmp_path / "r.csv").open("a") as file:
+            file.write("\n".join((tmp_path / "r.csv").read_text().splitlines()[1:4]) + "\n")
+    first, told = undrawn("r.csv", *words, "--time", 1, "--out", "out").stdout.splitlines()[:2]
+    assert f"60 users, 30 items, 720 ratings, taken for {kind}" in first and second in told
     spec = json.loads((tmp_path / "out/race.json").read_text())
-    assert spec["datasets"] == [{"path": "r.csv", "duplicates": "last"}]
+    assert spec["datasets"] == [{"path": "r.csv", "duplicates": policy}]
 
 
 def test_what_cannot_be_raced_is_an_error(race, tmp_path, monkeypatch):

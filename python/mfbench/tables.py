@@ -76,9 +76,8 @@ def chosen(names, column, columns, pairs):
 
 
 def of_matrix(matrix):
-    """Rows are users. Stored entries count, zeros too; duplicate pairs add up, as in SciPy."""
-    triples = matrix.tocoo(copy=True)
-    triples.sum_duplicates()
+    """Rows are users. Stored entries count, zeros too; the program counts pairs that occur twice, which SciPy would sum."""
+    triples = matrix.tocoo()
     return pd.Series(triples.row), pd.Series(triples.col), pd.Series(triples.data), None
 
 
