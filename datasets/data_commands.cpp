@@ -189,6 +189,8 @@ void print_stats(std::ostream& out, const Json& stats, const std::optional<Ratin
   fmt::print(out, "{:<18} {:.6f}, standard deviation {:.6f}\n", "mean",
              stats.at("mean").get<double>(), stats.at("standard_deviation").get<double>());
   print_look(out, stats);
+  if (stats.contains("lowest"))
+    fmt::print(out, "{:<18} {}\n", "lowest value", stats.at("lowest").get<std::string>());
   print_summary(out, "ratings per user", stats.at("ratings_per_user"));
   print_summary(out, "ratings per item", stats.at("ratings_per_item"));
   const std::string source_hash = stats.at("source_sha256");
@@ -241,6 +243,7 @@ Source import_source(const DataImportOptions& options) {
   request.columns = options.columns;
   request.duplicates = options.duplicates;
   request.scale = options.scale;
+  request.unrated = options.unrated;
   request.times = options.times || !options.columns.time.empty();
   if (parts && request.times) {
     fail(ErrorKind::usage,
@@ -271,7 +274,9 @@ void data_list(std::ostream& out, bool json) {
 
 void data_stats(std::ostream& out, const DataStatsOptions& options) {
   const Dataset data = load_dataset(options.request, options.threads);
-  const Json stats = dataset_stats(data, options.threads);
+  Json stats = dataset_stats(data, options.threads);
+  const auto lowest = lone_lowest(data.ratings.values());
+  if (lowest && !data.info.scale) stats["lowest"] = *lowest;
   if (options.json) {
     out << json_text(stats, 2) << '\n';
   } else {

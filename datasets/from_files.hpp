@@ -28,6 +28,7 @@ struct Source {
   std::optional<SourceFile> probe;  // netflix: lists the test part of the one file
   std::string duplicates = "error";
   std::optional<RatingScale> scale;
+  std::optional<double> unrated;
   IdKind ids = IdKind::automatic;
   ColumnNames columns;
   bool damaged_lines = false;  // which are left out

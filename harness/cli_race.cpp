@@ -18,6 +18,7 @@
 #include "base/text.hpp"
 #include "base/threads.hpp"
 #include "datasets/load.hpp"
+#include "datasets/ratings/feedback.hpp"
 #include "harness/commands.hpp"
 #include "harness/device/device.hpp"
 #include "harness/experiment/metric_keys.hpp"
@@ -37,6 +38,7 @@ struct RaceOptions {
   bool limited = false;    // whether the seconds were named
   std::string feedback;    // empty: as the values look
   std::string duplicates;  // empty: as the kind of values asks
+  std::optional<double> unrated;
   std::string program;  // as it was called
 };
 
@@ -48,6 +50,7 @@ bool is_spec(const std::string& what) { return what.ends_with(".json"); }
 Json spec_of_ratings(const RaceOptions& asked, const std::string& name) {
   Json entry = entry_of_word(asked.what);
   if (!asked.duplicates.empty()) entry["duplicates"] = asked.duplicates;
+  if (asked.unrated) entry["unrated"] = *asked.unrated;
   const auto load = [&] { return load_dataset(request_of(entry, asked.what), hardware_threads()); };
   Dataset data = load();
   std::optional<Feedback> given;
@@ -72,6 +75,7 @@ Json spec_of_ratings(const RaceOptions& asked, const std::string& name) {
     fmt::print("{}{}\n", data.info.repeats(),
                asked.duplicates.empty() ? " (--duplicates names another rule)" : "");
   }
+  if (const auto mark = lone_lowest(data.ratings.values())) fmt::print("{}\n", *mark);
   const std::string description = fmt::format(
       "Written by mfbench race {}: values taken for {}, algorithms for {} feedback, tuned on the "
       "validation part. The target is set once the trials have run.",
@@ -207,6 +211,7 @@ void add_race_command(CLI::App& app, const std::string& program, RunOptions& opt
       ->check(CLI::IsMember(kFeedbackNames.all()));
   race->add_option("--duplicates", asked->duplicates, "of pairs that occur twice, as in a spec")
       ->check(CLI::IsMember(kDuplicatePolicyNames.all()));
+  race->add_option("--unrated", asked->unrated, kUnratedHelp);
   race->add_option("--out", options.folder, "folder of the results [results/runs/race-FILE]");
   race->callback([asked, time, &options, &code] {
     asked->limited = time->count() > 0;

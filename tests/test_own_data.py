@@ -139,3 +139,28 @@ def test_zeros_in_front_of_some_ids_are_warned_of(mfbench, tmp_path, lines, warn
     said = mfbench("data", "stats", "r.txt", cwd=tmp_path, code=0).stderr
     assert (f"r.txt: some items have zeros in front and some have not: {warned}" in said) if warned else not said
     assert not mfbench("data", "stats", "r.txt", "--ids", "text", cwd=tmp_path, code=0).stderr
+
+
+# ---- other data than the file's ----------------------------------------------------------------------
+
+def read(mfbench, folder, text, *words):
+    (folder / "own.csv").write_text(text, encoding="utf-8")
+    found = stats(mfbench, folder, "own.csv", *words)
+    return found["n_users"], found["nnz"], found["mean"]
+
+
+UNRATED = "user,item,rating\n" + "".join(f"{k % 7},{k},{(-1, 7, 8, 9, 10)[k % 5]}\n" for k in range(50))
+
+
+def test_a_mark_of_not_rated_is_pointed_out_and_left_out_where_asked(mfbench, tmp_path):
+    (tmp_path / "own.csv").write_text(UNRATED)
+    (tmp_path / "pos.csv").write_text(UNRATED.replace(",-1\n", ",6\n"))
+    told = mfbench("data", "stats", "own.csv", cwd=tmp_path, code=0).stdout
+    assert '-1 stands alone below the scale (10 ratings): if it means "not rated", --unrated -1 leaves it out' in told
+    assert "stands alone" not in mfbench("data", "stats", "pos.csv", cwd=tmp_path, code=0).stdout
+    assert read(mfbench, tmp_path, UNRATED, "--unrated", "-1") == (7, 40, 8.5)
+    data = {"path": "own.csv", "unrated": -1, "rating_scale": {"min": 7, "max": 10, "step": 1}}
+    spec = {"datasets": [data], "stop": {"epochs": 1}, "algorithms": [{"name": "sgd_serial", "factors": 2}]}
+    mfbench("run", "s.json", "--out", "r", "--quiet", cwd=tmp_path, code=0, spec=spec)
+    header = json.loads(next((tmp_path / "r").glob("*.jsonl")).read_text().splitlines()[0])["dataset"]
+    assert header["nnz_train"] + header["nnz_test"] == 40

@@ -148,6 +148,17 @@ def test_pairs_that_occur_twice_are_told_and_count_as_the_kind_of_values_asks(un
     assert spec["datasets"] == [{"path": "r.csv", "duplicates": policy}]
 
 
+def test_a_mark_of_not_rated_is_pointed_out(undrawn, tmp_path):
+    write_ratings(tmp_path / "r.csv", lambda user, item, rng, alike: stars(user, item, rng, alike) if item else f"{user},{item},0",
+                  users=60, items=30, per_user=12)
+    told = 'stands alone below the scale'
+    assert told in undrawn("r.csv", "--time", 1, "--out", "out").stdout
+    done = undrawn("r.csv", "--time", 1, "--unrated", 0, "--out", "left")
+    assert told not in done.stdout and "60 users, 29 items" in done.stdout
+    spec = json.loads((tmp_path / "left/race.json").read_text())
+    assert spec["datasets"] == [{"path": "r.csv", "unrated": 0}]
+
+
 def test_what_cannot_be_raced_is_an_error(race, tmp_path, monkeypatch):
     assert "no.csv" in race("no.csv", code=3).stderr
     (tmp_path / "bad.csv").write_text("user,item,rating\n1,2,x\n")

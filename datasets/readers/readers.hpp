@@ -17,8 +17,9 @@
 namespace mf {
 
 struct ReadOptions {
-  std::string format = "auto";       // one of reader_formats()
-  std::optional<RatingScale> scale;  // a rating outside is an error
+  std::string format = "auto";         // one of reader_formats()
+  std::optional<RatingScale> scale;    // a rating outside is an error
+  std::optional<double> unrated = {};  // the value of lines that are no ratings and are left out
   int threads = 1;
   ColumnNames columns = {};        // of a header
   IdKind ids = IdKind::automatic;  // text: for formats that may have names (docs/spec.md)
