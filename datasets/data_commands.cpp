@@ -14,6 +14,7 @@
 #include "datasets/fetch/catalog.hpp"
 #include "datasets/from_files.hpp"
 #include "datasets/load.hpp"
+#include "datasets/look.hpp"
 #include "datasets/ratings/feedback.hpp"
 
 namespace mf {
@@ -176,6 +177,8 @@ void print_stats(std::ostream& out, const Json& stats, const std::optional<Ratin
   const auto ids = [&](const char* key) { return stats.at(key).get<std::string>(); };
   fmt::print(out, "{:<18} users {}, items {}\n", "ids", ids("user_ids"), ids("item_ids"));
   fmt::print(out, "{:<18} {:.4g} %\n", "density", 100 * stats.at("density").get<double>());
+  if (stats.contains("columns"))
+    fmt::print(out, "{:<18} {}\n", "columns", one_line(stats.at("columns").get<std::string>()));
   if (const Json& parts = stats.at("parts"); !parts.is_null()) {
     fmt::print(out, "{:<18} train {}, test {}, validation {}\n", "parts",
                number_text(parts.at("train")), number_text(parts.at("test")),
@@ -275,6 +278,8 @@ void data_list(std::ostream& out, bool json) {
 void data_stats(std::ostream& out, const DataStatsOptions& options) {
   const Dataset data = load_dataset(options.request, options.threads);
   Json stats = dataset_stats(data, options.threads);
+  if (const auto taken = first_look(options.request).columns; !taken.empty())
+    stats["columns"] = taken;
   const auto lowest = lone_lowest(data.ratings.values());
   if (lowest && !data.info.scale) stats["lowest"] = *lowest;
   if (options.json) {

@@ -18,6 +18,7 @@
 #include "base/text.hpp"
 #include "base/threads.hpp"
 #include "datasets/load.hpp"
+#include "datasets/look.hpp"
 #include "datasets/ratings/feedback.hpp"
 #include "harness/commands.hpp"
 #include "harness/device/device.hpp"
@@ -75,6 +76,8 @@ Json spec_of_ratings(const RaceOptions& asked, const std::string& name) {
     fmt::print("{}{}\n", data.info.repeats(),
                asked.duplicates.empty() ? " (--duplicates names another rule)" : "");
   }
+  if (const auto taken = first_look(request_of(entry, asked.what)).columns; !taken.empty())
+    fmt::print("columns: {}\n", one_line(taken));
   if (const auto mark = lone_lowest(data.ratings.values())) fmt::print("{}\n", *mark);
   const std::string description = fmt::format(
       "Written by mfbench race {}: values taken for {}, algorithms for {} feedback, tuned on the "

@@ -149,6 +149,18 @@ def read(mfbench, folder, text, *words):
     return found["n_users"], found["nnz"], found["mean"]
 
 
+@pytest.mark.parametrize("text, words, taken", [
+    ("B000JQ0JNS,A1C6M8LCIX4M6M,5.0\n", [], "#1 user (B000JQ0JNS), #2 item (A1C6M8LCIX4M6M), #3 rating (5.0); no header"),
+    ("at,sku,who,stars\n7,x,ann,4\n", ["--columns", "user=who,item=sku,rating=stars"],
+     "#2 item (x), #3 user (ann), #4 rating (4); below a header"),
+    ("user,item\n1,2\n", ["--columns", "user=#1,item=#2", "--format", "pairs", "--ids", "text"],
+     "#1 user (user), #2 item (item); no header"),
+    ("1\t2\t3\t4\n", ["--format", "movielens-tab"], "#1 user (1), #2 item (2), #3 rating (3); no header")])
+def test_stats_say_what_was_taken_for_what(mfbench, tmp_path, text, words, taken):
+    (tmp_path / "own.csv").write_text(text, encoding="utf-8")
+    assert f"columns            {taken}\n" in mfbench("data", "stats", "own.csv", *words, cwd=tmp_path, code=0).stdout
+
+
 UNRATED = "user,item,rating\n" + "".join(f"{k % 7},{k},{(-1, 7, 8, 9, 10)[k % 5]}\n" for k in range(50))
 
 

@@ -73,6 +73,7 @@ def test_a_file_of_stars_becomes_a_race_with_a_winner(race, undrawn, tmp_path):
     write_ratings(tmp_path / "r.csv", stars)
     done = race("r.csv", "--time", 100, code=0)  # which it needs on no machine
     assert "150 users, 80 items, 6,000 ratings, taken for stars" in done.stdout
+    assert "columns: #1 user (0), #2 item (" in done.stdout and "; below a header" in done.stdout
     folder = tmp_path / "results/runs/race-r.csv"
     spec = json.loads((folder / "race.json").read_text())
     assert [entry["name"] for entry in spec["algorithms"]][:4] == ["sgd_serial", "hogwild", "fpsgd", "als_cpu"]

@@ -304,23 +304,20 @@ class Csv : public LineFormat {
   NamedColumns named_;
 };
 
-// By the fields of `line`, the first after the header, which ends in '\n'. A line that is not a
-// rating decides nothing: it is an error when it is parsed.
-NamedColumns named_columns_of(const std::string& line, const Header& header, IdKind kind) {
-  std::string user;
-  std::string item;
+// Of `line`, the first after the header, which ends in '\n'. A line that is not a rating is an
+// error when it is parsed.
+std::vector<std::string> first_fields(const std::string& line, const Header& header) {
+  std::vector<std::string> fields;
   try {
-    const char* p = line.data();
-    for (std::size_t c = 0; c < header.roles.of.size(); ++c, ++p) {
+    for (const char* p = line.data(); fields.size() < header.roles.of.size(); ++p) {
       const char* begin = p;
       skip_field(p, header.separator, header.quotes);
-      if (header.roles.of[c] == Role::user) user = without_quotes({begin, p});
-      if (header.roles.of[c] == Role::item) item = without_quotes({begin, p});
+      fields.push_back(without_quotes({begin, p}));
       if (at_line_end(p)) break;
     }
   } catch (const LineError&) {
   }
-  return named_columns(kind, user, item);
+  return fields;
 }
 
 std::string line_at(std::string_view text, std::size_t begin) {
@@ -342,7 +339,14 @@ RawRatings read_columns(const Text& text, const ScaleCheck& scale, const ParseOp
     fail_without_times(text.path, (header.bytes > 0 ? "the header " : "the first rating ") +
                                       in_quotes(line.substr(0, line.find_first_of("\r\n"))));
   const std::size_t begin = std::min(header.bytes, text.view().size());
-  const NamedColumns named = named_columns_of(line_at(text.view(), begin), header, options.ids);
+  const auto fields = first_fields(line_at(text.view(), begin), header);
+  if (options.columns_taken)
+    *options.columns_taken = columns_taken(header.roles, fields, header.bytes > 0);
+  const auto first = [&, of = header.roles.of](Role role) {
+    const auto at = static_cast<std::size_t>(std::ranges::find(of, role) - of.begin());
+    return at < fields.size() ? fields[at] : std::string();
+  };
+  const NamedColumns named = named_columns(options.ids, first(Role::user), first(Role::item));
   if (named.any()) {
     return parse_lines(text, begin, Csv<true>(scale, std::move(header), named), options);
   }

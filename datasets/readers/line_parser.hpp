@@ -50,6 +50,7 @@ struct ParseOptions {
   ColumnNames columns = {};
   bool times = false;
   bool leave_out_damaged = false;
+  std::string* columns_taken = nullptr;  // gets them if given (datasets/readers/columns.hpp)
 };
 
 // Throws LineError: the text has changed since its lines were counted.

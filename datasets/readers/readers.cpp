@@ -156,7 +156,9 @@ FirstLook look_at_text(const Text& text, const std::string& wanted, const ScaleC
                        const ParseOptions& options) {
   FirstLook look{text_format(text, wanted, options.columns), {}};
   if (reader_of(look.format).format.text_ids) {
-    look.ratings = read_text(first_lines(text), look.format, scale, options);
+    ParseOptions with_columns = options;
+    with_columns.columns_taken = &look.columns;
+    look.ratings = read_text(first_lines(text), look.format, scale, with_columns);
     if (look.ratings.values.empty()) fail_in_file(text.path, "no ratings", "at least one");
   }
   return look;

@@ -47,6 +47,7 @@ RawRatings read_ratings(const std::string& path, const ReadOptions& options);
 struct FirstLook {
   std::string format;  // the format that read_ratings would use
   RawRatings ratings;  // of the first thousand lines, if each line of the format stands for itself
+  std::string columns = {};  // of them, what was taken for what
 };
 // Throws Error(data) if the file is missing, its format is not recognised, these lines are wrong or
 // an npz lacks an array.
