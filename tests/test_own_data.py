@@ -143,10 +143,41 @@ def test_zeros_in_front_of_some_ids_are_warned_of(mfbench, tmp_path, lines, warn
 
 # ---- other data than the file's ----------------------------------------------------------------------
 
+def refusal(mfbench, folder, text, *words):
+    (folder / "own.csv").write_text(text, encoding="utf-8")
+    return mfbench("data", "stats", "own.csv", *words, cwd=folder, code=3).stderr
+
+
 def read(mfbench, folder, text, *words):
     (folder / "own.csv").write_text(text, encoding="utf-8")
     found = stats(mfbench, folder, "own.csv", *words)
     return found["n_users"], found["nnz"], found["mean"]
+
+
+@pytest.mark.parametrize("text, applied", [('1,2,"6,170"\n1,3,"1,234"\n', "1,2,6170\n1,3,1234\n"),
+                                           ("1,2,6,170\n1,3,1,234\n", "1,2,6170\n1,3,1234\n")])
+def test_advice_on_thousands_makes_no_decimals_of_them(mfbench, tmp_path, text, applied):
+    head = "user,item,plays\n"
+    assert "take a comma between thousands out; write a decimal comma as a point" in refusal(mfbench, tmp_path, head + text)
+    assert read(mfbench, tmp_path, head + applied) == (1, 2, 3702)
+    assert "write decimals with a point" in refusal(mfbench, tmp_path, head + '1,2,"3,5"\n')
+
+
+def test_advice_on_a_byte_order_mark_in_the_middle_adds_no_user(mfbench, tmp_path):
+    joined = "user,item,rating\n1,2,5\n\ufeff1,3,4\n"
+    for ids in ("auto", "text"):
+        assert "own.csv:3:1: " in (told := refusal(mfbench, tmp_path, joined, "--ids", ids))
+        assert "take this byte order mark out" in told and "set ids" not in told
+    assert read(mfbench, tmp_path, joined.replace("\ufeff", "")) == (1, 2, 4.5)
+
+
+def test_advice_on_true_and_false_does_not_count_the_false(mfbench, tmp_path):
+    text = "user,item,liked\n1,2,True\n1,3,False\n2,2,True\n"
+    told = refusal(mfbench, tmp_path, text)
+    assert "say with columns which they are" in told and "pairs" not in told
+    words = "--columns", "rating=liked"
+    assert "own.csv:2:5: " in (told := refusal(mfbench, tmp_path, text, *words)) and "write 1 for true and 0 for false" in told
+    assert read(mfbench, tmp_path, text.replace("True", "1").replace("False", "0"), *words) == (2, 3, pytest.approx(2 / 3))
 
 
 @pytest.mark.parametrize("text, words, taken", [

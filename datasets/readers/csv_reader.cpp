@@ -69,6 +69,14 @@ Fields split_line(const std::string& line, bool quotes = true) {
   return fields;
 }
 
+std::vector<std::string> csv_fields(const std::string& line) {
+  try {
+    return split_line(line).words;
+  } catch (const LineError&) {
+    return {};
+  }
+}
+
 // The columns of a file without a header: user, item, and perhaps rating and time.
 Roles roles_by_place(std::size_t count) {
   Roles roles{{Role::user, Role::item, Role::rating, Role::time}};
@@ -110,6 +118,7 @@ std::string missing_column(const ColumnNames& names, Role role) {
 // Columns to read beside users and items.
 struct Wanted {
   bool ratings = true, times = false;
+  bool truths = false;  // the first line has true or false: not every line is observed
 };
 
 // A file of two columns needs no rating, nor does one of pairs.
@@ -131,7 +140,9 @@ void check_roles(const Roles& roles, const Fields& fields, const ColumnNames& na
     if (role == Role::time && names.time.empty()) continue;  // fail_without_times() says more
     const char* const begin = fields.begins.front();
     const char* const or_pairs =
-        guessed ? ", or, if every line is an observed pair, set format to \"pairs\"" : "";
+        guessed && !wanted.truths
+            ? ", or, if every line is an observed pair, set format to \"pairs\""
+            : "";
     throw LineError{begin, "the header " + in_quotes({begin, fields.end}),
                     missing_column(names, role), std::string(kAdvice) + or_pairs};
   }
@@ -146,7 +157,7 @@ void refuse_numbers(const Fields& fields) {
   const bool commas = fields.separator == ',' && fields.words.size() == 4;
   throw LineError{begin, "the first line " + in_quotes({begin, fields.end}),
                   "a header, or the values of user, item and perhaps rating and time",
-                  std::string(commas ? "write decimals with a point, as in 3.5, or say" : "say") +
+                  (commas ? comma_advice(fields.words[3]) + std::string(", or say") : "say") +
                       R"( the place of each, as in "columns": {"user": "#1", "item": "#3"})"};
 }
 
@@ -271,8 +282,9 @@ class Csv : public LineFormat {
 
   [[noreturn]] void fail_another(const char* p) const {
     const bool digits = header_.separator == ',' && is_digit(p[-1]) && is_digit(p[1]);
+    const std::string comma = comma_advice({p + 1, mf::field_end(p + 1)});
     throw LineError{p, "another column", columns(),
-                    digits ? "if the number has a decimal comma, write it with a point" : ""};
+                    digits ? "if the number has a comma, " + comma : ""};
   }
 
   std::int32_t name(const char*& p, NameCounter& names, const char* what) const {
@@ -330,7 +342,9 @@ RawRatings read_columns(const Text& text, const ScaleCheck& scale, const ParseOp
   const std::string line = line_at(text.view(), 0);
   Header header;
   try {
-    header = read_header(line, options.columns, {!pairs, options.times});
+    const auto second = csv_fields(line_at(text.view(), std::min(line.size(), text.view().size())));
+    const bool truths = std::ranges::any_of(second, is_truth_value);
+    header = read_header(line, options.columns, {!pairs, options.times, truths});
   } catch (const LineError& error) {
     fail_in_text(text.path, text.view(), error.at - line.data(), error);
   }
@@ -354,14 +368,6 @@ RawRatings read_columns(const Text& text, const ScaleCheck& scale, const ParseOp
 }
 
 }  // namespace
-
-std::vector<std::string> csv_fields(const std::string& line) {
-  try {
-    return split_line(line).words;
-  } catch (const LineError&) {
-    return {};
-  }
-}
 
 bool is_csv_values(const std::string& line, bool pairs) {
   const auto words = csv_fields(line);
