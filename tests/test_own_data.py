@@ -207,3 +207,22 @@ def test_a_mark_of_not_rated_is_pointed_out_and_left_out_where_asked(mfbench, tm
     mfbench("run", "s.json", "--out", "r", "--quiet", cwd=tmp_path, code=0, spec=spec)
     header = json.loads(next((tmp_path / "r").glob("*.jsonl")).read_text().splitlines()[0])["dataset"]
     assert header["nnz_train"] + header["nnz_test"] == 40
+
+
+@pytest.mark.parametrize("value, words", [
+    (lambda k: 1, "are all 1"), (lambda k: k % 2, "are only 0 and 1"), (lambda k: 1000 if k % 9 == 0 else 1, "look like counts"),
+    (lambda k: 1 + k % 5, None), (lambda k: f"{1 + k % 5}e-40", "cannot tell them apart")])
+def test_values_that_are_no_stars_are_a_warning_in_run_and_validate(mfbench, tmp_path, value, words):
+    (tmp_path / "own.csv").write_text("user,item,rating\n" + "".join(f"{k % 7},{k},{value(k)}\n" for k in range(60)))
+    spec = {"datasets": [{"path": "own.csv"}], "stop": {"epochs": 1}, "algorithms": [{"name": "sgd_serial", "factors": 2}]}
+    looked = mfbench("validate", "s.json", "--data", cwd=tmp_path, code=0, spec=spec).stderr
+    mfbench("run", "s.json", "--out", "r", "--quiet", cwd=tmp_path, code=0, spec=spec)
+    footer = json.loads(next((tmp_path / "r").glob("*.jsonl")).read_text().splitlines()[-1])
+    warned = " ".join(footer.get("warnings", []))
+    if words is None:
+        assert not looked and not warned
+    else:
+        assert words in warned and "implicit feedback" in warned
+        assert words.startswith("cannot") or (words in looked and "implicit feedback" in looked)
+    spec["algorithms"] = [{"name": "ials_cpu", "factors": 2}]
+    assert not mfbench("validate", "s.json", "--data", cwd=tmp_path, code=0, spec=spec).stderr

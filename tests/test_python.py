@@ -167,6 +167,17 @@ def test_what_is_wrong_with_data_is_said(place, frame, case):
     assert words in str(found.value)
 
 
+def test_counts_that_an_algorithm_of_ratings_trains_on_are_a_warning(place, frame):
+    with pytest.warns(UserWarning, match="the values look like counts, which are implicit feedback"):
+        run({"name": "counts"}, frame.assign(rating=np.where(frame.index % 9, 1, 1000)))
+
+
+def test_a_matrix_with_pairs_twice_is_summed_only_where_asked(place, frame):
+    matrix = as_coo(pd.concat([frame, frame[:30]]))
+    cases = run({"datasets": [{"path": matrix, "duplicates": "sum"}]}).all.cases
+    assert list(zip(cases["duplicate_pairs"], cases["duplicate_policy"])) == [(30, "sum")]
+
+
 def test_a_parquet_file_that_is_none(place):
     pytest.importorskip("pyarrow")
     pathlib.Path("bad.parquet").write_text("no")

@@ -29,6 +29,21 @@ Feedback feedback_of(View<const float> values) {
   return largest > kFewStars && mostly_ones ? Feedback::counts : Feedback::stars;
 }
 
+std::optional<std::string> why_no_stars(View<const float> values) {
+  if (values.empty()) return std::nullopt;
+  const auto is_bit = [](float value) { return value == 0 || value == 1; };
+  const Feedback look = feedback_of(values);
+  std::string found;
+  if (look == Feedback::counts) found = "look like counts";
+  if (look == Feedback::pairs) found = fmt::format("are all {}", values[0]);
+  if (look == Feedback::stars && std::all_of(values.begin(), values.end(), is_bit))
+    found = "are only 0 and 1";
+  if (found.empty()) return std::nullopt;
+  return "the values " + found +
+         ", which are implicit feedback: take ials_cpu or its like, or declare the rating_scale of "
+         "ratings";
+}
+
 std::optional<std::string> lone_lowest(View<const float> values) {
   if (values.empty() || feedback_of(values) != Feedback::stars) return std::nullopt;
   const auto [lowest, highest] = std::minmax_element(values.begin(), values.end());

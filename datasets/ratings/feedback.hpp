@@ -23,6 +23,9 @@ inline constexpr Names kFeedbackNames{std::to_array<Named<Feedback>>(
 // and the largest is above 100, or above 10 with 1 as the most frequent; stars otherwise.
 Feedback feedback_of(View<const float> values);
 
+// "the values look like counts, ...": why algorithms of ratings do not suit them; empty for stars.
+std::optional<std::string> why_no_stars(View<const float> values);
+
 // "-1 stands alone below the scale (3 ratings): ...", which may mean "not rated"; of whole and half
 // stars.
 std::optional<std::string> lone_lowest(View<const float> values);
