@@ -80,7 +80,9 @@ void write_claimed(const FileClaim& claim, const std::string& path, const Datase
   DatasetInfo info = data.info;
   if (info.content_hash == 0) info.content_hash = content_hash(data.ratings, threads);
   // Paths need not be UTF-8; JSON text must be.
-  const std::string json = to_json(info, key).dump(-1, ' ', false, Json::error_handler_t::replace);
+  Json described = to_json(info, key);
+  if (!data.times.empty()) described[kFractionsKept] = true;
+  const std::string json = described.dump(-1, ' ', false, Json::error_handler_t::replace);
   const auto sections = sections_of(data);
 
   FixedHeader header;

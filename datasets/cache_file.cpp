@@ -172,6 +172,9 @@ CacheHead head_of(const std::string& path, const FixedHeader& header,
     const Json json = parse_json({text, static_cast<std::size_t>(header.json_bytes)}, "JSON");
     head.info = info_from_json(json);
     head.key = json.at("key");
+    head.has_times = header.version == kTimedVersion &&
+                     (json.contains(kFractionsKept) || head.info.source != "file" ||
+                      head.key == "import");  // which could not be built again
   } catch (const Json::exception& error) {
     corrupt(error);
   } catch (const Error& error) {
@@ -183,7 +186,6 @@ CacheHead head_of(const std::string& path, const FixedHeader& header,
   head.has_parts = header.n_parts > 0;
   head.user_names = header.user_name_bytes > 0;
   head.item_names = header.item_name_bytes > 0;
-  head.has_times = header.version == kTimedVersion;
   return head;
 }
 

@@ -29,6 +29,8 @@ inline constexpr std::array<const char*, kSections> kSectionNames = {
     "user_names", "item_name_offsets",
     "item_names", "times"};
 
+inline constexpr const char* kFractionsKept = "fractions_kept";  // of times; absent: dropped
+
 // The start of the file; the JSON text follows, then the sections, each at a multiple of 64 bytes.
 struct FixedHeader {
   std::array<char, 8> magic = kMagic;

@@ -14,6 +14,7 @@
 #include "datasets/fetch/catalog.hpp"
 #include "datasets/from_files.hpp"
 #include "datasets/load.hpp"
+#include "datasets/look.hpp"
 #include "datasets/ratings/feedback.hpp"
 
 namespace mf {
@@ -176,6 +177,8 @@ void print_stats(std::ostream& out, const Json& stats, const std::optional<Ratin
   const auto ids = [&](const char* key) { return stats.at(key).get<std::string>(); };
   fmt::print(out, "{:<18} users {}, items {}\n", "ids", ids("user_ids"), ids("item_ids"));
   fmt::print(out, "{:<18} {:.4g} %\n", "density", 100 * stats.at("density").get<double>());
+  if (stats.contains("columns"))
+    fmt::print(out, "{:<18} {}\n", "columns", one_line(stats.at("columns").get<std::string>()));
   if (const Json& parts = stats.at("parts"); !parts.is_null()) {
     fmt::print(out, "{:<18} train {}, test {}, validation {}\n", "parts",
                number_text(parts.at("train")), number_text(parts.at("test")),
@@ -189,6 +192,8 @@ void print_stats(std::ostream& out, const Json& stats, const std::optional<Ratin
   fmt::print(out, "{:<18} {:.6f}, standard deviation {:.6f}\n", "mean",
              stats.at("mean").get<double>(), stats.at("standard_deviation").get<double>());
   print_look(out, stats);
+  if (stats.contains("lowest"))
+    fmt::print(out, "{:<18} {}\n", "lowest value", stats.at("lowest").get<std::string>());
   print_summary(out, "ratings per user", stats.at("ratings_per_user"));
   print_summary(out, "ratings per item", stats.at("ratings_per_item"));
   const std::string source_hash = stats.at("source_sha256");
@@ -241,6 +246,7 @@ Source import_source(const DataImportOptions& options) {
   request.columns = options.columns;
   request.duplicates = options.duplicates;
   request.scale = options.scale;
+  request.unrated = options.unrated;
   request.times = options.times || !options.columns.time.empty();
   if (parts && request.times) {
     fail(ErrorKind::usage,
@@ -271,7 +277,11 @@ void data_list(std::ostream& out, bool json) {
 
 void data_stats(std::ostream& out, const DataStatsOptions& options) {
   const Dataset data = load_dataset(options.request, options.threads);
-  const Json stats = dataset_stats(data, options.threads);
+  Json stats = dataset_stats(data, options.threads);
+  if (const auto taken = first_look(options.request).columns; !taken.empty())
+    stats["columns"] = taken;
+  const auto lowest = lone_lowest(data.ratings.values());
+  if (lowest && !data.info.scale) stats["lowest"] = *lowest;
   if (options.json) {
     out << json_text(stats, 2) << '\n';
   } else {
@@ -292,6 +302,7 @@ void data_import(std::ostream& out, const DataImportOptions& options) {
              options.name, with_commas(data.ratings.n_users()), with_commas(data.ratings.n_items()),
              with_commas(data.ratings.nnz()),
              data.parts.empty() ? "" : " with the split \"imported\"", options.name);
+  if (data.info.duplicate_pairs > 0) fmt::print(out, "{}\n", data.info.repeats());
   fmt::print(out, "kept in {}\n", one_line(path));
 }
 

@@ -33,6 +33,7 @@ struct DataImportOptions {
   ColumnNames columns;
   std::string duplicates = "error";
   std::optional<RatingScale> scale;
+  std::optional<double> unrated;
   bool times = false;    // keep the times of ratings, for splits by time
   bool replace = false;  // an earlier import of this name
   int threads = 1;

@@ -328,6 +328,8 @@ EntryForm with_file_options(EntryForm form) {
               "#3 of files without a header")
       .choice("duplicates", &DatasetEntry::duplicates, kDuplicatePolicyNames.all(), "error",
               "pairs that occur twice")
+      .number("unrated", &DatasetEntry::unrated, -1e9, 1e9,
+              "the value that marks pairs without a rating, which are left out")
       .object("rating_scale", &DatasetEntry::scale, rating_scale_form(),
               "ratings outside are an error");
 }

@@ -206,6 +206,7 @@ Source source_of_files(const DatasetRequest& request) {
   source.kind = kOwnFiles;
   source.duplicates = request.duplicates;
   source.scale = request.scale;
+  source.unrated = request.unrated;
   source.ids = request.ids;
   source.columns = request.columns;
   source.times = request.times;
@@ -225,6 +226,7 @@ ReadOptions read_options(const Source& source, const SourceFile& file) {
   ReadOptions options;
   options.format = file.format;
   options.scale = source.scale;
+  options.unrated = source.unrated;
   options.ids = source.ids;
   options.columns = source.columns;
   options.leave_out_damaged = source.damaged_lines;
@@ -252,6 +254,7 @@ Json key_of_choice(const Source& source) {
   const ColumnNames& columns = source.columns;
   if (columns.any()) key["columns"] = {columns.user, columns.item, columns.rating};
   if (!columns.time.empty()) key["columns"].push_back(columns.time);
+  if (source.unrated) key["unrated"] = *source.unrated;
   if (source.damaged_lines) key["damaged_lines"] = "left out";
   if (source.test_lines) key["test_lines"] = {source.test_lines->first, source.test_lines->last};
   return key;

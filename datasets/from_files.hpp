@@ -30,6 +30,7 @@ struct Source {
   std::optional<LineRange> test_lines;  // of the one file: they are the test part
   std::string duplicates = "error";
   std::optional<RatingScale> scale;
+  std::optional<double> unrated;
   IdKind ids = IdKind::automatic;
   ColumnNames columns;
   bool damaged_lines = false;  // which are left out

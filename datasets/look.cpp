@@ -25,6 +25,13 @@ std::string formats_of(const Source& source) {
 
 }  // namespace
 
+FirstLook first_look(const DatasetRequest& request) {
+  if (request.path.empty() && request.train.empty()) return {};
+  const Source source = source_of_files(request);
+  const SourceFile& file = source.files.front();
+  return look_at_ratings(file.path, read_options(source, file));
+}
+
 std::string look_at_data(const DatasetRequest& request) {
   if (const std::string why = why_unavailable(request); !why.empty()) {
     throw Error(ErrorKind::data, why);

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "datasets/readers/readers.hpp"
 #include "datasets/request.hpp"
 
 namespace mf {
@@ -12,5 +13,8 @@ namespace mf {
 // Throws Error(data) if something is missing, no format is recognised or these lines are wrong,
 // Error(io) if a file cannot be read.
 std::string look_at_data(const DatasetRequest& request);
+
+// The first lines of the user's own file, the train file of several; empty for other data.
+FirstLook first_look(const DatasetRequest& request);
 
 }  // namespace mf

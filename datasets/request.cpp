@@ -33,7 +33,8 @@ std::string reading_suffix(const DatasetRequest& request) {
   return (request.ids == IdKind::automatic ? "" : "\nids " + kIdKindNames.of(request.ids)) +
          (columns.any() ? "\ncolumns " + join({columns.user, columns.item, columns.rating}, "\n")
                         : "") +
-         (columns.time.empty() ? "" : "\ntime " + columns.time);
+         (columns.time.empty() ? "" : "\ntime " + columns.time) +
+         (request.unrated ? fmt::format("\nunrated {}", *request.unrated) : "");
 }
 
 std::string file_cache_name(const DatasetRequest& request) {

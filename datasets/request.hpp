@@ -31,6 +31,7 @@ struct DatasetRequest {
   ColumnNames columns;
   std::string duplicates = "error";
   std::optional<RatingScale> scale;
+  std::optional<double> unrated;         // the value of pairs without a rating, which are left out
   bool times = false;                    // of the ratings: its split asks for them
   std::optional<ImplicitRule> implicit;  // what of these ratings counts as observed
 

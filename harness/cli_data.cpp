@@ -65,6 +65,7 @@ DatasetRequest request_asked(const DataOptions& options) {
   if (object.contains("path")) {
     object["format"] = options.format;
     object["ids"] = options.ids;
+    if (options.own.unrated) object["unrated"] = *options.own.unrated;
   }
   if (options.min_rating) {
     object["implicit"] = {{"min_rating", *options.min_rating}, {"value", options.value}};
@@ -89,6 +90,7 @@ void add_stats(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
   stats->add_option("--format", o->format, format_help());
   stats->add_option("--ids", o->ids, kIdsHelp);
   stats->add_option("--columns", o->columns, kColumnsHelp)->delimiter(',');
+  stats->add_option("--unrated", o->own.unrated, kUnratedHelp);
   auto* least = stats->add_option("--min-rating", o->min_rating,
                                   "as implicit feedback: observed pairs are ratings from here on");
   stats->add_option("--value", o->value, "binary | rating: the value of an observed pair")
@@ -110,6 +112,7 @@ void add_import(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
   command->add_option("--ids", o->own.ids, kIdsHelp);
   command->add_option("--columns", o->columns, kColumnsHelp)->delimiter(',');
   command->add_option("--duplicates", o->own.duplicates, join(kDuplicatePolicyNames.all(), " | "));
+  command->add_option("--unrated", o->own.unrated, kUnratedHelp);
   command->add_option("--rating-scale", o->scale, "MIN MAX STEP: a rating outside is an error")
       ->expected(3);
   command->add_flag("--times", o->own.times, "keep the times of the ratings, for splits by time");

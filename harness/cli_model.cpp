@@ -64,10 +64,16 @@ std::string shown(const ModelIds& ids, std::string_view id) {
   return ids.names.empty() ? std::string(id) : in_quotes(id);
 }
 
-// `side` is "user" or "item", and `where` begins the message.
+// `side` is "user" or "item", and `where` begins the message. `trained`: refuses other rows.
 std::int64_t known_row(const ModelIds& ids, std::string_view id, const char* side,
-                       const std::string& where) {
-  if (const auto row = ids.row(id)) return *row;
+                       const std::string& where, View<const std::uint8_t> trained = {}) {
+  const auto row = ids.row(id);
+  if (row && (trained.empty() || trained[*row] != 0)) return *row;
+  if (row)
+    fail(ErrorKind::data,
+         "{}: the {} {} has no rating in training: all such {}s have one prediction; --cold gives "
+         "it",
+         where, side, shown(ids, id), side);
   fail(ErrorKind::data, "{}: the model knows no {} {}; it has {} {}s, such as {}", where, side,
        shown(ids, id), ids.ids.size(), side, shown(ids, ids.name(0)));
 }
@@ -75,10 +81,12 @@ std::int64_t known_row(const ModelIds& ids, std::string_view id, const char* sid
 }  // namespace
 
 void for_pairs(const std::string& path, const SavedModel& model,
-               const std::function<void(std::int64_t user, std::int64_t item)>& body) {
+               const std::function<void(std::int64_t user, std::int64_t item)>& body, bool cold) {
+  View<const std::uint8_t> users, items;
+  if (!cold) users = model.predictor.known_user(), items = model.predictor.known_item();
   const auto on_line = [&](const auto& words, const std::string& where) {
-    const std::int64_t user = known_row(model.users, words[0], "user", where);
-    body(user, known_row(model.items, words[1], "item", where));
+    const std::int64_t user = known_row(model.users, words[0], "user", where, users);
+    body(user, known_row(model.items, words[1], "item", where, items));
     return true;
   };
   for_lines(path, has_names(model), 2, 2, "a user id and an item id", on_line);
@@ -108,13 +116,17 @@ std::vector<RowRating> read_history(const std::string& path, const SavedModel& m
 
 namespace {
 
-void predict_command(const std::string& folder, const std::string& pairs) {
+void predict_command(const std::string& folder, const std::string& pairs, bool cold) {
   const SavedModel model = load_model(folder);
   const char* between = has_names(model) ? "\t" : " ";
-  for_pairs(pairs, model, [&](std::int64_t user, std::int64_t item) {
-    fmt::print("{}{}{}{}{:.4f}\n", printable(model.users.name(user)), between,
-               printable(model.items.name(item)), between, model.predict(model.user(user), item));
-  });
+  for_pairs(
+      pairs, model,
+      [&](std::int64_t user, std::int64_t item) {
+        fmt::print("{}{}{}{}{:.4f}\n", printable(model.users.name(user)), between,
+                   printable(model.items.name(item)), between,
+                   model.predict(model.user(user), item));
+      },
+      cold);
 }
 
 struct RecommendOptions {
@@ -204,10 +216,12 @@ void recommend_command(const RecommendOptions& o) {
 void add_model_commands(CLI::App& app) {
   auto* predict = app.add_subcommand("predict", "predict ratings with an exported model");
   const auto pairs = std::make_shared<std::string>("-");
+  const auto cold = std::make_shared<bool>(false);
   const auto o = std::make_shared<RecommendOptions>();
   predict->add_option("model", o->model, "folder of the model")->required();
   predict->add_option("--pairs", *pairs, "file of lines \"user item\"; - for standard input");
-  predict->callback([o, pairs] { predict_command(o->model, *pairs); });
+  predict->add_flag("--cold", *cold, "also for users and items without a rating in training");
+  predict->callback([o, pairs, cold] { predict_command(o->model, *pairs, *cold); });
 
   auto* recommend =
       app.add_subcommand("recommend", "recommend items to users with an exported model");

@@ -18,6 +18,8 @@
 #include "base/text.hpp"
 #include "base/threads.hpp"
 #include "datasets/load.hpp"
+#include "datasets/look.hpp"
+#include "datasets/ratings/feedback.hpp"
 #include "harness/commands.hpp"
 #include "harness/device/device.hpp"
 #include "harness/experiment/metric_keys.hpp"
@@ -34,9 +36,11 @@ namespace {
 struct RaceOptions {
   std::string what;  // ratings, as a word of a spec; or a spec
   double seconds = 60;
-  bool limited = false;  // whether the seconds were named
-  std::string feedback;  // empty: as the values look
-  std::string program;   // as it was called
+  bool limited = false;    // whether the seconds were named
+  std::string feedback;    // empty: as the values look
+  std::string duplicates;  // empty: as the kind of values asks
+  std::optional<double> unrated;
+  std::string program;  // as it was called
 };
 
 bool is_spec(const std::string& what) { return what.ends_with(".json"); }
@@ -46,10 +50,21 @@ bool is_spec(const std::string& what) { return what.ends_with(".json"); }
 // Reads the ratings, and tells their kind.
 Json spec_of_ratings(const RaceOptions& asked, const std::string& name) {
   Json entry = entry_of_word(asked.what);
-  const Dataset data = load_dataset(request_of(entry, asked.what), hardware_threads());
+  if (!asked.duplicates.empty()) entry["duplicates"] = asked.duplicates;
+  if (asked.unrated) entry["unrated"] = *asked.unrated;
+  const auto load = [&] { return load_dataset(request_of(entry, asked.what), hardware_threads()); };
+  Dataset data = load();
   std::optional<Feedback> given;
   if (!asked.feedback.empty()) given = kFeedbackNames.parse(asked.feedback, "--feedback");
-  const RatingsLook look = look_at_ratings(data, given, hardware_threads());
+  RatingsLook look = look_at_ratings(data, given, hardware_threads());
+  const bool repeats = data.info.duplicate_pairs > 0;
+  // Repeated stars are corrections; repeated counts and pairs are a log of events.
+  if (repeats && entry.contains("path") && asked.duplicates.empty() &&
+      look.feedback != Feedback::stars && given != Feedback::pairs) {
+    entry["duplicates"] = "sum";
+    data = load();
+    look = look_at_ratings(data, Feedback::counts, hardware_threads());
+  }
   if (data.info.duplicate_pairs == 0) entry.erase("duplicates");
   const std::string kind = look.feedback == Feedback::stars ? "explicit" : "implicit";
   fmt::print("{}: {} users, {} items, {} ratings, taken for {}: algorithms for {} feedback{}\n",
@@ -57,6 +72,13 @@ Json spec_of_ratings(const RaceOptions& asked, const std::string& name) {
              with_commas(data.ratings.n_items()), with_commas(data.ratings.nnz()),
              kFeedbackNames.of(look.feedback), kind,
              given ? "" : " (--feedback names another kind)");
+  if (repeats) {
+    fmt::print("{}{}\n", data.info.repeats(),
+               asked.duplicates.empty() ? " (--duplicates names another rule)" : "");
+  }
+  if (const auto taken = first_look(request_of(entry, asked.what)).columns; !taken.empty())
+    fmt::print("columns: {}\n", one_line(taken));
+  if (const auto mark = lone_lowest(data.ratings.values())) fmt::print("{}\n", *mark);
   const std::string description = fmt::format(
       "Written by mfbench race {}: values taken for {}, algorithms for {} feedback, tuned on the "
       "validation part. The target is set once the trials have run.",
@@ -190,6 +212,9 @@ void add_race_command(CLI::App& app, const std::string& program, RunOptions& opt
                          ->capture_default_str();
   race->add_option("--feedback", asked->feedback, "the kind of values, if mfbench guesses wrong")
       ->check(CLI::IsMember(kFeedbackNames.all()));
+  race->add_option("--duplicates", asked->duplicates, "of pairs that occur twice, as in a spec")
+      ->check(CLI::IsMember(kDuplicatePolicyNames.all()));
+  race->add_option("--unrated", asked->unrated, kUnratedHelp);
   race->add_option("--out", options.folder, "folder of the results [results/runs/race-FILE]");
   race->callback([asked, time, &options, &code] {
     asked->limited = time->count() > 0;

@@ -27,6 +27,7 @@
 #include "base/timeline.hpp"
 #include "base/wait.hpp"
 #include "datasets/look.hpp"
+#include "datasets/ratings/feedback.hpp"
 #include "harness/device/environment.hpp"
 #include "harness/results/study/study_report.hpp"
 #include "harness/results/summary.hpp"
@@ -250,13 +251,21 @@ std::optional<Spec> gather_ranks(RankWorld& world, const std::string& path) {
 
 // Prints which files of each data set are here. Throws Error(data) at the end if any is missing.
 void look_at_data(const Spec& spec, bool tell) {
-  std::set<std::string> seen;
+  std::set<std::string> seen, of_stars;
   std::vector<std::string> problems;
   for (const auto& item : spec.cases) {
-    if (!seen.insert(item.data.label()).second) continue;
+    if (!is_implicit(item) && !item.data.scale && !item.data.implicit)
+      of_stars.insert(item.data.label());
+  }
+  for (const auto& item : spec.cases) {
+    const std::string label = item.data.label();
+    if (!seen.insert(label).second) continue;
     try {
       const std::string found = look_at_data(item.data);
-      if (tell) fmt::print("{}: {}\n", printable(item.data.label()), found);
+      if (tell) fmt::print("{}: {}\n", printable(label), found);
+      if (!of_stars.contains(label)) continue;
+      if (const auto why = why_no_stars(first_look(item.data).ratings.values))
+        warn("{}: {}", item.data_path, *why);
     } catch (const Error& error) {
       problems.push_back(item.data_path + ": " + error.what());
     }

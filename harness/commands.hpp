@@ -53,6 +53,7 @@ void add_data_commands(CLI::App& app);
 // The entry of "datasets" that a word stands for, in which the last of duplicate ratings of a file
 // counts; and the data that an entry asks for.
 Json entry_of_word(const std::string& word);
+inline constexpr const char* kUnratedHelp = "the value of pairs without a rating: left out";
 DatasetRequest request_of(const Json& entry, const std::string& word);
 Json formats_json();  // of files of ratings
 void add_model_commands(CLI::App& app);

@@ -38,6 +38,19 @@ def test_numpy_reads_the_arrays_and_predict_agrees(mfbench, trained):
         assert float(done.stdout.split()[2]) == pytest.approx(score(model, user, item), abs=1e-3)
 
 
+def test_who_is_only_in_the_test_part_is_predicted_only_where_asked(mfbench, tmp_path):
+    rows = [f"{user},{item},{value}" for user, item, value in two_tastes()]
+    for name, lines in (("train", rows), ("test", ["777,3,4", "1,888,5"])):
+        (tmp_path / f"{name}.csv").write_text("\n".join(["user,item,rating", *lines]) + "\n")
+    model = saved_model(mfbench, tmp_path, {"train": "train.csv", "test": "test.csv"})
+    for pair, cold in (("777 3", "the user 777"), ("1 888", "the item 888")):
+        refused = mfbench("predict", model, cwd=tmp_path, input=f"{pair}\n", code=3)
+        assert f"{cold} has no rating in training" in refused.stderr and "--cold" in refused.stderr and not refused.stdout
+        done = mfbench("predict", model, "--cold", cwd=tmp_path, input=f"{pair}\n", code=0)
+        assert 1 <= float(done.stdout.split()[2]) <= 5
+    assert mfbench("predict", model, cwd=tmp_path, input="1 3\n", code=0).stdout.startswith("1 3 ")
+
+
 def test_a_model_of_svdpp_predicts_what_was_evaluated(mfbench, tmp_path):
     parts = {"train": [], "test": []}
     for user, item, value in two_tastes():

@@ -37,7 +37,8 @@ def test_stats_say_that_values_look_like_counts_and_what_follows(mfbench, folder
 def test_columns_on_the_command_line_are_those_of_a_spec(mfbench, folder):
     words = "--columns", "user=who,item=what,rating=much"
     found = stats(mfbench, folder, "events.csv", *words)
-    mfbench("data", "import", "events", "events.csv", *words, "--duplicates", "sum", "--replace", cwd=folder, code=0)
+    done = mfbench("data", "import", "events", "events.csv", *words, "--duplicates", "sum", "--replace", cwd=folder, code=0)
+    assert "pairs with more than one rating: their sum counts" in done.stdout
     summed = stats(mfbench, folder, "events")
     assert summed["nnz"] == found["nnz"] == stats(mfbench, folder, "plays.csv")["nnz"]
     assert summed["mean"] > found["mean"] == 1
@@ -138,3 +139,90 @@ def test_zeros_in_front_of_some_ids_are_warned_of(mfbench, tmp_path, lines, warn
     said = mfbench("data", "stats", "r.txt", cwd=tmp_path, code=0).stderr
     assert (f"r.txt: some items have zeros in front and some have not: {warned}" in said) if warned else not said
     assert not mfbench("data", "stats", "r.txt", "--ids", "text", cwd=tmp_path, code=0).stderr
+
+
+# ---- other data than the file's ----------------------------------------------------------------------
+
+def refusal(mfbench, folder, text, *words):
+    (folder / "own.csv").write_text(text, encoding="utf-8")
+    return mfbench("data", "stats", "own.csv", *words, cwd=folder, code=3).stderr
+
+
+def read(mfbench, folder, text, *words):
+    (folder / "own.csv").write_text(text, encoding="utf-8")
+    found = stats(mfbench, folder, "own.csv", *words)
+    return found["n_users"], found["nnz"], found["mean"]
+
+
+@pytest.mark.parametrize("text, applied", [('1,2,"6,170"\n1,3,"1,234"\n', "1,2,6170\n1,3,1234\n"),
+                                           ("1,2,6,170\n1,3,1,234\n", "1,2,6170\n1,3,1234\n")])
+def test_advice_on_thousands_makes_no_decimals_of_them(mfbench, tmp_path, text, applied):
+    head = "user,item,plays\n"
+    assert "take a comma between thousands out; write a decimal comma as a point" in refusal(mfbench, tmp_path, head + text)
+    assert read(mfbench, tmp_path, head + applied) == (1, 2, 3702)
+    assert "write decimals with a point" in refusal(mfbench, tmp_path, head + '1,2,"3,5"\n')
+
+
+def test_advice_on_a_byte_order_mark_in_the_middle_adds_no_user(mfbench, tmp_path):
+    joined = "user,item,rating\n1,2,5\n\ufeff1,3,4\n"
+    for ids in ("auto", "text"):
+        assert "own.csv:3:1: " in (told := refusal(mfbench, tmp_path, joined, "--ids", ids))
+        assert "take this byte order mark out" in told and "set ids" not in told
+    assert read(mfbench, tmp_path, joined.replace("\ufeff", "")) == (1, 2, 4.5)
+
+
+def test_advice_on_true_and_false_does_not_count_the_false(mfbench, tmp_path):
+    text = "user,item,liked\n1,2,True\n1,3,False\n2,2,True\n"
+    told = refusal(mfbench, tmp_path, text)
+    assert "say with columns which they are" in told and "pairs" not in told
+    words = "--columns", "rating=liked"
+    assert "own.csv:2:5: " in (told := refusal(mfbench, tmp_path, text, *words)) and "write 1 for true and 0 for false" in told
+    assert read(mfbench, tmp_path, text.replace("True", "1").replace("False", "0"), *words) == (2, 3, pytest.approx(2 / 3))
+
+
+@pytest.mark.parametrize("text, words, taken", [
+    ("B000JQ0JNS,A1C6M8LCIX4M6M,5.0\n", [], "#1 user (B000JQ0JNS), #2 item (A1C6M8LCIX4M6M), #3 rating (5.0); no header"),
+    ("at,sku,who,stars\n7,x,ann,4\n", ["--columns", "user=who,item=sku,rating=stars"],
+     "#2 item (x), #3 user (ann), #4 rating (4); below a header"),
+    ("user,item\n1,2\n", ["--columns", "user=#1,item=#2", "--format", "pairs", "--ids", "text"],
+     "#1 user (user), #2 item (item); no header"),
+    ("1\t2\t3\t4\n", ["--format", "movielens-tab"], "#1 user (1), #2 item (2), #3 rating (3); no header")])
+def test_stats_say_what_was_taken_for_what(mfbench, tmp_path, text, words, taken):
+    (tmp_path / "own.csv").write_text(text, encoding="utf-8")
+    assert f"columns            {taken}\n" in mfbench("data", "stats", "own.csv", *words, cwd=tmp_path, code=0).stdout
+
+
+UNRATED = "user,item,rating\n" + "".join(f"{k % 7},{k},{(-1, 7, 8, 9, 10)[k % 5]}\n" for k in range(50))
+
+
+def test_a_mark_of_not_rated_is_pointed_out_and_left_out_where_asked(mfbench, tmp_path):
+    (tmp_path / "own.csv").write_text(UNRATED)
+    (tmp_path / "pos.csv").write_text(UNRATED.replace(",-1\n", ",6\n"))
+    told = mfbench("data", "stats", "own.csv", cwd=tmp_path, code=0).stdout
+    assert '-1 stands alone below the scale (10 ratings): if it means "not rated", --unrated -1 leaves it out' in told
+    assert "stands alone" not in mfbench("data", "stats", "pos.csv", cwd=tmp_path, code=0).stdout
+    assert read(mfbench, tmp_path, UNRATED, "--unrated", "-1") == (7, 40, 8.5)
+    data = {"path": "own.csv", "unrated": -1, "rating_scale": {"min": 7, "max": 10, "step": 1}}
+    spec = {"datasets": [data], "stop": {"epochs": 1}, "algorithms": [{"name": "sgd_serial", "factors": 2}]}
+    mfbench("run", "s.json", "--out", "r", "--quiet", cwd=tmp_path, code=0, spec=spec)
+    header = json.loads(next((tmp_path / "r").glob("*.jsonl")).read_text().splitlines()[0])["dataset"]
+    assert header["nnz_train"] + header["nnz_test"] == 40
+
+
+@pytest.mark.parametrize("value, words", [
+    (lambda k: 1, "are all 1"), (lambda k: k % 2, "are only 0 and 1"), (lambda k: 1000 if k % 9 == 0 else 1, "look like counts"),
+    (lambda k: 1 + k % 5, None), (lambda k: f"{1 + k % 5}e-40", "cannot tell them apart")])
+def test_values_that_are_no_stars_are_a_warning_in_run_and_validate(mfbench, tmp_path, value, words):
+    (tmp_path / "own.csv").write_text("user,item,rating\n" + "".join(f"{k % 7},{k},{value(k)}\n" for k in range(60)))
+    spec = {"datasets": [{"path": "own.csv"}], "stop": {"epochs": 1}, "algorithms": [{"name": "sgd_serial", "factors": 2}]}
+    looked = mfbench("validate", "s.json", "--data", cwd=tmp_path, code=0, spec=spec).stderr
+    mfbench("run", "s.json", "--out", "r", "--quiet", cwd=tmp_path, code=0, spec=spec)
+    footer = json.loads(next((tmp_path / "r").glob("*.jsonl")).read_text().splitlines()[-1])
+    warned = " ".join(footer.get("warnings", []))
+    if words is None:
+        assert not looked and not warned
+    else:
+        assert words in warned and "implicit feedback" in warned
+        assert words.startswith("cannot") or (words in looked and "implicit feedback" in looked)
+    spec["algorithms"] = [{"name": "ials_cpu", "factors": 2}]
+    assert not mfbench("validate", "s.json", "--data", cwd=tmp_path, code=0, spec=spec).stderr

@@ -27,6 +27,11 @@ def as_csr(frame):
     return sparse.csr_matrix((frame.rating, (frame.userId, frame.movieId)))
 
 
+def as_coo(frame):
+    sparse = pytest.importorskip("scipy.sparse")
+    return sparse.coo_matrix((frame.rating, (frame.userId, frame.movieId)))
+
+
 def as_arrow(frame):
     return pytest.importorskip("pyarrow").Table.from_pandas(frame)
 
@@ -88,13 +93,25 @@ def test_splits_by_time_take_the_times_of_a_table(place, frame, split):
     if not pathlib.Path("timed.csv").exists():
         timed.to_csv("timed.csv", index=False)
     dates = pd.to_datetime(pd.Series(seconds, index=timed.index), unit="s")
-    forms = [timed, timed.assign(timestamp=seconds + 0.5), timed.assign(timestamp=dates),
+    forms = [timed, timed.assign(timestamp=dates),
              timed.assign(timestamp=dates.dt.tz_localize("UTC").dt.tz_convert("Asia/Tokyo")),
              timed.assign(timestamp=dates.dt.strftime("%Y-%m-%d %H:%M:%S"))]
     found = [run({"split": split}, data).all.cases.iloc[0] for data in ["timed.csv", *forms]]
     assert len({(case["headline"], case["test_from"], case["nnz_test"]) for case in found}) == 1
+    half = run({"split": split}, timed.assign(timestamp=seconds + 0.5)).all.cases.iloc[0]
+    assert (half["headline"], half["nnz_test"]) == (found[0]["headline"], found[0]["nnz_test"])
     named = {"path": timed.rename(columns={"timestamp": "seen"}), "columns": {"time": "seen"}, "split": split}
     assert run({"datasets": [named]}).all.cases["headline"].iloc[0] == found[0]["headline"]
+
+
+@pytest.mark.parametrize("form", ["dates", "float seconds", "text"])
+def test_fractions_of_a_second_decide_which_rating_is_the_last(place, frame, form):
+    milliseconds = np.random.default_rng(6).permutation(len(frame)) + 1_593_878_903_000
+    dates = pd.Series(pd.to_datetime(milliseconds, unit="ms"), index=frame.index)
+    forms = {"dates": dates, "float seconds": milliseconds / 1000, "text": dates.dt.strftime("%Y-%m-%d %H:%M:%S.%f")}
+    exact = run({"split": {"leave_last": 1}}, frame.assign(timestamp=milliseconds)).all.cases.iloc[0]
+    found = run({"split": {"leave_last": 1}}, frame.assign(timestamp=forms[form])).all.cases.iloc[0]
+    assert found["headline"] == exact["headline"]
 
 
 def test_times_are_not_looked_at_without_a_split_by_time(place, frame):
@@ -135,6 +152,7 @@ WRONG = {
     "no user": (lambda f: f.rename(columns={"userId": "w"}), "data: found the columns w, movieId, rating, timestamp"),
     "no rating": (lambda f: f.drop(columns="rating").assign(x=1), 'say "format": "pairs"'),
     "twice": (lambda f: pd.concat([f, f]), 'set duplicates to "last"'),
+    "twice in a matrix": (lambda f: as_coo(pd.concat([f, f[:30]])), "(30 such pairs in all), expected every pair once"),
     "nothing": (lambda f: f[:0], "found no ratings"),
     "a list": (lambda f: [1, 2], "found list, expected a data frame"),
     "no file": (lambda f: "none.csv", "none.csv: no such file"),
@@ -147,6 +165,17 @@ def test_what_is_wrong_with_data_is_said(place, frame, case):
     with pytest.raises(mfbench.Error) as found:
         run(None, make(frame))
     assert words in str(found.value)
+
+
+def test_counts_that_an_algorithm_of_ratings_trains_on_are_a_warning(place, frame):
+    with pytest.warns(UserWarning, match="the values look like counts, which are implicit feedback"):
+        run({"name": "counts"}, frame.assign(rating=np.where(frame.index % 9, 1, 1000)))
+
+
+def test_a_matrix_with_pairs_twice_is_summed_only_where_asked(place, frame):
+    matrix = as_coo(pd.concat([frame, frame[:30]]))
+    cases = run({"datasets": [{"path": matrix, "duplicates": "sum"}]}).all.cases
+    assert list(zip(cases["duplicate_pairs"], cases["duplicate_policy"])) == [(30, "sum")]
 
 
 def test_a_parquet_file_that_is_none(place):

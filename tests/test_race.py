@@ -73,6 +73,7 @@ def test_a_file_of_stars_becomes_a_race_with_a_winner(race, undrawn, tmp_path):
     write_ratings(tmp_path / "r.csv", stars)
     done = race("r.csv", "--time", 100, code=0)  # which it needs on no machine
     assert "150 users, 80 items, 6,000 ratings, taken for stars" in done.stdout
+    assert "columns: #1 user (0), #2 item (" in done.stdout and "; below a header" in done.stdout
     folder = tmp_path / "results/runs/race-r.csv"
     spec = json.loads((folder / "race.json").read_text())
     assert [entry["name"] for entry in spec["algorithms"]][:4] == ["sgd_serial", "hogwild", "fpsgd", "als_cpu"]
@@ -124,14 +125,39 @@ def test_counts_and_pairs_are_raced_as_implicit_feedback(race, undrawn, tmp_path
     assert (tmp_path / end_of(done)["open"]).is_file() == draws
 
 
-def test_the_kind_of_values_may_be_named_and_pairs_that_occur_twice_are_told(undrawn, tmp_path):
-    write_ratings(tmp_path / "r.csv", stars)
-    with (tmp_path / "r.csv").open("a") as file:
-        file.write((tmp_path / "r.csv").read_text().splitlines()[1] + "\n")
-    done = undrawn("r.csv", "--feedback", "counts", "--time", 1, "--out", "out")
-    assert "taken for counts" in done.stdout
+def click(user, item, rng, alike):
+    """A log of events: a line for each, some pairs three times."""
+    return "\n".join([f"{user},{item},1"] * (3 if alike > 0 else 1))
+
+
+@pytest.mark.parametrize("value, words, kind, second, policy", [
+    (stars, [], "stars", "3 pairs with more than one rating: the last counts (--duplicates names", "last"),
+    (stars, ["--duplicates", "mean"], "stars", "3 pairs with more than one rating: their mean counts", "mean"),
+    (stars, ["--feedback", "counts"], "counts", "3 pairs with more than one rating: their sum counts", "sum"),
+    (click, [], "counts", "pairs with more than one rating: their sum counts (--duplicates names", "sum"),
+    (click, ["--feedback", "pairs"], "pairs", "pairs with more than one rating: the last counts", "last"),
+])
+def test_pairs_that_occur_twice_are_told_and_count_as_the_kind_of_values_asks(undrawn, tmp_path, value, words, kind, second,
+                                                                              policy):
+    write_ratings(tmp_path / "r.csv", value, users=60, items=30, per_user=12)
+    if value is stars:
+        with (tmp_path / "r.csv").open("a") as file:
+            file.write("\n".join((tmp_path / "r.csv").read_text().splitlines()[1:4]) + "\n")
+    first, told = undrawn("r.csv", *words, "--time", 1, "--out", "out").stdout.splitlines()[:2]
+    assert f"60 users, 30 items, 720 ratings, taken for {kind}" in first and second in told
     spec = json.loads((tmp_path / "out/race.json").read_text())
-    assert spec["datasets"] == [{"path": "r.csv", "duplicates": "last"}]
+    assert spec["datasets"] == [{"path": "r.csv", "duplicates": policy}]
+
+
+def test_a_mark_of_not_rated_is_pointed_out(undrawn, tmp_path):
+    write_ratings(tmp_path / "r.csv", lambda user, item, rng, alike: stars(user, item, rng, alike) if item else f"{user},{item},0",
+                  users=60, items=30, per_user=12)
+    told = 'stands alone below the scale'
+    assert told in undrawn("r.csv", "--time", 1, "--out", "out").stdout
+    done = undrawn("r.csv", "--time", 1, "--unrated", 0, "--out", "left")
+    assert told not in done.stdout and "60 users, 29 items" in done.stdout
+    spec = json.loads((tmp_path / "left/race.json").read_text())
+    assert spec["datasets"] == [{"path": "r.csv", "unrated": 0}]
 
 
 def test_what_cannot_be_raced_is_an_error(race, tmp_path, monkeypatch):

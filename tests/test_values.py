@@ -91,7 +91,7 @@ def test_ratings_that_are_one_value_are_told(mfbench, tmp_path, value, said):
 
 
 def test_ratings_that_differ_are_not(mfbench, tmp_path):
-    write_ratings(tmp_path / "r.csv", lambda k: 1_000_000 + k % 5 * 100)
+    write_ratings(tmp_path / "r.csv", lambda k: 1_000_000.5 + k % 5 * 100)
     [end], _ = run(mfbench, tmp_path, spec_of("bias"))
     assert "warnings" not in end
 

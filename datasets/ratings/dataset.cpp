@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/counted.hpp"
 #include "base/json/json.hpp"
 #include "datasets/ratings/scale_form.hpp"
 
@@ -48,6 +49,11 @@ const Form<RatingScale>& rating_scale_form() {
             }
           });
   return form;
+}
+
+std::string DatasetInfo::repeats() const {
+  const std::string what = duplicate_policy == "last" ? "the last" : "their " + duplicate_policy;
+  return counted(duplicate_pairs, "pair") + " with more than one rating: " + what + " counts";
 }
 
 Json ImplicitInfo::to_json() const {

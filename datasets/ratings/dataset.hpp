@@ -57,6 +57,8 @@ struct DatasetInfo {
   std::string duplicate_policy = "error";
   std::uint64_t content_hash = 0;        // of the ratings
   std::optional<ImplicitInfo> implicit;  // if they were made by a rule
+  // "3 pairs with more than one rating: the last counts".
+  std::string repeats() const;
 };
 
 // How the time of loading was spent. `cache`: reading and checking a cache file, or writing one

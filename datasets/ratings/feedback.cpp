@@ -1,10 +1,14 @@
 #include "datasets/ratings/feedback.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <cmath>
 #include <cstdint>
+
+#include "base/counted.hpp"
 
 namespace mf {
 
@@ -23,6 +27,36 @@ Feedback feedback_of(View<const float> values) {
   if (largest > float{kMostStars}) return Feedback::counts;
   const bool mostly_ones = std::max_element(counts.begin(), counts.end()) == counts.begin() + 1;
   return largest > kFewStars && mostly_ones ? Feedback::counts : Feedback::stars;
+}
+
+std::optional<std::string> why_no_stars(View<const float> values) {
+  if (values.empty()) return std::nullopt;
+  const auto is_bit = [](float value) { return value == 0 || value == 1; };
+  const Feedback look = feedback_of(values);
+  std::string found;
+  if (look == Feedback::counts) found = "look like counts";
+  if (look == Feedback::pairs) found = fmt::format("are all {}", values[0]);
+  if (look == Feedback::stars && std::all_of(values.begin(), values.end(), is_bit))
+    found = "are only 0 and 1";
+  if (found.empty()) return std::nullopt;
+  return "the values " + found +
+         ", which are implicit feedback: take ials_cpu or its like, or declare the rating_scale of "
+         "ratings";
+}
+
+std::optional<std::string> lone_lowest(View<const float> values) {
+  if (values.empty() || feedback_of(values) != Feedback::stars) return std::nullopt;
+  const auto [lowest, highest] = std::minmax_element(values.begin(), values.end());
+  float next = *highest;
+  for (const float value : values) {
+    if (2 * value != std::floor(2 * value)) return std::nullopt;
+    if (value > *lowest) next = std::min(next, value);
+  }
+  if (*lowest > 0 || next <= 0 || next == *highest) return std::nullopt;
+  return fmt::format(
+      "{0} stands alone below the scale ({1}): if it means \"not rated\", --unrated {0} leaves it "
+      "out",
+      *lowest, counted(std::count(values.begin(), values.end(), *lowest), "rating"));
 }
 
 Signs signs_of(View<const float> values, ThreadTeam& team) {

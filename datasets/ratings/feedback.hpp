@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 
 #include "base/json/names.hpp"
 #include "base/threads.hpp"
@@ -20,6 +22,13 @@ inline constexpr Names kFeedbackNames{std::to_array<Named<Feedback>>(
 // The likely kind of feedback: pairs if all are equal; counts if they are whole numbers from 0 on
 // and the largest is above 100, or above 10 with 1 as the most frequent; stars otherwise.
 Feedback feedback_of(View<const float> values);
+
+// "the values look like counts, ...": why algorithms of ratings do not suit them; empty for stars.
+std::optional<std::string> why_no_stars(View<const float> values);
+
+// "-1 stands alone below the scale (3 ratings): ...", which may mean "not rated"; of whole and half
+// stars.
+std::optional<std::string> lone_lowest(View<const float> values);
 
 // Counts of values that implicit feedback cannot have, and that mean "not observed".
 struct Signs {

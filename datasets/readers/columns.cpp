@@ -1,10 +1,13 @@
 #include "datasets/readers/columns.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <string_view>
 
+#include "base/text.hpp"
 #include "datasets/readers/columns_form.hpp"
 
 namespace mf {
@@ -83,6 +86,18 @@ std::optional<std::size_t> column_place(const std::string& name) {
   const auto [last, error] = std::from_chars(name.data() + 1, end, place);
   if (error != std::errc() || last != end || place < 1 || place > kMost) return std::nullopt;
   return place;
+}
+
+std::string columns_taken(const Roles& roles, const std::vector<std::string>& fields, bool header) {
+  constexpr std::size_t kShown = 24;
+  std::vector<std::string> taken;
+  for (std::size_t c = 0; c < std::min(roles.of.size(), fields.size()); ++c) {
+    if (roles.of[c] == Role::other) continue;
+    const bool cut = fields[c].size() > kShown;
+    taken.push_back(fmt::format("#{} {} ({}{})", c + 1, kRoleNames.of(roles.of[c]),
+                                fields[c].substr(0, kShown), cut ? "..." : ""));
+  }
+  return join(taken) + (header ? "; below a header" : "; no header");
 }
 
 bool Roles::has(Role role) const { return std::find(of.begin(), of.end(), role) != of.end(); }

@@ -58,6 +58,9 @@ struct Roles {
 // over the others ("plays", "customer").
 Roles roles_of(const std::vector<std::string>& fields, const ColumnNames& names);
 
+// "#1 user (ann), #2 item (7), #3 rating (5); no header", with the fields of the first rating.
+std::string columns_taken(const Roles& roles, const std::vector<std::string>& fields, bool header);
+
 // Whether these fields are names of columns: one of a user and one of an item.
 bool is_header(const std::vector<std::string>& fields, const ColumnNames& names);
 

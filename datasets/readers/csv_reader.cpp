@@ -69,6 +69,14 @@ Fields split_line(const std::string& line, bool quotes = true) {
   return fields;
 }
 
+std::vector<std::string> csv_fields(const std::string& line) {
+  try {
+    return split_line(line).words;
+  } catch (const LineError&) {
+    return {};
+  }
+}
+
 // The columns of a file without a header: user, item, and perhaps rating and time.
 Roles roles_by_place(std::size_t count) {
   Roles roles{{Role::user, Role::item, Role::rating, Role::time}};
@@ -110,6 +118,7 @@ std::string missing_column(const ColumnNames& names, Role role) {
 // Columns to read beside users and items.
 struct Wanted {
   bool ratings = true, times = false;
+  bool truths = false;  // the first line has true or false: not every line is observed
 };
 
 // A file of two columns needs no rating, nor does one of pairs.
@@ -131,7 +140,9 @@ void check_roles(const Roles& roles, const Fields& fields, const ColumnNames& na
     if (role == Role::time && names.time.empty()) continue;  // fail_without_times() says more
     const char* const begin = fields.begins.front();
     const char* const or_pairs =
-        guessed ? ", or, if every line is an observed pair, set format to \"pairs\"" : "";
+        guessed && !wanted.truths
+            ? ", or, if every line is an observed pair, set format to \"pairs\""
+            : "";
     throw LineError{begin, "the header " + in_quotes({begin, fields.end}),
                     missing_column(names, role), std::string(kAdvice) + or_pairs};
   }
@@ -146,7 +157,7 @@ void refuse_numbers(const Fields& fields) {
   const bool commas = fields.separator == ',' && fields.words.size() == 4;
   throw LineError{begin, "the first line " + in_quotes({begin, fields.end}),
                   "a header, or the values of user, item and perhaps rating and time",
-                  std::string(commas ? "write decimals with a point, as in 3.5, or say" : "say") +
+                  (commas ? comma_advice(fields.words[3]) + std::string(", or say") : "say") +
                       R"( the place of each, as in "columns": {"user": "#1", "item": "#3"})"};
 }
 
@@ -271,8 +282,9 @@ class Csv : public LineFormat {
 
   [[noreturn]] void fail_another(const char* p) const {
     const bool digits = header_.separator == ',' && is_digit(p[-1]) && is_digit(p[1]);
+    const std::string comma = comma_advice({p + 1, mf::field_end(p + 1)});
     throw LineError{p, "another column", columns(),
-                    digits ? "if the number has a decimal comma, write it with a point" : ""};
+                    digits ? "if the number has a comma, " + comma : ""};
   }
 
   std::int32_t name(const char*& p, NameCounter& names, const char* what) const {
@@ -304,23 +316,20 @@ class Csv : public LineFormat {
   NamedColumns named_;
 };
 
-// By the fields of `line`, the first after the header, which ends in '\n'. A line that is not a
-// rating decides nothing: it is an error when it is parsed.
-NamedColumns named_columns_of(const std::string& line, const Header& header, IdKind kind) {
-  std::string user;
-  std::string item;
+// Of `line`, the first after the header, which ends in '\n'. A line that is not a rating is an
+// error when it is parsed.
+std::vector<std::string> first_fields(const std::string& line, const Header& header) {
+  std::vector<std::string> fields;
   try {
-    const char* p = line.data();
-    for (std::size_t c = 0; c < header.roles.of.size(); ++c, ++p) {
+    for (const char* p = line.data(); fields.size() < header.roles.of.size(); ++p) {
       const char* begin = p;
       skip_field(p, header.separator, header.quotes);
-      if (header.roles.of[c] == Role::user) user = without_quotes({begin, p});
-      if (header.roles.of[c] == Role::item) item = without_quotes({begin, p});
+      fields.push_back(without_quotes({begin, p}));
       if (at_line_end(p)) break;
     }
   } catch (const LineError&) {
   }
-  return named_columns(kind, user, item);
+  return fields;
 }
 
 std::string line_at(std::string_view text, std::size_t begin) {
@@ -333,7 +342,9 @@ RawRatings read_columns(const Text& text, const ScaleCheck& scale, const ParseOp
   const std::string line = line_at(text.view(), 0);
   Header header;
   try {
-    header = read_header(line, options.columns, {!pairs, options.times});
+    const auto second = csv_fields(line_at(text.view(), std::min(line.size(), text.view().size())));
+    const bool truths = std::ranges::any_of(second, is_truth_value);
+    header = read_header(line, options.columns, {!pairs, options.times, truths});
   } catch (const LineError& error) {
     fail_in_text(text.path, text.view(), error.at - line.data(), error);
   }
@@ -342,7 +353,14 @@ RawRatings read_columns(const Text& text, const ScaleCheck& scale, const ParseOp
     fail_without_times(text.path, (header.bytes > 0 ? "the header " : "the first rating ") +
                                       in_quotes(line.substr(0, line.find_first_of("\r\n"))));
   const std::size_t begin = std::min(header.bytes, text.view().size());
-  const NamedColumns named = named_columns_of(line_at(text.view(), begin), header, options.ids);
+  const auto fields = first_fields(line_at(text.view(), begin), header);
+  if (options.columns_taken)
+    *options.columns_taken = columns_taken(header.roles, fields, header.bytes > 0);
+  const auto first = [&, of = header.roles.of](Role role) {
+    const auto at = static_cast<std::size_t>(std::ranges::find(of, role) - of.begin());
+    return at < fields.size() ? fields[at] : std::string();
+  };
+  const NamedColumns named = named_columns(options.ids, first(Role::user), first(Role::item));
   if (named.any()) {
     return parse_lines(text, begin, Csv<true>(scale, std::move(header), named), options);
   }
@@ -350,14 +368,6 @@ RawRatings read_columns(const Text& text, const ScaleCheck& scale, const ParseOp
 }
 
 }  // namespace
-
-std::vector<std::string> csv_fields(const std::string& line) {
-  try {
-    return split_line(line).words;
-  } catch (const LineError&) {
-    return {};
-  }
-}
 
 bool is_csv_values(const std::string& line, bool pairs) {
   const auto words = csv_fields(line);

@@ -225,6 +225,11 @@ RawRatings read_delimited(const Text& text, const ScaleCheck& scale, const Parse
     line = first_line_of(text.view().substr(begin));
     fields = fields_of<Separator>(line);
   }
+  if (options.columns_taken) {
+    Roles roles{{Role::user, Role::item, Role::rating}};
+    roles.of.resize(Separator::kRating ? 3 : 2);
+    *options.columns_taken = columns_taken(roles, fields, begin > 0);
+  }
   fields.resize(std::max<std::size_t>(fields.size(), 2));
   const NamedColumns named = named_columns(options.ids, fields[0], fields[1]);
   const auto parse = [&](const auto& format) {

@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/error.hpp"
 
 namespace mf {
 
-ScaleCheck::ScaleCheck(const std::optional<RatingScale>& scale) : declared_(scale.has_value()) {
+ScaleCheck::ScaleCheck(const std::optional<RatingScale>& scale, std::optional<double> unrated)
+    : declared_(scale.has_value()),
+      unrated_(static_cast<float>(unrated.value_or(std::numeric_limits<double>::quiet_NaN()))) {
   if (!declared_) return;
   if (const auto why = why_no_scale(*scale)) fail(ErrorKind::usage, "rating scale: {}", *why);
   scale_ = *scale;

@@ -23,10 +23,10 @@ namespace mf {
 // Whether a rating lies on the declared scale; any rating does if none is declared.
 class ScaleCheck {
  public:
-  explicit ScaleCheck(const std::optional<RatingScale>& scale);
+  explicit ScaleCheck(const std::optional<RatingScale>& scale, std::optional<double> unrated = {});
   bool accepts(float value) const {
     if (!declared_) return true;
-    if (!(value >= scale_.min && value <= scale_.max)) return false;
+    if (!(value >= scale_.min && value <= scale_.max)) return value == unrated_;
     if (scale_.step <= 0) return true;
     // Steps such as 0.1 are not exact in floats: compare in steps, with room for rounding. There
     // are fewer than 2^25 (why_no_scale), so that the number of one fits an integer.
@@ -41,6 +41,7 @@ class ScaleCheck {
   RatingScale scale_;
   double per_step_ = 0;
   double room_ = 0;  // in steps
+  float unrated_;    // accepted beside them; NaN: none
 };
 
 inline bool is_digit(char c) { return static_cast<unsigned char>(c - '0') <= 9; }

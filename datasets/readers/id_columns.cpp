@@ -44,7 +44,7 @@ std::int32_t NameCounter::number(std::string_view name) {
     const std::int32_t found = slots_[at];
     if (found >= 0 && names_[static_cast<std::size_t>(found)] == name) return found;
     if (found >= 0) continue;
-    if (name.empty() || name.size() > kMostNameBytes) return -1;
+    if (name.empty() || name.size() > kMostNameBytes || *mark_advice(name) != '\0') return -1;
     const std::string_view own = copy(name);
     if (!is_id_name(own)) return -1;
     slots_[at] = static_cast<std::int32_t>(names_.size());
@@ -82,7 +82,8 @@ namespace {
 
 [[noreturn]] void fail_name(const char* begin, const char* end, const char* what) {
   throw LineError{begin, begin == end ? "nothing" : in_quotes({begin, end}),
-                  std::string(*what == 'i' ? "an " : "a ") + what + " id (" + kNameRule + ")", ""};
+                  std::string(*what == 'i' ? "an " : "a ") + what + " id (" + kNameRule + ")",
+                  mark_advice({begin, end})};
 }
 
 void warn_of_padding(const std::string& path, const char* what,

@@ -96,7 +96,7 @@ class KddCup : public LineFormat {
 
   // Days and a time of the day, as seconds.
   template <class Next>
-  static std::int64_t read_moment(const char*& p, const Next& next) {
+  static Moment read_moment(const char*& p, const Next& next) {
     constexpr std::int64_t kDay = 86400;
     constexpr std::uint64_t kMostDays = 1'000'000'000'000;
     const char* begin = p;
@@ -104,9 +104,10 @@ class KddCup : public LineFormat {
     if (!read_integer(p, kMostDays, days)) fail_field(begin, "a date (a number of days)");
     next();
     begin = p;
-    std::int64_t seconds = 0;
-    if (!read_clock(p, seconds)) fail_field(begin, "a time such as 19:09:00");
-    return static_cast<std::int64_t>(days) * kDay + seconds;
+    Moment time;
+    if (!read_clock(p, time)) fail_field(begin, "a time such as 19:09:00");
+    time.whole += static_cast<std::int64_t>(days) * kDay;
+    return time;
   }
 
   [[noreturn]] static void fail_too_few(const char* at, const std::string& found,

@@ -50,6 +50,7 @@ struct ParseOptions {
   ColumnNames columns = {};
   bool times = false;
   bool leave_out_damaged = false;
+  std::string* columns_taken = nullptr;  // gets them if given (datasets/readers/columns.hpp)
 };
 
 // Throws LineError: the text has changed since its lines were counted.
@@ -79,7 +80,7 @@ struct ManySink : RatingSink {
     RatingSink::add(u, i, v);
   }
   // With its time, if times are asked for.
-  void add(std::int32_t u, std::int32_t i, float v, std::int64_t time) {
+  void add(std::int32_t u, std::int32_t i, float v, const Moment& time) {
     check_room();
     if (times != nullptr) times->add(time);
     RatingSink::add(u, i, v);
@@ -242,7 +243,7 @@ RawRatings parse_lines(const Text& text, std::size_t begin, const Format& format
         Format::kNames ? &names[static_cast<std::size_t>(c)] : nullptr,
         &padding[static_cast<std::size_t>(c)],
         options.times ? &times[static_cast<std::size_t>(c)] : nullptr};
-    if (options.times) sink.times->next = raw.times.data() + at;
+    if (options.times) sink.times->first = sink.times->next = raw.times.data() + at;
     // A copy: neighbours in `states` share a cache line, and some formats write theirs at every
     // line.
     auto own = states[c];
@@ -271,7 +272,7 @@ RawRatings parse_lines(const Text& text, std::size_t begin, const Format& format
   errors.check(text, chunks);
   damaged.warn_left_out(text, chunks, left_out);
   warn_of_padding(text.path, raw, padding);
-  check_times(text.path, times);
+  finish_times(text.path, times);
   if constexpr (Format::kNames) number_rows(raw, format.named(), names, first, written, team);
   close_gaps(raw, first, written);
   return raw;

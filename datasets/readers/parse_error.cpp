@@ -14,6 +14,24 @@ bool ends_field(char c) {
 
 }  // namespace
 
+const char* comma_advice(std::string_view digits) {
+  const bool thousands =
+      digits.size() == 3 && digits.find_first_not_of("0123456789") == digits.npos;
+  return thousands ? "take a comma between thousands out; write a decimal comma as a point"
+                   : "write decimals with a point, as in 3.5";
+}
+
+bool is_truth_value(std::string_view word) {
+  return word == "True" || word == "False" || word == "true" || word == "false" || word == "TRUE" ||
+         word == "FALSE";
+}
+
+const char* mark_advice(std::string_view field) {
+  return field.starts_with("\xEF\xBB\xBF")
+             ? "take this byte order mark out, which stands where files were joined"
+             : "";
+}
+
 const char* field_end(const char* p) {
   constexpr int kMost = 1 << 12;  // the rest of a file that was cut short may be gigabytes
   while (*p == ' ') ++p;
@@ -41,6 +59,7 @@ bool is_cut_number(std::string_view field, std::string_view marks) {
 
 // Advice on a field that is not a plain number, or "".
 std::string number_advice(std::string_view field) {
+  if (const char* const advice = mark_advice(field); *advice != '\0') return advice;
   if (field.size() > 1 && field.front() == '"' && field.back() == '"') {
     field = field.substr(1, field.size() - 2);
   }
@@ -48,7 +67,8 @@ std::string number_advice(std::string_view field) {
   const auto marks = std::count_if(field.begin(), field.end(), [](char c) {
     return std::string_view(",._' ").find(c) != std::string_view::npos;
   });
-  if (marks == 1 && is_cut_number(field, ",")) return "write decimals with a point, as in 3.5";
+  if (marks == 1 && is_cut_number(field, ","))
+    return comma_advice(field.substr(field.find(',') + 1));
   if (is_cut_number(field, marks > 1 ? ",._' " : "_' ")) {
     return "write numbers without marks between their digits";
   }
@@ -65,6 +85,9 @@ void fail_number(const char* begin, const char* end, std::string expected, std::
 }
 
 void fail_field(const char* p, std::string expected, std::string advice) {
+  const std::string_view field(p, field_end(p));
+  if (const char* const better = mark_advice(field); *better != '\0') advice = better;
+  if (is_truth_value(field)) advice = "write 1 for true and 0 for false";
   throw LineError{p, field_at(p), std::move(expected), std::move(advice)};
 }
 

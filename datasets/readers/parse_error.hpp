@@ -22,6 +22,13 @@ struct LineError {
 // The end of the field at p, which may begin with blanks, in a line that ends in '\n'.
 const char* field_end(const char* p);
 
+// Advice on a number with a comma, by its digits behind it: three may be thousands.
+const char* comma_advice(std::string_view digits);
+// True, false and the like.
+bool is_truth_value(std::string_view word);
+// Advice on a field that begins with a byte order mark, or "".
+const char* mark_advice(std::string_view field);
+
 // The text at `p` in a line that ends in '\n': a quoted field or "the end of the line".
 std::string field_at(const char* p);
 

@@ -162,7 +162,9 @@ FirstLook look_at_text(const Text& text, const std::string& wanted, const ScaleC
                        const ParseOptions& options) {
   FirstLook look{text_format(text, wanted, options.columns), {}};
   if (reader_of(look.format).format.text_ids) {
-    look.ratings = read_text(first_lines(text), look.format, scale, options);
+    ParseOptions with_columns = options;
+    with_columns.columns_taken = &look.columns;
+    look.ratings = read_text(first_lines(text), look.format, scale, with_columns);
     if (look.ratings.values.empty()) fail_in_file(text.path, "no ratings", "at least one");
   }
   return look;
@@ -226,12 +228,31 @@ const std::vector<ReaderFormat>& reader_formats() {
   return formats;
 }
 
+namespace {
+
+void leave_out_unrated(RawRatings& raw, std::optional<double> mark) {
+  if (!mark) return;
+  const auto leave_out = [&](auto& column) {
+    std::erase_if(column, [&](const auto& one) {
+      return raw.values[static_cast<std::size_t>(&one - column.data())] ==
+             static_cast<float>(*mark);
+    });
+  };
+  leave_out(raw.users);
+  leave_out(raw.items);
+  leave_out(raw.times);
+  std::erase(raw.values, static_cast<float>(*mark));  // by which the others were judged
+}
+
+}  // namespace
+
 RawRatings read_ratings_chunked(const std::string& path, const ReadOptions& options,
                                 std::size_t chunk_bytes) {
   check_format(options.format);
-  const ScaleCheck scale(options.scale);
+  const ScaleCheck scale(options.scale, options.unrated);
   RawRatings raw = read_any(path, options.format, scale, parse_options(options, chunk_bytes),
                             options.on_content);
+  leave_out_unrated(raw, options.unrated);
   if (raw.values.empty()) fail_in_file(path, "no ratings", "at least one");
   return raw;
 }
@@ -247,9 +268,11 @@ FirstLook look_at_ratings(const std::string& path, const ReadOptions& options) {
       check_npz(path, bytes);
       return {format, {}};
     }
-    const ScaleCheck scale(options.scale);
+    const ScaleCheck scale(options.scale, options.unrated);
     const ParseOptions parse = parse_options(options, ParseOptions().chunk_bytes);
-    return look_at_text(make_text(path, bytes), options.format, scale, parse);
+    FirstLook look = look_at_text(make_text(path, bytes), options.format, scale, parse);
+    leave_out_unrated(look.ratings, options.unrated);
+    return look;
   });
 }
 

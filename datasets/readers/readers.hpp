@@ -17,8 +17,9 @@
 namespace mf {
 
 struct ReadOptions {
-  std::string format = "auto";       // one of reader_formats()
-  std::optional<RatingScale> scale;  // a rating outside is an error
+  std::string format = "auto";         // one of reader_formats()
+  std::optional<RatingScale> scale;    // a rating outside is an error
+  std::optional<double> unrated = {};  // the value of lines that are no ratings and are left out
   int threads = 1;
   ColumnNames columns = {};        // of a header
   IdKind ids = IdKind::automatic;  // text: for formats that may have names (docs/spec.md)
@@ -46,6 +47,7 @@ RawRatings read_ratings(const std::string& path, const ReadOptions& options);
 struct FirstLook {
   std::string format;  // the format that read_ratings would use
   RawRatings ratings;  // of the first thousand lines, if each line of the format stands for itself
+  std::string columns = {};  // of them, what was taken for what
 };
 // Throws Error(data) if the file is missing, its format is not recognised, these lines are wrong or
 // an npz lacks an array.

@@ -4,6 +4,8 @@
 // the items of the parts.
 #include "datasets/split/split.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -18,6 +20,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "base/threads.hpp"
 #include "datasets/ratings/rank_offsets.hpp"
 #include "datasets/ratings/select_parts.hpp"
@@ -338,10 +341,13 @@ LabelsOf labels_in(const Dataset& data, const Scope& scope, const Labels& writte
   return labels.take();
 }
 
-// The earliest time of the ratings with this label, of all ranks; empty without any.
+// The earliest time of the ratings with this label, of all ranks; empty without any. Or the
+// latest.
 std::optional<std::int64_t> earliest(const Dataset& data, const Scope& scope,
-                                     const LabelsOf& labels, std::uint8_t label, ThreadTeam& team) {
+                                     const LabelsOf& labels, std::uint8_t label, ThreadTeam& team,
+                                     bool latest = false) {
   constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
+  const auto turned = [=](std::int64_t time) { return latest ? ~time : time; };
   std::atomic<std::int64_t> least{kNone};
   const std::int64_t first = scope.first_rating();
   team.for_chunks(scope.ratings(), kSplitChunk, [&](std::int64_t begin, std::int64_t end) {
@@ -351,13 +357,61 @@ std::optional<std::int64_t> earliest(const Dataset& data, const Scope& scope,
       const std::int64_t stop = std::min(at + kLabelBlock, first + end);
       const std::uint8_t* const block = labels(at, stop, scratch) - at;
       for (std::int64_t i = at; i < stop; ++i)
-        if (block[i] == label) own = std::min(own, data.times.all[i].time);
+        if (block[i] == label) own = std::min(own, turned(data.times.all[i].time));
     }
     for (std::int64_t seen = least; own < seen && !least.compare_exchange_weak(seen, own);) {
     }
   });
   const std::int64_t found = scope.ranks.all_min(least);
-  return found == kNone ? std::nullopt : std::optional(found);
+  return found == kNone ? std::nullopt : std::optional(turned(found));
+}
+
+// Of `leave_last`, with the label of each rating of the scope: do times tell what came last, and
+// does nothing later train?
+void warn_of_last(const Dataset& data, const Scope& scope, const Labels& labels, ThreadTeam& team,
+                  std::vector<std::string>& warnings) {
+  constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
+  const std::int64_t first = scope.first_rating();
+  const auto trained = earliest(data, scope, stored_labels(labels, first), kTrain, team, true);
+  const auto offsets = data.ratings.user_offsets();
+  std::atomic<std::int64_t> users{0}, tied{0}, early{0};
+  team.for_chunks(scope.end_user - scope.first_user, kSplitUsers, [&](auto begin, auto end) {
+    for (std::int64_t u = scope.first_user + begin; u < scope.first_user + end; ++u) {
+      std::int64_t before = -kNone, test_from = kNone;
+      for (std::int64_t i = offsets[u]; i < offsets[u + 1]; ++i) {
+        const std::int64_t time = data.times.all[i].time;
+        if (labels[i - first] == kTest)
+          test_from = std::min(test_from, time);
+        else
+          before = std::max(before, time);
+      }
+      users += test_from != kNone ? 1 : 0;
+      tied += before == test_from ? 1 : 0;
+      early += test_from < trained.value_or(-kNone) ? 1 : 0;
+    }
+  });
+  const std::int64_t all = scope.sum(users);
+  const auto add = [&](std::int64_t own, fmt::format_string<std::string, std::string> text) {
+    if (const std::int64_t found = scope.sum(own); found > 0)
+      warnings.push_back(fmt::format(text, with_commas(found), with_commas(all)));
+  };
+  add(tied,
+      "leave_last: the last ratings of {} of {} users have the time of one that is not in the test "
+      "part; their order in the file decides which is the last");
+  add(early,
+      "leave_last: ratings later than the test ratings of {} of {} users are trained on; by_time "
+      "cuts all users at one time");
+}
+
+// Seconds and milliseconds in one column.
+void warn_of_units(const Dataset& data, const Scope& scope, ThreadTeam& team,
+                   std::vector<std::string>& warnings) {
+  constexpr std::int64_t kAfterCounting = 100'000'000, kFactor = 100;  // a clock, not places
+  const auto least = earliest(data, scope, all_train(), kTrain, team);
+  const auto most = earliest(data, scope, all_train(), kTrain, team, true);
+  if (least.value_or(0) < kAfterCounting || *most / kFactor < *least) return;
+  warnings.push_back(fmt::format(
+      "the times reach from {} to {}: are seconds and milliseconds in one column?", *least, *most));
 }
 
 bool has_row(const Ratings& ratings, std::int64_t user) {
@@ -438,6 +492,9 @@ Split cut_parts(const Dataset& data, const SplitSpec& spec, const Scope& scope, 
       split.test_from = earliest(data, scope, labels, kTest, team);
       split.validation_from = earliest(data, scope, labels, kValidation, team);
     }
+    if (spec.kind == SplitSpec::Kind::leave_last)
+      warn_of_last(data, scope, written, team, split.warnings);
+    if (spec.needs_times()) warn_of_units(data, scope, team, split.warnings);
     scope.ranks.agree([&] {
       // Copies the ids: the parts do not keep all ratings alive.
       const SharedIds ids = copy_ids(data.ratings, team);

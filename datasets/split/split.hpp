@@ -62,6 +62,7 @@ struct Split {
   std::int64_t cold_ratings = 0;  // test ratings whose user or item is cold
   // by_time: the earliest time of the part, over all ranks; of a part with ratings.
   std::optional<std::int64_t> test_from, validation_from;
+  std::vector<std::string> warnings;  // of a split by time: what its parts may not mean
 };
 
 // Deterministic in (data, spec); the same for any number of threads. The parts are copies: they

@@ -21,7 +21,7 @@ struct Baskets : LineFormat {
     read_separator(p, ':', p, "user:");
     while (*p == ' ') {
       const std::int32_t item = read_id(++p, "item", "");
-      out.add(user, item, static_cast<float>(item), 10 * item);
+      out.add(user, item, static_cast<float>(item), {10 * item, 0});
     }
     read_line_end(p, "user: item item");
   }

@@ -329,7 +329,8 @@ TEST_F(Malformed, WhatToDoAboutAFieldThatIsNoNumber) {
              "found '\"3,5\"', expected a number and ',' or the end of the line; write decimals");
   EXPECT_HAS(csv("1,2,3,5"),
              "found another column, expected 3 columns, as in the header; if the "
-             "number has a decimal comma, write it with a point");
+             "number has a comma, write decimals with a point");
+  EXPECT_HAS(csv("1,2,6,170"), "if the number has a comma, take a comma between thousands out");
   EXPECT_HAS(error("1 2 3\n1 3 3,5\n", "triples"),
              "bad:2:5: found '3,5', expected a number and a separator (user item rating); write "
              "decimals with a point");

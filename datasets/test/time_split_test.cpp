@@ -13,6 +13,7 @@
 
 #include "base/rng.hpp"
 #include "datasets/readers/archive_reader.hpp"
+#include "datasets/readers/reader_formats.hpp"
 #include "datasets/test/requests.hpp"
 #include "datasets/test/split_specs.hpp"
 #include "testing/reader_support.hpp"
@@ -282,7 +283,7 @@ TEST_F(TimeSplit, ReadsTimesOfEveryFormatThatHasThem) {
   EXPECT_EQ(times("c.inter",
                   "user_id:token\titem_id:token\trating:float\ttimestamp:float\n"
                   "a\tx\t3\t881250949.75\nb\tx\t4\t8.8e8\n"),
-            (Times{881250949, 880000000}));
+            (Times{881250949750000, 880000000000000}));
   EXPECT_EQ(times("d.csv", "visitor,sku,qty,seen at\nv,s,2,1970-01-02T00:00:01Z\n",
                   R"(, "columns": {"user": "visitor", "item": "sku", "rating": "qty",
                      "time": "seen at"})"),
@@ -297,7 +298,63 @@ TEST_F(TimeSplit, ReadsTimesOfEveryFormatThatHasThem) {
       times("g.txt", "5|2\n1\t90\t10\t00:01:00\n2\t30\t9\t23:59:59\n", R"(, "format": "kddcup")"),
       (Times{864060, 863999}));
   EXPECT_EQ(times("h.csv", "1,2,3,964982703\n1,3,4,964982704\n"), (Times{964982703, 964982704}));
+  EXPECT_EQ(
+      times("j.csv", "user,item,rating,time\n1,2,3,1970-01-01 00:00:01.25Z\n1,3,3,1970-01-01\n"),
+      (Times{1250000, 0}));
+  EXPECT_EQ(times("k.csv", "user,item,rating,time\n1,2,3,1.0000019\n1,3,3,-0.5\n"),
+            (Times{1000002, -500000}));
   EXPECT_EQ(times("i.tsv", "1\t2\t3\t1970-01-01 00:01:00\n1\t3\t4\t1970-01-01\n"), (Times{60, 0}));
+}
+
+// One fraction, in any chunk, makes millionths of the times of all.
+TEST_F(TimeSplit, TimesOfAllChunksHaveOneUnit) {
+  constexpr int kLines = 60;
+  for (const int at : {0, 31, kLines - 1}) {
+    std::string text = "user,item,rating,time\n";
+    std::vector<std::int64_t> expected;
+    for (int k = 0; k < kLines; ++k) {
+      text += fmt::format("{},{},3,{}{}\n", k % 7, k, 1'593'878'903 - k, k == at ? ".125" : "");
+      expected.push_back((1'593'878'903'000 - 1000 * k + (k == at ? 125 : 0)) * 1000);
+    }
+    write_file(folder_ / "r.csv", text);
+    for (const std::size_t chunk : {1, 64, 1 << 20}) {
+      ReadOptions options;
+      options.times = true;
+      EXPECT_TRUE(std::ranges::equal(read_ratings_chunked(folder_ / "r.csv", options, chunk).times,
+                                     expected))
+          << at << " " << chunk;
+    }
+  }
+}
+
+TEST_F(TimeSplit, FractionsDecideWhichRatingIsTheLast) {
+  std::string text = "user,item,rating,timestamp\n";
+  for (int u = 0; u < 20; ++u)
+    for (const int item : {3, 9, 1, 7, 5})  // the last within a second is item 9
+      text += fmt::format("{},{},3,{}.{:03}\n", u, item, 1'593'878'903 + 1000 * u, 440 + item);
+  const Split split = make_split(load("r.csv", text), leave_last(1), 1);
+  ASSERT_EQ(split.test.nnz(), 20);
+  for (const auto& [user, item] : pairs_of(split.test)) EXPECT_EQ(item, 9) << user;
+  ASSERT_EQ(split.warnings.size(), 1);  // nothing ties
+  EXPECT_HAS(split.warnings[0],
+             "ratings later than the test ratings of 19 of 20 users are trained");
+}
+
+TEST_F(TimeSplit, WarnsOfTiesOfLaterRatingsAndOfTwoUnits) {
+  const auto warnings = [&](const std::string& text, const SplitSpec& spec) {
+    std::string all;
+    for (const auto& one : make_split(load("w.tsv", text), spec, 2).warnings) all += one + "\n";
+    return all;
+  };
+  const std::string tied = "1\t1\t3\t5\n1\t2\t3\t5\n2\t1\t3\t6\n2\t2\t3\t7\n";
+  EXPECT_HAS(warnings(tied, leave_last(1)),
+             "the last ratings of 1 of 2 users have the time of one");
+  EXPECT_HAS(warnings(tied, leave_last(1)), "later than the test ratings of 1 of 2 users");
+  EXPECT_EQ(warnings(tied, cut_at(0.5)), "");
+  EXPECT_EQ(warnings("1\t1\t3\t5\n1\t2\t3\t9\n2\t1\t3\t6\n2\t2\t3\t7\n", leave_last(1)), "");
+  const std::string units = "1\t1\t3\t978300760\n1\t2\t3\t978300761000\n";
+  EXPECT_HAS(warnings(units, cut_at(0.5)), "are seconds and milliseconds in one column?");
+  EXPECT_EQ(warnings("1\t1\t3\t978300760\n1\t2\t3\t1978300761\n", cut_at(0.5)), "");
 }
 
 TEST_F(TimeSplit, ReadsTimesOfArrays) {
@@ -313,6 +370,8 @@ TEST_F(TimeSplit, ReadsTimesOfArrays) {
   array("times", test::npy_of<std::int64_t>("<i8", {1'700'000'000'000, -5}));
   EXPECT_EQ(times_in(load_again("set")), (Times{1'700'000'000'000, -5}));
   array("times", test::npy_of<double>("<f8", {881250949.75, 8.8e8}));
+  EXPECT_EQ(times_in(load_again("set")), (Times{881250949750000, 880000000000000}));
+  array("times", test::npy_of<double>("<f8", {881250949, 8.8e8}));
   EXPECT_EQ(times_in(load_again("set")), (Times{881250949, 880000000}));
   array("times", test::npy_of<std::int32_t>("<i4", {1, 2, 3}));
   EXPECT_HAS(said(), "found 2 ratings and 3 times, expected a time for each rating");
@@ -368,6 +427,8 @@ TEST_F(TimeSplit, SaysWhereThereIsNoTimeAndWhatToDo) {
                "k.csv:2:7: ")
         << wrong;
   }
+  EXPECT_HAS(error("m.csv", "user,item,rating,time\n1,2,3,4.5\n1,3,3,1593878903448000000\n"),
+             "times with fractions, and one beyond 9e12 beside them");
   EXPECT_HAS(error("l.csv", "user,item,rating,time\n1,2,3,4\n1,3,3,2005-09-06\n"),
              "times that are numbers and times that are dates");
 }

@@ -3,6 +3,7 @@
 import json
 import re
 import tempfile
+import warnings
 from pathlib import Path
 
 import pandas as pd
@@ -37,6 +38,8 @@ def run(spec, data=None, *, algorithms=(), out=None, save_model=None, progress=T
         kinds = hand_over_all(spec)
         words = ["run", written(spec, Path(folder)), "--json", *option_words({"out": out, **options})]
         heard = call.lines(*words, env=env, hear=make_progress(progress).hear, hide=f"{folder}/")
+    for text in dict.fromkeys(text for line in heard for text in line.get("warnings", ())):
+        warnings.warn(text, stacklevel=2)
     results = Path(heard[-1]["folder"])
     keep_kinds(results, kinds)
     return Results([results])

@@ -19,6 +19,7 @@ from mfplots.errors import PlotError
 PLACE = Path("results", "data")
 READ_HERE = (".parquet", ".feather", ".arrow", ".ipc")  # by pyarrow; the program reads all other files
 MOST = 2**31 - 1
+MILLION = 10**6
 KNOWN = ("a data frame of pandas, a table with the Arrow interface (polars, pyarrow, DuckDB), a matrix of scipy.sparse, "
          "or the path of a file")
 
@@ -75,9 +76,8 @@ def chosen(names, column, columns, pairs):
 
 
 def of_matrix(matrix):
-    """Rows are users. Stored entries count, zeros too; duplicate pairs add up, as in SciPy."""
-    triples = matrix.tocoo(copy=True)
-    triples.sum_duplicates()
+    """Rows are users. Stored entries count, zeros too; the program counts pairs that occur twice, which SciPy would sum."""
+    triples = matrix.tocoo()
     return pd.Series(triples.row), pd.Series(triples.col), pd.Series(triples.data), None
 
 
@@ -192,19 +192,24 @@ def ratings_of(column, count):
 
 
 def times_of(column):
-    """Numbers without fractions, and dates as seconds since 1970."""
+    """Numbers, and dates as seconds since 1970; both in millionths if any has a fraction."""
     if not isinstance(column, pd.Series):
         column = column.to_pandas()
     refuse_missing(column, "time")
     if column.dtype.kind in "iuf":
-        if column.dtype.kind == "f" and (np.abs(column.to_numpy(dtype=np.float64)) >= 2**63).any():
+        values = column.to_numpy()
+        fractions = column.dtype.kind == "f" and np.isfinite(values).all() and (values != np.floor(values)).any()
+        if fractions:
+            values = np.rint(values.astype(np.float64) * MILLION)
+        if column.dtype.kind == "f" and (np.abs(values) >= 2**63).any():
             raise PlotError("data: found a time that is infinite or beyond 64 bits, expected numbers or dates")
-        return column.to_numpy().astype(np.int64)
+        return values.astype(np.int64)
     try:
         dates = pd.to_datetime(column, utc=True).dt.tz_localize(None)
     except (TypeError, ValueError) as error:
         raise PlotError(f"data: found a column of {column.dtype} for the time, expected numbers or dates: {error}") from error
-    return dates.to_numpy().astype("datetime64[s]").astype(np.int64)
+    millionths = dates.to_numpy().astype("datetime64[us]").astype(np.int64)
+    return millionths if (millionths % MILLION).any() else millionths // MILLION
 
 
 # ---- files -----------------------------------------------------------------------------------------

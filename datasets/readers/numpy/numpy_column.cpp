@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <atomic>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -14,6 +15,7 @@
 #include "base/files/npy.hpp"
 #include "base/text.hpp"
 #include "datasets/readers/id_columns.hpp"
+#include "datasets/readers/times.hpp"
 
 namespace mf {
 namespace {
@@ -222,10 +224,21 @@ AlignedVector<float> NumpyColumn::ratings(const ScaleCheck& scale, ThreadTeam& t
 }
 
 AlignedVector<std::int64_t> NumpyColumn::times(ThreadTeam& team) const {
-  refuse_text("times as numbers", "convert dates with astype('datetime64[s]').astype(int)");
-  return convert_all<std::int64_t>(
-      data_, type_, size_, name_, "a time within 64 bits", team,
-      [](auto value, std::int64_t& time) { return to_time(value, time); });
+  refuse_text("times as numbers", "convert dates with astype('datetime64[us]').astype(int)");
+  const auto all = [&](const auto& convert) {
+    return convert_all<std::int64_t>(data_, type_, size_, name_, "a time within 64 bits", team,
+                                     convert);
+  };
+  std::atomic<bool> fractions{false};
+  auto whole = all([&](auto value, std::int64_t& time) {
+    if (!to_time(value, time)) return false;
+    if (static_cast<decltype(value)>(time) != value) fractions = true;
+    return true;
+  });
+  if (!fractions) return whole;
+  return all([](auto value, std::int64_t& time) {
+    return to_time(std::rint(static_cast<double>(value) * kMillion), time);
+  });
 }
 
 }  // namespace mf

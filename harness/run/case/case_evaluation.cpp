@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -48,8 +49,9 @@ std::optional<std::string> first_empty_part(const Case& item, const PartSizes& s
 // Where ratings differ by no more than fp32 can tell, an error of 0 is no result.
 std::optional<std::string> why_indistinct(const RatingFacts& facts) {
   constexpr double kFewSteps = 0x1p-21;  // of fp32
+  constexpr double kNormal = std::numeric_limits<float>::min();
   const double mean = facts.mean;
-  if (facts.deviation > kFewSteps * std::abs(mean)) return std::nullopt;
+  if (facts.deviation > std::max(kFewSteps * std::abs(mean), kNormal)) return std::nullopt;
   constexpr double kMostLikelyRating = 1e6;
   return fmt::format(
       "the ratings of the training part are all {}{}, so an error says nothing of a model; {}",
@@ -192,10 +194,13 @@ std::string CaseEvaluation::hint_of_failure() const {
         "that is small: divide them, by {:.0e} or so",
         size, std::pow(10, std::floor(std::log10(size))));
   }
-  if (is_implicit(item_) || data_.info->scale) return "";
-  if (feedback_of(parts_->test.values()) != Feedback::counts) return "";
-  return "; the values look like counts, which are implicit feedback: take ials_cpu or its like, "
-         "or declare the rating_scale of ratings";
+  const auto why = why_no_stars_here();
+  return why ? "; " + *why : "";
+}
+
+std::optional<std::string> CaseEvaluation::why_no_stars_here() const {
+  if (is_implicit(item_) || data_.info->scale || !parts_) return std::nullopt;
+  return why_no_stars(parts_->train.values());
 }
 
 std::vector<UserGroup> CaseEvaluation::user_groups(PreparedCase& prepared) const {
@@ -240,7 +245,9 @@ std::vector<std::string> CaseEvaluation::warnings_before() const {
     if (const auto why = one != nullptr ? one->why_unranked() : std::nullopt) all.push_back(*why);
   }
   if (is_implicit(item_)) return all;
-  if (const auto why = why_indistinct(*data_.facts)) all.push_back(*why);
+  auto why = why_indistinct(*data_.facts);
+  if (!why) why = why_no_stars_here();
+  if (why) all.push_back(*why);
   return all;
 }
 

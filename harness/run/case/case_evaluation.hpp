@@ -61,6 +61,7 @@ class CaseEvaluation {
   std::vector<std::string> warnings_before() const;
 
  private:
+  std::optional<std::string> why_no_stars_here() const;
   void evaluate_all(const FactorView& model, TracePoint& point);
   std::shared_ptr<QualityEvaluator> make_quality(const std::optional<RankingSpec>& ranking,
                                                  DeviceStream stream);

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <utility>
 
 #include "algorithms/core/registry.hpp"
@@ -145,6 +147,7 @@ ForeignLoan CaseSetup::foreign_loan(CaseMeasures& measures) {
 
 std::vector<std::string> CaseSetup::warnings() const {
   std::vector<std::string> all = evaluation_.warnings_before();
+  if (data_.split) std::ranges::copy(data_.split->warnings, std::back_inserter(all));
   if (data_.unobserved > 0) {
     all.push_back(fmt::format(
         "{} of {} values are 0, which implicit feedback takes for not observed: these pairs are in "
