@@ -55,6 +55,8 @@ def _all_documented(pictures: Path) -> dict[str, tuple[str, Path | None]]:
     found: dict[str, tuple[str, Path | None]] = {}
     entries = json.loads(pictures.read_text(encoding="utf-8")).values() if pictures.is_file() else ()
     for entry in entries:
+        if "recipe" not in entry:  # a timeline
+            continue
         results = ROOT.parent / entry["results"][0]
         found.setdefault("/".join(Path(entry["recipe"]).with_suffix("").parts[-2:]), (entry["figure"], results.parents[1]))
     return found
