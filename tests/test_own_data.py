@@ -199,7 +199,7 @@ def test_a_mark_of_not_rated_is_pointed_out_and_left_out_where_asked(mfbench, tm
     (tmp_path / "own.csv").write_text(UNRATED)
     (tmp_path / "pos.csv").write_text(UNRATED.replace(",-1\n", ",6\n"))
     told = mfbench("data", "stats", "own.csv", cwd=tmp_path, code=0).stdout
-    assert '-1 stands alone below the scale (10 ratings): if it means "not rated", --unrated -1 leaves it out' in told
+    assert '-1 (10 ratings) lies below the rating scale: if it marks pairs without a rating, leave them out with --unrated -1' in told
     assert "stands alone" not in mfbench("data", "stats", "pos.csv", cwd=tmp_path, code=0).stdout
     assert read(mfbench, tmp_path, UNRATED, "--unrated", "-1") == (7, 40, 8.5)
     data = {"path": "own.csv", "unrated": -1, "rating_scale": {"min": 7, "max": 10, "step": 1}}

@@ -152,7 +152,7 @@ def test_pairs_that_occur_twice_are_told_and_count_as_the_kind_of_values_asks(un
 def test_a_mark_of_not_rated_is_pointed_out(undrawn, tmp_path):
     write_ratings(tmp_path / "r.csv", lambda user, item, rng, alike: stars(user, item, rng, alike) if item else f"{user},{item},0",
                   users=60, items=30, per_user=12)
-    told = 'stands alone below the scale'
+    told = 'lies below the rating scale'
     assert told in undrawn("r.csv", "--time", 1, "--out", "out").stdout
     done = undrawn("r.csv", "--time", 1, "--unrated", 0, "--out", "left")
     assert told not in done.stdout and "60 users, 29 items" in done.stdout

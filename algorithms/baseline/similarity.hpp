@@ -106,7 +106,7 @@ class Similarity {
   }
 
  protected:
-  // What an object has in D as row j, or as column i.
+  // The part of D that belongs to each object, if it is row j or column i.
   View<const double> parts(Of of) const { return of == Of::rows ? rows_ : columns_; }
 
   Rule rule_;

@@ -11,10 +11,10 @@
 namespace mf::ials {
 
 // Both sides of R. `values` of a Side are the weights w = alpha r = c - c_i, all above 0: a pair of
-// value 0 is not observed and left out. The systems of items are divided by c_i, so their weights
-// are w / c_i; those of users have c_i as `unobserved`. Borrows the ratings (they must outlive it)
-// and owns the data that differ from them: the columns, and the users' side if a value is 0 or
-// alpha is not 1.
+// value 0 is not observed and left out. The system of an item is divided by its c_i, so its
+// weights are w / c_i; the system of a user keeps the c_i as `unobserved`. Borrows the ratings
+// (they must outlive it) and owns the data that differ from them: the columns, and the users' side
+// if a value is 0 or alpha is not 1.
 class Sides {
  public:
   Sides() = default;

@@ -54,8 +54,8 @@ std::optional<std::string> lone_lowest(View<const float> values) {
   }
   if (*lowest > 0 || next <= 0 || next == *highest) return std::nullopt;
   return fmt::format(
-      "{0} stands alone below the scale ({1}): if it means \"not rated\", --unrated {0} leaves it "
-      "out",
+      "{0} ({1}) lies below the rating scale: if it marks pairs without a rating, leave them out "
+      "with --unrated {0}",
       *lowest, counted(std::count(values.begin(), values.end(), *lowest), "rating"));
 }
 

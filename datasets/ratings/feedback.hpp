@@ -26,8 +26,8 @@ Feedback feedback_of(View<const float> values);
 // "the values look like counts, ...": why algorithms of ratings do not suit them; empty for stars.
 std::optional<std::string> why_no_stars(View<const float> values);
 
-// "-1 stands alone below the scale (3 ratings): ...", which may mean "not rated"; of whole and half
-// stars.
+// A warning if the lowest value lies below the scale of the others, as -1 does below 1 to 5: it may
+// mark pairs without a rating. Only for whole and half stars.
 std::optional<std::string> lone_lowest(View<const float> values);
 
 // Counts of values that implicit feedback cannot have, and that mean "not observed".
