@@ -317,6 +317,41 @@ class Files:
         """How many seeds ended so; all must be named by the rest."""
         return sum(case.footer["status"] == status for case in self.cases(algorithm, **wanted))
 
+    # -- response surfaces
+
+    def surface(self, algorithm, metric, **wanted):
+        """For each seed the points (value on the validation part, on the test part) of its cases, each
+        at the epoch with the best validation value, and the best test value of any epoch."""
+        seeds = {}
+        for case in self._every():
+            known = case.known()
+            if known["algorithm"] != algorithm or any(known.get(k) != v for k, v in wanted.items()):
+                continue
+            rows = [row for row in case.trace[1:] if row[metric] is not None]  # it is none if diverged
+            points = [(row[f"validation_{metric}"], row[metric]) for row in rows] or [(0.0, 0.0)]
+            seeds.setdefault(case.seed, []).append((max(points), max(test for _, test in points)))
+        return seeds
+
+    def points(self, algorithm, metric, **wanted):
+        (count,) = {len(points) for points in self.surface(algorithm, metric, **wanted).values()}
+        return count
+
+    def best_on_test(self, algorithm, metric, **wanted):
+        surface = self.surface(algorithm, metric, **wanted)
+        return Seeds({seed: max(top for _, top in points) for seed, points in surface.items()})
+
+    def regret(self, algorithm, metric, draws=None, **wanted):
+        """What is lost on the test part, of its best point, when validation chooses among `draws` points
+        drawn at random without replacement: the mean over all draws; without `draws`, among all."""
+        result = {}
+        for seed, points in self.surface(algorithm, metric, **wanted).items():
+            ranked = [test for (_, test), _ in sorted(points, reverse=True)]
+            n = draws or len(ranked)
+            ways = [math.comb(len(ranked) - 1 - rank, n - 1) for rank in range(len(ranked))]
+            mean = sum(w * test for w, test in zip(ways, ranked)) / math.comb(len(ranked), n)
+            result[seed] = max(top for _, top in points) - mean
+        return Seeds(result)
+
     # -- times
 
     # to the end, or to an evaluated epoch

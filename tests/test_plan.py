@@ -81,8 +81,8 @@ MEMORY = {"h100": "78", "h200": "139", "h200-x4": "139"}
 COMMITTED = [
     "h100/als-speed", "h100/als-speed-yahoomusic", "h100/als-speed.solvers", "h100/bpmf-speed", "h100/bpr-speed",
     "h100/ccd/speed", "h100/ccd/speed.cpu", "h200/cu2rec/atomics.ml20m", "h200/cumf_als/fig6",
-    "h200/cumf_als/fig6.cpu", "h100/cumf_als/fig6.hugewiki", "h100/cumf_als/fig6.hugewiki.cpu",
-    "h100/cumf_als/fig6.yahoomusic", "h100/cumf_als/section56", "h100/cumf_sgd/epochs",
+    "h200/cumf_als/fig6.cpu", "h200/cumf_als/fig6.hugewiki", "h200/cumf_als/fig6.hugewiki.cpu",
+    "h100/cumf_als/fig6.yahoomusic", "h200/cumf_als/section56", "h200/cumf_sgd/epochs",
     "h100/ials-speed", "h200/newgpusgd/fig12.netflix", "h100/sgd-gpu-speed", "h100/whole-run",
     "h100/whole-run.blocks", "h100/whole-run.families", "h100/whole-run.implicit", "h100/whole-run.ml1m",
     "h200/cpu-speed", "h200/ials-quality-netflix", "h200/whole-run.hugewiki", "h200-x4/cumf_als/fig8-gpus",

@@ -25,7 +25,7 @@ CONTENTS = [
                   "docs/profiling.md", "docs/benchmarks.md"]),
     ("Results", ["docs/results.md", "docs/reading-results.md", "docs/report.md",
                  "plots/README.md", "results/README.md", "docs/comparison.md", "docs/gowalla.md", "docs/published.md",
-                 "results/NOTES.md", "docs/methodology.md", "docs/methodology-notes.md"]),
+                 "docs/response.md", "results/NOTES.md", "docs/methodology.md", "docs/methodology-notes.md"]),
     ("Reference", ["docs/reference/algorithms.md", "docs/reference/formats.md", "docs/reference/results.md"]),
     ("Algorithms", ["algorithms/*/README.md", "algorithms/**/*.md"]),
     ("Papers", ["docs/reproduction.md", "docs/reproduction/*.md", "docs/errata.md"]),
