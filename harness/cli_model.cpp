@@ -116,12 +116,23 @@ std::vector<RowRating> read_history(const std::string& path, const SavedModel& m
 
 namespace {
 
-void predict_command(const std::string& folder, const std::string& pairs, bool cold) {
+// Whole numbers if ids are, else text.
+Json id_json(const ModelIds& ids, std::int64_t row) {
+  return ids.names.empty() ? Json(ids.ids[row]) : Json(ids.name(row));
+}
+
+void predict_command(const std::string& folder, const std::string& pairs, bool cold, bool json) {
   const SavedModel model = load_model(folder);
   const char* between = has_names(model) ? "\t" : " ";
   for_pairs(
       pairs, model,
       [&](std::int64_t user, std::int64_t item) {
+        if (json) {
+          fmt::print("{}\n", json_text({{"user", id_json(model.users, user)},
+                                        {"item", id_json(model.items, item)},
+                                        {"prediction", model.predict(model.user(user), item)}}));
+          return;
+        }
         fmt::print("{}{}{}{}{:.4f}\n", printable(model.users.name(user)), between,
                    printable(model.items.name(item)), between,
                    model.predict(model.user(user), item));
@@ -135,11 +146,6 @@ struct RecommendOptions {
   bool all = false, json = false, include_seen = false;
   int k = 10;
 };
-
-// Whole numbers if ids are, else text.
-Json id_json(const ModelIds& ids, std::int64_t row) {
-  return ids.names.empty() ? Json(ids.ids[row]) : Json(ids.name(row));
-}
 
 // The list of a new user if there is no `row`. In a text for many users, each line begins with the
 // user.
@@ -221,7 +227,8 @@ void add_model_commands(CLI::App& app) {
   predict->add_option("model", o->model, "folder of the model")->required();
   predict->add_option("--pairs", *pairs, "file of lines \"user item\"; - for standard input");
   predict->add_flag("--cold", *cold, "also for users and items without a rating in training");
-  predict->callback([o, pairs, cold] { predict_command(o->model, *pairs, *cold); });
+  predict->add_flag("--json", o->json, "a line of JSON a pair");
+  predict->callback([o, pairs, cold] { predict_command(o->model, *pairs, *cold, o->json); });
 
   auto* recommend =
       app.add_subcommand("recommend", "recommend items to users with an exported model");

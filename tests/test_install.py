@@ -188,6 +188,32 @@ def test_its_command_finds_what_came_with_it(wheel, tmp_path):
     assert done.returncode == 0 and "fpsgd" in done.stdout, done.stderr
 
 
+def test_a_portable_wheel_needs_no_compiler_and_no_library(mfbench, tmp_path, monkeypatch):
+    """./dev wheel of the program that is built already, in a clean environment whose PATH has nothing else."""
+    from mfdev import deps, shell
+    from mfdev import wheel as portable
+    build = pathlib.Path(shutil.which(mfbench.program)).resolve().parent
+    if not (build / "cmake_install.cmake").is_file():
+        pytest.skip(f"{build} is no build folder, from which a wheel could be made")
+    monkeypatch.chdir(ROOT)
+    try:
+        deps.install_libraries("wheel")
+        with installing(build):
+            made = portable.make(build, tmp_path)
+    except (shell.Failure, shell.Ended) as why:
+        pytest.skip(f"auditwheel or scikit-build-core cannot be had: {why}")
+    assert re.match(r"mfbench-[\d.]+-py3-none-manylinux_2_\d+_\w+\.whl$", made.name) and made.stat().st_size < 30e6
+    python = make_environment(tmp_path / "venv")
+    pip(python, "install", made, cwd=tmp_path)
+    bare = {"PATH": str(python.parent), "MFBENCH_CACHE": tmp_path / "cache"}
+    done = call(python, "-c", SESSION, cwd=tmp_path, **bare)
+    assert done.returncode == 0 and "{'completed'}" in done.stdout, done.stderr
+    loaded = call("/usr/bin/ldd", next(tmp_path.glob("venv/lib/*/site-packages/mfbench/bin/mfbench")), cwd=tmp_path).stdout
+    assert "not found" not in loaded
+    system = {name for name, path in re.findall(r"^\t(\S+) => (\S+)", loaded, re.M) if "site-packages" not in path}
+    assert {name.partition(".")[0] for name in system} <= {"libc", "libm", "libstdc++", "libgcc_s", "libz", "libexpat"}
+
+
 def test_a_clean_clone_is_compiled_and_installed(tmp_path):
     if os.environ.get("MFBENCH_WHEEL") != "full":
         pytest.skip("compiles for minutes: MFBENCH_WHEEL=full asks for it, as the hosted workflow does")
@@ -197,6 +223,29 @@ def test_a_clean_clone_is_compiled_and_installed(tmp_path):
     pip(python, "install", ".[arrow]", cwd=tmp_path / "clone")
     done = call(python, "-c", SESSION, "parquet", cwd=tmp_path, MFBENCH_CACHE=tmp_path / "cache")
     assert done.returncode == 0 and "{'completed'}" in done.stdout, done.stderr
+
+
+# ---- configuring --------------------------------------------------------------------------------
+
+def configured(tmp_path, *more, path=os.environ["PATH"]):
+    done = call("cmake", "-G", "Ninja", "-S", ROOT, "-B", tmp_path / "build", *more, cwd=tmp_path, PATH=path)
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_all_missing_packages_are_in_one_line_for_apt(tmp_path):
+    code, said = configured(tmp_path, *(f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON" for name in ("fmt", "Eigen3", "GTest")))
+    assert code == 1 and "  apt-get install --no-install-recommends libfmt-dev libeigen3-dev libgtest-dev\n" in said
+
+
+@pytest.mark.parametrize("answer, cuda", [("echo 7.5", True), ("exit 9", False), ("echo No devices were found", False)])
+def test_without_a_wish_cuda_is_built_where_a_device_answers(tmp_path, answer, cuda):
+    if not (shutil.which("nvcc") or os.access("/usr/local/cuda/bin/nvcc", os.X_OK)):
+        pytest.skip("no nvcc")
+    (tmp_path / "nvidia-smi").write_text(f"#!/bin/sh\n{answer}\n")
+    (tmp_path / "nvidia-smi").chmod(0o755)
+    code, said = configured(tmp_path, "-DMF_BUILD_TESTS=OFF", "-DMF_BUILD_BENCHMARKS=OFF", path=f"{tmp_path}:{os.environ['PATH']}")
+    assert code == 0 and ("for architectures 75" in said) is cuda
+    assert ("-DMF_WITH_CUDA=ON builds for GPUs elsewhere" in said) is not cuda
 
 
 # ---- version ------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from mfdev import build, quickstart, shell
+from mfdev import build, deps, quickstart, shell
 from mfdev.__main__ import COMMANDS, USAGE, main
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -121,3 +121,14 @@ def test_a_program_beside_speaks_when_it_is_waited_for_and_ends_with_us(capfdbin
         raise ValueError
     with pytest.raises(shell.Ended, match="ended with 4"):
         shell.run("sh", "-c", "exit 4")
+
+
+@pytest.mark.parametrize("sudo, begins", [(True, "on Debian or Ubuntu:\n  sudo apt-get install"),
+                                          (False, "on Debian or Ubuntu, as root:\n  apt-get install")])
+def test_the_lines_for_apt_are_what_is_needed_and_all(monkeypatch, sudo, begins):
+    monkeypatch.setattr(deps, "missing_packages", lambda groups: [f"{group}-dev" for group in groups])
+    monkeypatch.setattr(deps, "have_program", lambda name: sudo)
+    needed, all_ = deps.apt_line(["build", "plot"], ["mpi"]).removeprefix(begins).split("\n")
+    assert needed == " --no-install-recommends build-dev plot-dev  # needed: at most 1 GB"
+    assert all_.endswith("apt-get install --no-install-recommends build-dev plot-dev mpi-dev  # all: at most 1.4 GB")
+    assert deps.apt_line([], ["mpi"]).count("\n") == deps.apt_line(["build"], []).count("\n") == 1

@@ -93,6 +93,15 @@ def test_warm_up_is_the_start_of_a_peer_and_no_part_of_its_answer(mfbench, fakes
     assert clocks["prepare_s"] + clocks["transfer_s"] + clocks["train_s"] < 1.5
 
 
+def test_a_library_that_is_imported_in_convert_is_warned_of(mfbench, fakes, own):
+    pytest.importorskip("numpy")
+    adapter = own / "adapter.py"
+    slow = "def convert(self, task):\n        import time; time.sleep(1.1)"
+    adapter.write_text(adapter.read_text().replace("def convert(self, task):", slow))
+    said = mfbench("run", "spec.json", "--quiet", cwd=fakes, spec=spec([{"name": "peer", "library": "item_means"}]), code=0).stderr
+    assert "warning: item_means: convert() took 1.1" in said and "at the top of the file" in said
+
+
 WRONG = {
     "no JSON": (lambda form: "{", "not valid JSON"),
     "another key": (lambda form: form | {"sumary": "x"}, ': $.sumary: unknown key, did you mean "summary"?'),
@@ -104,6 +113,8 @@ WRONG_PARAMS = {
     "a default outside": ({"damping": {"type": "number", "default": 3, "min": 0, "max": 2, "help": "x"}},
                           ".damping.default: found the number 3, expected a number from 0 to 2"),
     "no factors": ({"damping": {"type": "boolean", "default": True, "help": "x"}}, ": expected 'factors' among"),
+    "a rate": ({"learning_rate": {"type": "number", "default": 1, "min": 0, "max": 2, "help": "x"}},
+               '.learning_rate: an entry of a spec has this key already, expected none: "uses_learning_rate": true beside'),
     "a key of every entry": ({"stop": {"type": "boolean", "default": True, "help": "x"}}, ".stop: an entry of a spec"),
 }
 

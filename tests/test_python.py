@@ -41,6 +41,20 @@ def as_polars(frame):
     return pytest.importorskip("polars").DataFrame({name: frame[name].to_list() for name in frame})
 
 
+class Spark:
+    """A frame with PySpark's way to pandas."""
+
+    def __init__(self, frame):
+        self.toPandas = lambda: frame
+
+
+class Modin:
+    """A frame with the interchange protocol only."""
+
+    def __init__(self, frame):
+        self.__dataframe__ = frame.__dataframe__
+
+
 def as_file(frame, name):
     pytest.importorskip("pyarrow")
     frame.to_parquet(name) if name.endswith("parquet") else frame.to_feather(name)
@@ -63,6 +77,8 @@ FORMS = {
     "arrow": as_arrow,
     "arrow text": lambda frame: as_arrow(of_text(frame)),
     "polars": as_polars,
+    "spark": Spark,
+    "modin": lambda frame: Modin(of_text(frame)),
     "polars text": lambda frame: as_polars(of_text(frame)),
     "parquet": lambda frame: as_file(of_text(frame), "ratings.parquet"),
     "feather": lambda frame: as_file(frame, "ratings.feather"),
@@ -155,6 +171,7 @@ WRONG = {
     "twice in a matrix": (lambda f: as_coo(pd.concat([f, f[:30]])), "(30 such pairs in all), expected every pair once"),
     "nothing": (lambda f: f[:0], "found no ratings"),
     "a list": (lambda f: [1, 2], "found list, expected a data frame"),
+    "a lazy frame": (lambda f: pytest.importorskip("polars").LazyFrame(f.to_dict("list")), "collect() makes one of it"),
     "no file": (lambda f: "none.csv", "none.csv: no such file"),
 }
 
@@ -244,8 +261,14 @@ def test_refusals_carry_what_the_program_says(place, frame):
         run({"algorithms": ["sgd_serail"]}, frame)
     assert found.value.code == 2
     assert str(found.value).startswith('api.json: $.algorithms[0].name: there is no algorithm "sgd_serail", did you mean')
-    with pytest.raises(mfbench.ProgramError, match="--no-such-option"):
-        run(None, frame, no_such_option=3)
+    with pytest.raises(mfbench.Error, match="run: no keyword 'rerum'; did you mean \"rerun\"[?] .keys of a spec stand in it: .*factors"):
+        run(None, frame, rerum=True)
+    for spec, words in [(["sgd_serial"], "run: found list, expected the path of a spec or a dictionary"), (None, "found NoneType")]:
+        with pytest.raises(mfbench.Error, match=words):
+            mfbench.run(spec, frame)
+    cyclic = {}
+    with pytest.raises(mfbench.Error, match="Circular reference detected; expected what JSON knows"):
+        run({"description": cyclic.setdefault("itself", cyclic)}, frame)
     with pytest.raises(mfbench.Error, match="expected what JSON knows"):
         run({"seeds": {1, 2}}, frame)
     for text, words in [("[]", "expected an object"), ("{", "no JSON")]:
@@ -334,18 +357,26 @@ def test_the_table_is_that_of_the_command_line(results):
     assert text.strip() == said.strip()
     frame = results.table()
     assert list(frame["algorithm"].str.removesuffix(" †")) == ["sgd_serial factors=2", "sgd_serial factors=4", "als_cpu factors=2"]
-    assert all(cell in text for cell in frame["test RMSE [min, max]"])
+    assert len(results) == 9
+    cases = results.cases
+    for _, row in frame.iterrows():
+        own = cases[cases["label"] == row["algorithm"].removesuffix(" †")]["headline"]
+        assert [row["value"], row["low"], row["high"]] == [own.median(), own.min(), own.max()]
+        assert f"{row['value']:.4f} [{row['low']:.4f}, {row['high']:.4f}]" in text
+        assert 0 < row["train_s"] <= row["answer_s"]
+    numbers = frame.drop(columns=["dataset", "algorithm", "status", "metric"])
+    assert all(pd.api.types.is_numeric_dtype(kind) for kind in numbers.dtypes)
 
 
 def test_winners_are_those_with_the_best_median(results):
     (row,) = results.winners().to_dict("records")
     medians = results.cases.groupby("label")["headline"].median()
-    assert row["best"].removesuffix(" †") == medians.idxmin() and float(row["test RMSE"]) == pytest.approx(medians.min(), abs=1e-4)
+    assert row["best"].removesuffix(" †") == medians.idxmin() and row["value"] == medians.min()
     answers = results.cases.assign(at=results.cases["answer_to_target_s"].fillna(np.inf)).groupby("label")["at"].median()
-    assert row["first there"].removesuffix(" †") == answers.idxmin() and row["target"] == "test RMSE 1.6"
+    assert row["first"].removesuffix(" †") == answers.idxmin() and row["target"] == 1.6 and row["answer_s"] == answers.min()
     html = results._repr_html_()
     assert "<table" in html and row["best"] in html and "9 completed" in html
-    assert results.winners(target=0.001).columns.tolist() == ["data set", "best", "test RMSE"]  # which is never reached
+    assert results.winners(target=0.001).columns.tolist() == ["dataset", "best", "metric", "value"]  # which is never reached
 
 
 def test_failures_are_shown_and_escaped(place, frame, tmp_path, monkeypatch):
@@ -367,6 +398,17 @@ def test_figures_are_pictures(results, place):
         results.figure("qualty-time").numbers
     with pytest.raises(mfbench.Error, match="no key 'xscale'"):
         results.figure(xscale="log").numbers
+
+
+def test_a_figure_is_shown_by_what_is_here(results, monkeypatch):
+    opened = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    path = results.figure().show()
+    assert opened == [path.as_uri()] and path.read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_version_is_that_of_the_program(place):
+    assert call.program.text("--version").startswith(f"mfbench {mfbench.__version__}\n")
 
 
 def test_a_folder_gives_the_same(results):
@@ -393,6 +435,44 @@ def test_the_beginning_of_an_id_names_one_case(results):
         results.model(99)
     model = results.model(0)
     assert model.folder.name == results.cases["case_id"][0] and model.P.shape == (60, 2) == (len(model.users), 2)
+
+
+@pytest.mark.parametrize("change, clip", [(of_text, False), (lambda f: f.assign(userId=f.userId + 2**40), True)])
+def test_predictions_are_those_of_the_equation(place, frame, change, clip):
+    own = change(frame)
+    entry = {"path": own, "rating_scale": {"min": 1, "max": 5}} if clip else {"path": own}
+    model = run({"name": f"predicts-{clip}", "datasets": [entry], "evaluate": {"clip": clip}}, save_model=True).model(0)
+    rows = [(row, item) for row in (0, 7, 30) for item in (1, 2)]
+    found = model.predict([model.users[row] for row, _ in rows], [model.items[item] for _, item in rows])
+    expected = np.array([scores(model, row)[item] for row, item in rows])
+    assert found == pytest.approx(np.clip(expected, 1, 5) if clip else expected, abs=1e-5)
+    assert model.predict(model.users[7], model.items[2]) == found[3]
+    with pytest.raises(mfbench.ProgramError, match="the model knows no user"):
+        model.predict("nobody" if change is of_text else 3, model.items[0])
+    with pytest.raises(ValueError):
+        model.predict([model.users[0]], list(model.items[:2]))
+
+
+def test_similar_items_are_the_nearest_by_cosine(results):
+    model = results.model(0)
+    found = model.similar_items(model.items[4], k=3)
+    lengths = np.linalg.norm(model.Q, axis=1)
+    cosines = {model.items[i]: float(model.Q[4] @ model.Q[i] / lengths[4] / lengths[i]) for i in range(len(lengths)) if i != 4}
+    assert list(found["item"]) == sorted(cosines, key=cosines.get, reverse=True)[:3]
+    assert found["score"].tolist() == pytest.approx([cosines[item] for item in found["item"]], abs=1e-6)
+    with pytest.raises(mfbench.Error, match="knows no item 'nothing'; it has 45 items"):
+        model.similar_items("nothing")
+
+
+def test_arrays_go_to_other_libraries_without_a_copy(results):
+    model = results.model(0)
+    before = (model.folder / "P.npy").read_bytes()
+    shared = np.from_dlpack(model.P)
+    assert np.shares_memory(shared, model.P)
+    model.P[0] = 7  # a change stays in memory
+    assert shared[0, 0] == 7 and (model.folder / "P.npy").read_bytes() == before
+    torch = pytest.importorskip("torch")
+    assert torch.from_dlpack(model.Q).data_ptr() == model.Q.ctypes.data
 
 
 def test_a_model_is_read_by_any_path_of_its_folder(results, monkeypatch):

@@ -130,6 +130,36 @@ def test_a_class_of_no_file_is_refused():
         own.classes_of(made)
 
 
+@pytest.mark.parametrize("guard, words", [
+    ("if True:", "script.py: Means stands in the script that runs, which would run again with it; move the class to my_own.py"),
+    ('if __name__ == "__main__":', "")])
+def test_a_class_of_the_script_that_runs(place, frame, guard, words):
+    """Without a guard the peer would run the script again, data and all."""
+    frame.to_csv("of_script.csv", index=False)
+    pathlib.Path("script.py").write_text(f"""{OWN}
+{guard}
+    import mfbench
+    found = mfbench.run({{"name": "script", "stop": {{"epochs": 1}}}}, "of_script.csv", algorithms=[Means], progress=False)
+    print(list(found.cases["status"]))
+""")
+    done = subprocess.run([sys.executable, "script.py"], capture_output=True, text=True, timeout=100,
+                          env=call.environment({"PYTHONPATH": os.pathsep.join(sys.path)}))
+    assert done.stdout == ("" if words else "['completed']\n") and words in done.stderr
+
+
+def test_a_file_that_is_the_script_is_refused_before_it_runs_itself(monkeypatch, place):
+    pathlib.Path("itself.py").write_text("raise SystemExit('ran')\n")
+    monkeypatch.setattr(sys.modules["__main__"], "__file__", str(pathlib.Path("itself.py").resolve()), raising=False)
+    with pytest.raises(mfbench.Error, match="this stands in the script that runs"):
+        own.classes_of("itself.py")
+
+
+def test_a_run_inside_a_peer_is_refused(place, frame, monkeypatch):
+    monkeypatch.setitem(sys.modules, "mfown", None)
+    with pytest.raises(mfbench.Error, match="called while a peer imports the file of its class"):
+        run(None, frame)
+
+
 def test_the_command_line_knows_a_class_in_a_folder_of_its_own(place, own_file, tmp_path):
     environment = call.environment({"PYTHONPATH": os.pathsep.join(sys.path)})
     said = subprocess.run([sys.executable, "-m", "mfbench.own", own_file, tmp_path], capture_output=True, text=True,

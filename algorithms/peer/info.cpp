@@ -150,8 +150,11 @@ std::vector<ParamSpec> read_params(JsonReader& reader) {
   std::vector<ParamSpec> params;
   read_each(reader, "params", [&](const std::string& name, JsonReader& one) {
     if (std::find(taken.begin(), taken.end(), name) != taken.end()) {
-      fail(ErrorKind::usage, "{}: an entry of a spec has this key already, expected another name",
-           one.where());
+      const bool rate = name == "learning_rate";
+      fail(ErrorKind::usage, "{}: an entry of a spec has this key already, expected {}",
+           one.where(),
+           rate ? R"(none: "uses_learning_rate": true beside "params" hands it over)"
+                : "another name");
     }
     params.push_back(read_param(name, one));
   });

@@ -18,6 +18,7 @@
 #include "base/host/memory_limit.hpp"
 #include "base/json/json.hpp"
 #include "base/json/json_values.hpp"
+#include "base/log.hpp"
 
 namespace mf {
 namespace {
@@ -107,6 +108,12 @@ class Peer : public Algorithm, public Foreign {
 
   Json finish() override {
     if (!started_) return nullptr;
+    if (converted_s_ > std::max(1.0, 10 * train_s_)) {
+      warn(
+          "{}: convert() took {:.3g} s beside {:.3g} s of training, and is in the answer time; "
+          "import libraries at the top of the file, which is start",
+          library_.name, converted_s_, train_s_);
+    }
     Json account;
     try {
       account = channel_->finish();

@@ -191,9 +191,11 @@ void answer_questions(std::istream& in, std::ostream& out) {
   while (std::getline(in, line)) {
     Json answer;
     try {
-      answer = answer_question(parse_json(line, "question"));
+      const Json question = parse_json(line, "question");
+      answer["id"] = value_at(question, {"id"});
+      answer["answer"] = answer_question(question);
     } catch (const Error& error) {
-      answer = {{"error", error.what()}};
+      answer["error"] = error.what();
     }
     out << answer.dump() << "\n" << std::flush;
   }

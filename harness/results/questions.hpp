@@ -26,8 +26,8 @@ namespace mf {
 // Throws Error(usage) for what is no question.
 Json answer_question(const Json& question);
 
-// A question a line, an answer a line, until the end of the input; {"error": ...} for a line that
-// is not a question.
+// A question a line, an answer a line, until the end of the input: {"id": ..., "answer": ...} with
+// the question's own "id", or {"error": ...} in the place of the answer.
 void answer_questions(std::istream& in, std::ostream& out);
 
 }  // namespace mf

@@ -98,7 +98,7 @@ TEST(Questions, TheColumnsOfATable) {
 TEST(Questions, ALineThatIsNoneGetsAnErrorAndTheNextOneItsAnswer) {
   std::stringstream in(
       "x\n{\"ask\": \"rato\"}\n{\"ask\": \"ratio\", \"of\": [true]}\n"
-      "{\"ask\": \"ratio\", \"of\": [4], \"over\": [2]}\n");
+      "{\"ask\": \"ratio\", \"of\": [4], \"over\": [2], \"id\": 7}\n");
   std::stringstream out;
   answer_questions(in, out);
   std::string line;
@@ -108,6 +108,7 @@ TEST(Questions, ALineThatIsNoneGetsAnErrorAndTheNextOneItsAnswer) {
     ASSERT_TRUE(std::getline(out, line));
     EXPECT_HAS(line, words);
   }
+  EXPECT_HAS(line, "\"id\":7,\"answer\"");
 }
 
 }  // namespace

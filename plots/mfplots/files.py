@@ -8,6 +8,7 @@ import json
 import lzma
 import os
 import stat
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -78,7 +79,7 @@ def folder_in(folder: Path, name: str) -> Path:
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """Replaces a file of that name once the new one is whole: never writes through a link."""
-    part = path.with_name(f".{path.name}.{os.getpid()}")
+    part = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
     part.unlink(missing_ok=True)
     try:
         with open(part, "xb") as file:

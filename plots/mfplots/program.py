@@ -3,17 +3,18 @@ and targets."""
 
 from __future__ import annotations
 
-import atexit
-import functools
+import itertools
 import json
 import os
+import select
 import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from mfplots.errors import PlotError
 
@@ -24,6 +25,8 @@ NO_PROGRAM = ("there is no mfbench, which computes the values drawn: ./dev build
 UNFINISHED = "unfinished"  # no footer yet
 MISSING = "missing"        # listed in spec.json, no file yet
 PENDING = (UNFINISHED, MISSING, "interrupted")  # the next `mfbench run` runs these
+
+ANSWER_S = 60  # a question takes less than a millisecond
 
 Json = dict[str, Any]
 
@@ -64,25 +67,39 @@ def text(*arguments: str | Path) -> str:
 
 
 def ask(question: str, **parts: Any) -> Any:
-    """An answer of `mfbench ask` (harness/results/questions.hpp); numbers that are not finite are null."""
-    talk = _talk(find())
+    """An answer of `mfbench ask` (harness/results/questions.hpp); numbers that are not finite are null. A program serves
+    one thread of one process, so that no answer is another's: a new one for each question would take 6 ms."""
+    questions, answers = _talk(find())
+    number = next(_numbers)
     try:
-        talk.stdin.write(json.dumps({"ask": question, **parts}) + "\n")
-        talk.stdin.flush()
-        answer = json.loads(talk.stdout.readline())
-    except (OSError, ValueError) as error:
-        _talk.cache_clear()
-        raise PlotError(f"mfbench ask: {error}") from error
-    if isinstance(answer, dict) and "error" in answer:
-        raise PlotError(f"mfbench ask: {answer['error']}")
-    return answer
+        questions.write(json.dumps({"ask": question, "id": number, **parts}).encode() + b"\n")
+        questions.flush()
+        waits = select.poll()
+        waits.register(answers, select.POLLIN)
+        if not waits.poll(1000 * ANSWER_S):
+            raise OSError(f"no answer within {ANSWER_S} s")
+        said = json.loads(answers.readline())
+        if said.get("id") != number:
+            raise OSError(f"found the answer to question {said.get('id')}, expected that to {number}")
+    except BaseException as error:  # an answer may still be in the pipe, also after Ctrl-C
+        _own.process.kill()
+        del _own.of
+        if isinstance(error, (OSError, ValueError)):
+            raise PlotError(f"mfbench ask: {error}") from error
+        raise
+    if "error" in said:
+        raise PlotError(f"mfbench ask: {said['error']}")
+    return said["answer"]
 
 
-@functools.cache
-def _talk(program: str) -> subprocess.Popen[str]:
-    talk = subprocess.Popen([program, "ask"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    atexit.register(talk.communicate)  # closes its input and waits, even if it has ended
-    return talk
+_numbers = itertools.count(1)
+_own = threading.local()
 
 
-os.register_at_fork(after_in_child=_talk.cache_clear)  # each process has its own
+def _talk(program: str) -> tuple[IO[bytes], IO[bytes]]:
+    """Its pipes close with their thread, which ends it. Ctrl-C in a terminal does not reach its session."""
+    if getattr(_own, "of", None) != (program, os.getpid()):
+        _own.process = subprocess.Popen([program, "ask"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+        _own.of, _own.pipes = (program, os.getpid()), (_own.process.stdin, _own.process.stdout)
+        _own.process.stdin = _own.process.stdout = None  # it outlives its thread until it is waited for
+    return _own.pipes

@@ -87,7 +87,7 @@ def test_the_program_is_the_named_one_or_it_is_said_how_to_get_one(tmp_path, mon
 
 
 def test_a_program_that_ended_early_says_nothing_at_exit():
-    asks = "talk = program._talk('false'); talk.wait(); talk.stdin.write('{}\\n')"
+    asks = "questions, _ = program._talk('false'); program._own.process.wait(); questions.write(b'{}\\n')"
     command = [sys.executable, "-c", f"from mfplots import program; {asks}"]
     where = {**os.environ, "PYTHONPATH": str(program.ROOT / "plots")}
     done = subprocess.run(command, capture_output=True, text=True, env=where)

@@ -26,6 +26,7 @@ from mfbench.model import Model  # noqa: E402
 from mfbench.results import Results  # noqa: E402
 from mfbench.runs import evaluate, load, run  # noqa: E402
 
+__version__ = places.version()
 CMAKE = str(places.HERE / "lib" / "cmake" / "mfbench")  # of an installed package: for plugins (mfbench_DIR)
 
 __all__ = ["CMAKE", "Error", "Model", "ProgramError", "Results", "evaluate", "load", "run"]

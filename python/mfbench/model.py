@@ -11,6 +11,7 @@ from mfbench import call
 from mfplots.errors import PlotError
 from mfplots.files import open_file, read_json, read_text
 
+ID = (str, int, np.integer)
 IDS = "ids.json"  # in a folder of results: the original ids of tables
 
 
@@ -26,9 +27,10 @@ class Model:
         self.mean, self.kind = self.info["mean"], self.info["kind"]
 
     def array(self, name):
-        """Mapped, not read."""
+        """Mapped, not read. Changes stay in memory: an array that cannot be written is none for DLPack, so torch would
+        have to copy it."""
         with open_file(self.folder / f"{name}.npy") as file:
-            return np.load(f"/proc/self/fd/{file.fileno()}", mmap_mode="r")
+            return np.load(f"/proc/self/fd/{file.fileno()}", mmap_mode="c")
 
     P = cached_property(lambda self: self.array("P"))
     Q = cached_property(lambda self: self.array("Q"))
@@ -68,9 +70,30 @@ class Model:
             return self.one([*words, "--history", "/dev/stdin"], "".join(f"{item}\t{value}\n" for item, value in values))
         if user is None:
             return self.many([*words, "--all-users"], "")
-        if isinstance(user, (str, int, np.integer)):
+        if isinstance(user, ID):
             return self.one([*words, f"--user={user}"], "")
         return self.many([*words, "--users", "-"], "".join(f"{one}\n" for one in user))
+
+    def predict(self, users, items, *, cold=False):
+        """The prediction for each pair of ids, or for one pair, as the case was evaluated. `cold`: also for users and
+        items without a rating in training."""
+        if isinstance(users, ID) and isinstance(items, ID):
+            return float(self.predict([users], [items], cold=cold)[0])
+        pairs = "".join(f"{user}\t{item}\n" for user, item in zip(users, items, strict=True))
+        said = call.lines("predict", self.folder, "--json", "--pairs", "-", *(["--cold"] if cold else []), text=pairs)
+        return np.array([line["prediction"] for line in said], dtype=float)
+
+    def similar_items(self, item, k=10):
+        """The `k` items whose rows of Q are nearest to that of `item` by their cosine, among those with a rating."""
+        own = np.flatnonzero(self.items.astype(object) == item)
+        if not len(own):
+            raise PlotError(f"{self.folder}: the model knows no item {item!r}; it has {len(self.items)} items, such as "
+                            f"{self.items[0]!r}")
+        lengths = np.linalg.norm(self.Q, axis=1)
+        cosines = self.Q @ self.Q[own[0]] / np.where(lengths > 0, lengths * lengths[own[0]], np.inf)
+        known = np.flatnonzero((lengths > 0) & (np.arange(len(lengths)) != own[0]))
+        best = known[np.argsort(-cosines[known], kind="stable")[:k]]
+        return pd.DataFrame({"item": self.items[best], "score": cosines[best]})
 
     def one(self, words, text):
         (answer,) = call.lines("recommend", self.folder, *words, text=text)

@@ -62,14 +62,17 @@ def classes_of(named):
     """The file that "FILE", "FILE:CLASS" or a class names, and its classes that can be trained."""
     if inspect.isclass(named):
         try:
-            return Path(inspect.getfile(named)).resolve(), [named]
+            path = Path(inspect.getfile(named)).resolve()
         except (TypeError, OSError) as error:
             raise PlotError(f"algorithms: {named.__name__} stands in no file; write the cell with %%writefile my_own.py and "
                             'name that: algorithms=["my_own.py"]') from error
+        refuse_script(path, named.__name__)
+        return path, [named]
     file, _, name = str(named).partition(":")
     path = Path(file).resolve()
     if not path.is_file():
         raise PlotError(f"algorithms: {file}: no such file; expected a Python file with a class that has fit_epoch()")
+    refuse_script(path, "this")
     module = imported(path)
     found = {key: one for key, one in vars(module).items()
              if inspect.isclass(one) and one.__module__ == module.__name__ and hasattr(one, "fit_epoch")}
@@ -78,6 +81,15 @@ def classes_of(named):
     if not found:
         raise PlotError(f"algorithms: {file} has no class with fit_epoch()")
     return path, [found[name]] if name else list(found.values())
+
+
+def refuse_script(path, named):
+    """The peer imports the file: of a script that would run all of it again."""
+    script = getattr(sys.modules["__main__"], "__file__", None)
+    if script and path == Path(script).resolve() and not re.search("['\"]__main__['\"]", path.read_text(encoding="utf-8")):
+        raise PlotError(f"algorithms: {path.name}: {named} stands in the script that runs, which would run again with it; "
+                        'move the class to my_own.py and name that: algorithms=["my_own.py"], or put the rest below '
+                        'if __name__ == "__main__":')
 
 
 def imported(path):

@@ -3,19 +3,21 @@
 import html
 import math
 import tempfile
+import webbrowser
 from functools import cached_property
 from pathlib import Path
 
 import pandas as pd
 
 from mfbench.model import Model
+from mfbench.progress import in_a_notebook
 from mfplots import metrics, table
 from mfplots.errors import PlotError, hint
 from mfplots.load import load
 from mfplots.metrics import Target
 from mfplots.printable import one_line
 from mfplots.series import make_view, panel_title
-from mfplots.style import duration, styled
+from mfplots.style import styled
 from mfplots.summary import Question, metric_of, summarise
 
 CASES = ("case_id", "algorithm", "label", "dataset", "seed", "status", "stop_reason", "epochs", "headline",
@@ -96,14 +98,16 @@ class Results:
         return Question(target=goal, baseline=baseline, clock=clock, metric=key)
 
     def table(self, **question):
-        """The table of `mfbench plot table`: a row a configuration. Keywords: target, metric, baseline, clock."""
-        head, *rows = table.quality_table(summarise(self.view, self.question(**question)))
-        return pd.DataFrame(rows, columns=head)
+        """The numbers of `mfbench plot table`: a row a configuration. Keywords: target, metric, baseline, clock."""
+        return pd.DataFrame(map(table_row, summarise(self.view, self.question(**question))))
 
     def winners(self, **question):
         """For each data set, the best and the first at the target, in the median over the seeds."""
         rows = summarise(self.view, self.question(**question))
         return pd.DataFrame([winner_row(panel, [row for row in rows if row.panel is panel]) for panel in self.view.panels])
+
+    def __len__(self):
+        return len(self.all.cases)
 
     def __str__(self):
         return table.table_text(self.view, self.question())
@@ -151,20 +155,29 @@ class Results:
         raise PlotError(f"no case {case!r}{hint(str(case), ids)}")
 
 
+def table_row(row):
+    """NaN where there is no number; a time to the target is infinite for a median that missed it."""
+    return {"dataset": panel_title(row.panel), "algorithm": row.series.marked, "seeds": len(row.series.cases),
+            "status": row.statuses, "metric": row.metric, "value": row.quality.median, "low": row.quality.low,
+            "high": row.quality.high, "last_epoch": row.final.median, "best_on_test": row.best.median,
+            "train_s": row.end_time.median, "answer_s": row.end_answer, "train_to_target_s": row.median_time,
+            "answer_to_target_s": row.median_answer, "speed_up": row.equal_quality.value,
+            "speed_up_of_answer": row.answer_quality.value}
+
+
 def winner_row(panel, rows):
-    """Times and errors as tables have them."""
-    named = {"data set": panel_title(panel)}
+    """The value of the best, and the seconds of the first at the target."""
+    named = {"dataset": panel_title(panel)}
     judged = [row for row in rows if row.quality.n]
     if judged:
         metric = metrics.row(judged[0].metric)
         same = [row for row in judged if row.metric == metric.key]
         best = min(same, key=lambda row: row.quality.median if metric.less else -row.quality.median)
-        named |= {"best": best.series.marked, metric.title: f"{best.quality.median:{metric.format}}"}
+        named |= {"best": best.series.marked, "metric": metric.key, "value": best.quality.median}
     there = [row for row in rows if math.isfinite(row.median_answer)]
     if there:
         first = min(there, key=lambda row: row.median_answer)
-        named |= {"target": first.target.text, "first there": first.series.marked,
-                  "answer": duration(first.median_answer)}
+        named |= {"target": float(first.target), "first": first.series.marked, "answer_s": first.median_answer}
     return named
 
 
@@ -194,6 +207,15 @@ class Figure:
         path = Path(path)
         with styled():
             return self.drawing.save(path.with_suffix(""), [path.suffix[1:] or "png"])[0]
+
+    def show(self):
+        """Below the cell of a notebook; else by the program that shows pictures here. Returns the path."""
+        if in_a_notebook():
+            from IPython.display import display
+            return display(self)
+        path = self.save(Path(tempfile.mkdtemp(prefix="mfbench-")) / f"{self.name}.png")
+        webbrowser.open(path.as_uri())
+        return path
 
     def _repr_png_(self):
         from mfplots.page import DPI

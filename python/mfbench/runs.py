@@ -1,7 +1,9 @@
 """run(), evaluate() and load(): the spec is completed, its tables become files, the program runs, its folder is read."""
 
 import json
+import os
 import re
+import sys
 import tempfile
 import warnings
 from pathlib import Path
@@ -12,7 +14,8 @@ from mfbench import call, tables
 from mfbench.model import IDS
 from mfbench.progress import make as make_progress
 from mfbench.results import Results
-from mfplots.errors import PlotError
+from mfplots import program
+from mfplots.errors import PlotError, hint
 from mfplots.files import read_json, replacing
 
 PARTS = ("path", "train", "test", "validation")  # keys of a data set that may hold a table
@@ -32,11 +35,14 @@ def run(spec, data=None, *, algorithms=(), out=None, save_model=None, progress=T
 
     Raises mfbench.Error with the program's message. A case that fails is a result, whose row says why.
     """
+    if "mfown" in sys.modules:
+        raise PlotError('run: called while a peer imports the file of its class; put the call below if __name__ == "__main__":')
     with tempfile.TemporaryDirectory(prefix="mfbench-") as folder:
+        words_of_options = option_words("run", {"out": out, **options})
         spec = changed(spec, data, save_model)
         env = with_classes(algorithms, spec, Path(folder)) if algorithms else {}
         kinds = hand_over_all(spec)
-        words = ["run", written(spec, Path(folder)), "--json", *option_words({"out": out, **options})]
+        words = ["run", written(spec, Path(folder)), "--json", *words_of_options]
         heard = call.lines(*words, env=env, hear=make_progress(progress).hear, hide=f"{folder}/")
     for text in dict.fromkeys(text for line in heard for text in line.get("warnings", ())):
         warnings.warn(text, stacklevel=2)
@@ -60,7 +66,7 @@ def evaluate(lists, data, *, split=None, **options):
             data = json.dumps(entry)
         if tables.to_be_handed_over(lists):
             lists, _ = tables.hand_over(lists, place=folder)
-        words = option_words({"split": split and json.dumps(split), **options})
+        words = option_words("evaluate", {"split": split and json.dumps(split), **options})
         (said,) = call.lines("evaluate", lists, "--data", data, "--json", *words, hide=f"{folder}/")
     found = pd.DataFrame.from_dict(said.pop("metrics"), orient="index", dtype=float)
     found.attrs = said
@@ -81,6 +87,9 @@ def load(*paths):
 
 def changed(spec, data, save_model):
     """A copy with the arguments of the call in place."""
+    if not isinstance(spec, (dict, str, os.PathLike)):
+        raise PlotError(f"run: found {type(spec).__name__}, expected the path of a spec or a dictionary, such as "
+                        '{"algorithms": ["sgd_serial"]}')
     spec = read_spec(Path(spec)) if tables.is_path(spec) else dict(spec)
     spec.setdefault("name", "run")
     if save_model is not None:
@@ -112,18 +121,20 @@ def written(spec, folder):
     path = folder / f"{re.sub(r'[^A-Za-z0-9._-]', '-', str(spec['name']))[:60] or 'spec'}.json"
     try:
         path.write_text(json.dumps(spec), encoding="utf-8")
-    except TypeError as error:
+    except (TypeError, ValueError, RecursionError) as error:
         raise PlotError(f"{path.name}: {error}; expected what JSON knows: objects, lists, text, numbers") from error
     return path
 
 
-def option_words(options):
+def option_words(command, options):
     """rerun=True is --rerun, no_share=True --no-share, shard="1/2" --shard 1/2."""
-    words = []
-    for name, value in options.items():
-        flag = f"--{name.replace('_', '-')}"
-        words += [flag] if value is True else [] if value in (None, False) else [flag, str(value)]
-    return words
+    known = {one.replace("-", "_"): f"--{one}" for one in re.findall(r"^ +--([a-z-]+)", program.text(command, "--help"), re.M)}
+    for name in options:
+        if name not in known:
+            raise PlotError(f"{command}: no keyword {name!r}{hint(name, known)} (keys of a spec stand in it: "
+                            '{"stop": {"epochs": 20}, "algorithms": [{"name": "als_cpu", "factors": 16}]})')
+    return [word for name, value in options.items() if value not in (None, False)
+            for word in [known[name], *([] if value is True else [str(value)])]]
 
 
 # ---- its data --------------------------------------------------------------------------------------

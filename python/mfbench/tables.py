@@ -8,6 +8,7 @@ import contextlib
 import hashlib
 import os
 import shutil
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -20,8 +21,8 @@ PLACE = Path("results", "data")
 READ_HERE = (".parquet", ".feather", ".arrow", ".ipc")  # by pyarrow; the program reads all other files
 MOST = 2**31 - 1
 MILLION = 10**6
-KNOWN = ("a data frame of pandas, a table with the Arrow interface (polars, pyarrow, DuckDB), a matrix of scipy.sparse, "
-         "or the path of a file")
+KNOWN = ("a data frame of pandas, PySpark or Modin, a table with the Arrow interface (polars, pyarrow, DuckDB), a matrix "
+         "of scipy.sparse, or the path of a file")
 
 
 def is_path(data):
@@ -56,13 +57,18 @@ def read(data, columns, pairs):
         return of_matrix(data)
     if is_path(data):
         data = arrow_file(Path(data))
+    if hasattr(data, "toPandas"):  # PySpark
+        data = data.toPandas()
+    elif not hasattr(data, "__arrow_c_stream__") and hasattr(data, "__dataframe__"):  # Modin, cuDF
+        data = pd.api.interchange.from_dataframe(data)
     if isinstance(data, pd.DataFrame):
         names, column = list(data.columns), lambda at: data.iloc[:, at]
     elif hasattr(data, "__arrow_c_stream__"):
         table = arrow().table(data)
         names, column = table.column_names, table.column
     else:
-        raise PlotError(f"data: found {type(data).__name__}, expected {KNOWN}")
+        advice = "; collect() makes one of it" if hasattr(data, "collect") else ""
+        raise PlotError(f"data: found {type(data).__name__}, expected {KNOWN}{advice}")
     return chosen([str(name) for name in names], column, columns, pairs)
 
 
@@ -223,10 +229,10 @@ def digest(arrays, texts):
 
 
 def write(folder, arrays, texts):
-    """Gets its name when it is whole, even if another process writes the same."""
+    """Gets its name when it is whole, even if another process or thread writes the same."""
     if folder.is_dir():
         return
-    fresh = folder.with_name(f".{folder.name}.{os.getpid()}")
+    fresh = folder.with_name(f".{folder.name}.{os.getpid()}.{threading.get_ident()}")
     fresh.mkdir(parents=True, exist_ok=True)
     try:
         for name, array in arrays.items():

@@ -33,6 +33,8 @@ USAGE = """\
 ./dev pack DIR... [--unpack]
                         replace each folder of results at or below DIR by one file, DIR.jsonl.xz, which
                         everything reads in its place (docs/results.md); --unpack FILE... restores it
+./dev wheel             make a wheel of the CPU parts, dist/*.whl, which needs no compiler where it is
+                        installed (docs/python.md)
 ./dev docs [--out DIR]  make pages for a browser of the documents, with search (site-docs/index.html); a
                         broken link is an error
 ./dev docs --check      check that the reference is current and that no line of the documents is longer
@@ -79,7 +81,8 @@ COMMANDS = {
     "build": ("build.build", 1), "mfbench": ("build.mfbench", ANY), "fuzz": ("fuzz.fuzz", ANY),
     "bench": ("build.bench", ANY), "plot": ("build.plot", ANY),
     "report": ("build.report", ANY),
-    "pack": ("pack.pack", ANY), "renumber": ("renumber.renumber", ANY), "docs": ("docs.docs", 2), "pictures": ("pictures.pictures", ANY),
+    "pack": ("pack.pack", ANY), "wheel": ("wheel.wheel", 0),
+    "renumber": ("renumber.renumber", ANY), "docs": ("docs.docs", 2), "pictures": ("pictures.pictures", ANY),
     "reproduce": ("reproduce.reproduce", ANY), "cards": ("cards.cards", 3),
     "peers": ("peers.install_peers", ANY), "deps": ("deps.deps_command", ANY), "lint": ("lint.lint", 0),
     "tidy": ("lint.tidy", ANY), "format": ("lint.format_sources", 0), "help": ("__main__.usage", 0),

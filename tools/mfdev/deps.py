@@ -35,7 +35,8 @@ def modules_of(group):
 
 
 PLOT, PYTEST = modules_of("plot"), modules_of("test")
-LIBRARIES = {"report": "plots/requirements-report.txt", "docs": "docs/requirements.txt"}
+LIBRARIES = {"report": "plots/requirements-report.txt", "docs": "docs/requirements.txt",
+             "wheel": "tools/requirements-wheel.txt"}
 
 
 # ---- looks ---------------------------------------------------------------------------------------
@@ -153,11 +154,13 @@ def deps(required, optional=(), line=None):
 
 
 def apt_line(required, optional):
-    """The command that installs all missing ones, with the optional ones named again."""
+    """The commands that install the missing ones: the needed, and all. The sizes are those on a bare system."""
     needed, all_ = missing_packages(required), missing_packages([*required, *optional])
-    line = f"on Debian or Ubuntu:\n  sudo apt-get install --no-install-recommends {' '.join(all_)}"
-    more = [package for package in all_ if package not in needed]
-    return line + (f"\n  (optional: {' '.join(more)})" if more else "")
+    sudo = "sudo " if have_program("sudo") else ""
+    lines = [f"\n  {sudo}apt-get install --no-install-recommends {' '.join(packages)}  # {what}"
+             for packages, what in ((needed, "needed: at most 1 GB"), (all_, "all: at most 1.4 GB"))
+             if packages and (packages != needed or what[0] == "n")]
+    return f"on Debian or Ubuntu{'' if sudo else ', as root'}:{''.join(lines)}"
 
 
 def libraries_there(what):
@@ -166,7 +169,7 @@ def libraries_there(what):
 
 
 def install_libraries(what):
-    """Libraries that make pages, from PyPI into a separate venv: pinned, with hashes."""
+    """Libraries that make pages and wheels, from PyPI into a separate venv: pinned, with hashes."""
     if libraries_there(what):
         return
     wanted, folder = LIBRARIES[what], f".cache/{what}"
