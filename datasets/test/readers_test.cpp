@@ -558,8 +558,7 @@ TEST_F(Archives, Bzip2StreamsFollowOneAnother) {
 TEST_F(Archives, ZipOfSeveralFilesIsRefused) {
   test::write_file(folder_ / "a.zip", test::zip_of({{"a", "1 2 3\n"}, {"b", "1 2 3\n"}}));
   const Error error = test::error_of([&] { read_ratings(folder_ / "a.zip", {}); });
-  EXPECT_HAS(error.what(),
-             "a.zip: found a zip archive of 2 files, expected an archive of one file");
+  EXPECT_HAS(error.what(), "a.zip: found an archive of 2 files, expected an archive of one file");
   test::write_file(folder_ / "b.zip", test::zip_of({{"dir/", ""}, {"dir/a", "1 2 3\n"}}));
   test::expect_same(test::list_of(read_ratings(folder_ / "b.zip", {})), {{1, 2, 3}});
   std::string utf8_name = test::zip_of({{"r\xc3\xa4ting", "1 2 3\n"}});
