@@ -252,7 +252,8 @@ Json key_of_choice(const Source& source) {
   Json scale = nullptr;
   if (source.scale) scale = {source.scale->min, source.scale->max, source.scale->step};
   Json key = {{"files", files}, {"duplicates", source.duplicates}, {"scale", scale}};
-  if (source.ids != IdKind::automatic) key["ids"] = kIdKindNames.of(source.ids);
+  // Older caches of "auto" may have integers where there are names. The catalog does not change.
+  if (source.kind == kOwnFiles) key["ids"] = kIdKindNames.of(source.ids);
   const ColumnNames& columns = source.columns;
   if (columns.any()) key["columns"] = {columns.user, columns.item, columns.rating};
   if (!columns.time.empty()) key["columns"].push_back(columns.time);

@@ -130,17 +130,6 @@ def test_the_table_is_headed_by_the_metric_of_the_cases(mfbench, folder):
     assert " ndcg_100 " in heading and "rmse" not in heading and "quality" not in heading
 
 
-@pytest.mark.parametrize("lines, warned", [
-    (["1,007,3", "1,7,4"], "007 and 7 are one"), (["1,07,3", "1,007,4"], "07 and 7 are one"),
-    (["1,007,3", "1,008,4", "1,1234,5"], ""), (["1,0,3", "1,7,4"], ""), (["1,00,3", "1,0,4"], "00 and 0 are one")])
-@pytest.mark.parametrize("separator", [",", "\t", "::"])
-def test_zeros_in_front_of_some_ids_are_warned_of(mfbench, tmp_path, lines, warned, separator):
-    (tmp_path / "r.txt").write_text("\n".join(lines).replace(",", separator) + "\n", encoding="utf-8")
-    said = mfbench("data", "stats", "r.txt", cwd=tmp_path, code=0).stderr
-    assert (f"r.txt: some items have zeros in front and some have not: {warned}" in said) if warned else not said
-    assert not mfbench("data", "stats", "r.txt", "--ids", "text", cwd=tmp_path, code=0).stderr
-
-
 # ---- other data than the file's ----------------------------------------------------------------------
 
 def refusal(mfbench, folder, text, *words):

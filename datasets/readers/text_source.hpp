@@ -25,6 +25,7 @@ std::string file_of_ratings(const std::string& path);
 struct Text {
   std::string path;  // for messages
   Bytes bytes;
+  std::int64_t lines_before = 0;  // of the view, which were passed over
   std::string_view view() const { return bytes.view; }
 };
 // `on_content`, if given, gets the content to hash before it is parsed: the whole file,
