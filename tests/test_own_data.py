@@ -156,14 +156,14 @@ def test_advice_on_a_byte_order_mark_in_the_middle_adds_no_user(mfbench, tmp_pat
     joined = "user,item,rating\n1,2,5\n\ufeff1,3,4\n"
     for ids in ("auto", "text"):
         assert "own.csv:3:1: " in (told := refusal(mfbench, tmp_path, joined, "--ids", ids))
-        assert "take this byte order mark out" in told and "set ids" not in told
+        assert "take this byte order mark out" in told and "--ids" not in told
     assert read(mfbench, tmp_path, joined.replace("\ufeff", "")) == (1, 2, 4.5)
 
 
 def test_advice_on_true_and_false_does_not_count_the_false(mfbench, tmp_path):
     text = "user,item,liked\n1,2,True\n1,3,False\n2,2,True\n"
     told = refusal(mfbench, tmp_path, text)
-    assert "say with columns which they are" in told and "pairs" not in told
+    assert "say with --columns which they are" in told and "pairs" not in told
     words = "--columns", "rating=liked"
     assert "own.csv:2:5: " in (told := refusal(mfbench, tmp_path, text, *words)) and "write 1 for true and 0 for false" in told
     assert read(mfbench, tmp_path, text.replace("True", "1").replace("False", "0"), *words) == (2, 3, pytest.approx(2 / 3))
