@@ -4,6 +4,8 @@
 #include <fmt/core.h>
 
 #include <cstdio>
+#include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -34,6 +36,16 @@ inline void tell_error(const std::string& text) {
 template <class... Args>
 void note(fmt::format_string<Args...> format, Args&&... args) {
   to_stderr("info", fmt::format(format, std::forward<Args>(args)...));
+}
+
+// A note that is printed once, however often its data are read.
+template <class... Args>
+void note_once(fmt::format_string<Args...> format, Args&&... args) {
+  static std::mutex mutex;
+  static std::set<std::string> printed;
+  const std::string text = fmt::format(format, std::forward<Args>(args)...);
+  const std::lock_guard lock(mutex);
+  if (printed.insert(text).second) note("{}", text);
 }
 
 }  // namespace mf

@@ -33,26 +33,6 @@ std::string join(const std::vector<std::string>& words, std::string_view separat
   return out;
 }
 
-std::string in_quotes(std::string_view text) {
-  constexpr std::size_t kMost = 40;
-  std::string out = "'";
-  for (const char c : text.substr(0, kMost)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\t') {
-      out += "\\t";
-    } else if (c == '\r') {
-      out += "\\r";
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (byte < 0x20 || byte >= 0x7f) {
-      out += fmt::format("\\x{:02x}", byte);
-    } else {
-      out += c;
-    }
-  }
-  return out + (text.size() > kMost ? "...'" : "'");
-}
-
 std::string shell_word(std::string_view text) {
   constexpr std::string_view kPlain =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-";
@@ -85,6 +65,19 @@ std::size_t harmless_bytes(std::string_view text) {
 }
 
 }  // namespace
+
+std::string in_quotes(std::string_view text) {
+  constexpr std::size_t kMost = 40;
+  std::string out;
+  std::size_t at = 0;
+  while (at < std::min(kMost, text.size())) {
+    const std::size_t size = harmless_bytes(text.substr(at));
+    const std::string_view one = text.substr(at, std::max<std::size_t>(size, 1));
+    out += one == "\r" ? "\\r" : one_line(one);
+    at += one.size();
+  }
+  return "'" + out + (at < text.size() ? "...'" : "'");
+}
 
 std::string printable(std::string_view text) {
   std::string out;

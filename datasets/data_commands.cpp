@@ -13,6 +13,7 @@
 #include "datasets/dataset_entry.hpp"
 #include "datasets/fetch/catalog.hpp"
 #include "datasets/from_files.hpp"
+#include "datasets/implicit_rule.hpp"
 #include "datasets/load.hpp"
 #include "datasets/look.hpp"
 #include "datasets/ratings/feedback.hpp"
@@ -231,24 +232,11 @@ void check_import_name(const std::string& name) {
 }
 
 Source import_source(const DataImportOptions& options) {
-  const bool parts = !options.train.empty() || !options.test.empty() || !options.validation.empty();
-  if (options.path.empty() == !parts ||
-      (parts && (options.train.empty() || options.test.empty()))) {
+  const DatasetRequest& request = options.request;
+  if (request.path.empty() && request.train.empty()) {
     fail(ErrorKind::usage, "{}: expected one file, or a train and a test file", options.name);
   }
-  DatasetRequest request;
-  request.path = options.path;
-  request.train = options.train;
-  request.test = options.test;
-  request.validation = options.validation;
-  request.format = options.format;
-  request.ids = kIdKindNames.parse(options.ids, "the kind of ids");
-  request.columns = options.columns;
-  request.duplicates = options.duplicates;
-  request.scale = options.scale;
-  request.unrated = options.unrated;
-  request.times = options.times || !options.columns.time.empty();
-  if (parts && request.times) {
+  if (request.path.empty() && request.times) {
     fail(ErrorKind::usage,
          "{}: times are for splits, but train and test files are a split already; leave the times "
          "out",
@@ -296,7 +284,8 @@ void data_import(std::ostream& out, const DataImportOptions& options) {
   if (fs::exists(path) && !options.replace) {
     fail(ErrorKind::usage, "{}: already imported as {}; --replace replaces it", options.name, path);
   }
-  const Dataset data = read_source(source, options.threads);
+  Dataset data = read_source(source, options.threads);
+  if (const auto& rule = options.request.implicit) data = observed(data, *rule, options.threads);
   write_cache(path, data, options.threads, kImportKey, options.replace);
   fmt::print(out, "{}: {} users, {} items, {} ratings{}; in specs: {{\"name\": \"{}\"}}\n",
              options.name, with_commas(data.ratings.n_users()), with_commas(data.ratings.n_items()),

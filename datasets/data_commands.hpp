@@ -26,16 +26,9 @@ Json dataset_stats(const Dataset& data, int threads);  // only the numbers
 // Reads the user's own files and keeps them in the cache under a name, which specs can use from
 // then on: {"name": NAME}. Parts given as train and test are kept as the split "imported".
 struct DataImportOptions {
-  std::string name;                           // letters, digits, . _ -; not one of the catalog's
-  std::string path, train, test, validation;  // only path, or train and test
-  std::string format = "auto";
-  std::string ids = "auto";  // kIdKindNames
-  ColumnNames columns;
-  std::string duplicates = "error";
-  std::optional<RatingScale> scale;
-  std::optional<double> unrated;
-  bool times = false;    // keep the times of ratings, for splits by time
-  bool replace = false;  // an earlier import of this name
+  std::string name;        // letters, digits, . _ -; not one of the catalog's
+  DatasetRequest request;  // of files; times are kept for splits by time
+  bool replace = false;    // an earlier import of this name
   int threads = 1;
 };
 void data_import(std::ostream& out, const DataImportOptions& options);

@@ -322,7 +322,7 @@ EntryForm with_file_options(EntryForm form) {
   return std::move(form)
       .choice("format", &DatasetEntry::format, formats, "auto", "format of the files")
       .choice("ids", &DatasetEntry::ids, kIdKindNames,
-              "integers, or text such as \"alice\"; auto: by the first rating of a file")
+              "integers, or text such as \"alice\"; auto: text if any id of a column is no integer")
       .object("columns", &DatasetEntry::columns, columns_form(),
               "names in the header of the files, if they are not the usual ones, or places such as "
               "#3 of files without a header")

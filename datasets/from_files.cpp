@@ -14,6 +14,7 @@
 #include "base/json/json.hpp"
 #include "base/text.hpp"
 #include "datasets/readers/readers.hpp"
+#include "datasets/readers/text_source.hpp"
 #include "datasets/source_hash.hpp"
 #include "datasets/split/given_parts.hpp"
 
@@ -212,8 +213,9 @@ Source source_of_files(const DatasetRequest& request) {
   source.times = request.times;
   const auto add = [&](const std::string& path, Part part) {
     if (path.empty()) return;
-    const std::string name = std::filesystem::path(path).filename().string();
-    source.files.push_back({path, name, request.format, "", part});
+    const std::string file = file_of_ratings(path);
+    const std::string name = std::filesystem::path(file).filename().string();
+    source.files.push_back({file, name, request.format, "", part});
   };
   add(request.path, kTrain);
   add(request.train, kTrain);
@@ -250,7 +252,8 @@ Json key_of_choice(const Source& source) {
   Json scale = nullptr;
   if (source.scale) scale = {source.scale->min, source.scale->max, source.scale->step};
   Json key = {{"files", files}, {"duplicates", source.duplicates}, {"scale", scale}};
-  if (source.ids != IdKind::automatic) key["ids"] = kIdKindNames.of(source.ids);
+  // Older caches of "auto" may have integers where there are names. The catalog does not change.
+  if (source.kind == kOwnFiles) key["ids"] = kIdKindNames.of(source.ids);
   const ColumnNames& columns = source.columns;
   if (columns.any()) key["columns"] = {columns.user, columns.item, columns.rating};
   if (!columns.time.empty()) key["columns"].push_back(columns.time);

@@ -69,6 +69,7 @@ Source catalog_source_of(const CatalogEntry& entry, const DatasetRequest& reques
     const Part part = i == 0 || request.given.empty() ? kTrain : kTest;
     const CatalogFile& known = find_catalog_file(entry, names[i]);
     if (i == 0) source.columns = known.columns;
+    if (i == 0) source.ids = known.ids;
     source.damaged_lines = source.damaged_lines || known.damaged_lines;
     const SourceFile file = catalog_source(known, paths[i], part);
     if (probe && i + 1 == names.size()) {

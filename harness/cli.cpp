@@ -271,7 +271,8 @@ class Cli {
     validate->add_option("spec", spec_, "the spec, a JSON file")->required();
     validate->add_flag("--json", json_, "print every resolved case");
     validate->add_flag("--data", look_, "also look for the data: files, formats, caches");
-    validate->callback([this] { validate_command(spec_, json_, look_); });
+    add_reading_options(*validate, reading_);
+    validate->callback([this] { validate_command(spec_, json_, look_, reading_); });
   }
 
   void add_plan() {
@@ -472,6 +473,7 @@ class Cli {
   CLI::App app_;
   int code_ = 0;
   bool json_ = false, quiet_ = false, verbose_ = false, look_ = false;
+  Json reading_ = Json::object();
   std::string name_, first_;
   std::vector<std::string> between_;
   CompareOptions compare_;

@@ -3,12 +3,14 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/key_words.hpp"
 #include "base/text.hpp"
 #include "base/threads.hpp"
 #include "datasets/data_commands.hpp"
@@ -26,21 +28,20 @@ std::string format_help() {
   return text;
 }
 
-constexpr const char* kIdsHelp = "auto | integers | text: the kind of ids in the files";
-
 constexpr const char* kColumnsHelp =
     "user=NAME,item=NAME,rating=NAME,time=NAME: columns of a header, or #3: the third without one";
 
 // Any of the four, each once.
-ColumnNames columns_of(const std::vector<std::string>& words) {
-  ColumnNames columns;
+Json columns_of(const std::vector<std::string>& words) {
+  Json columns = Json::object();
   for (const std::string& word : words) {
     const std::size_t equals = word.find('=');
-    const auto role = kRoleNames.find(word.substr(0, equals));
-    if (!role || equals + 1 >= word.size() || equals == word.npos || !columns.of(*role).empty()) {
+    const std::string role = word.substr(0, equals);
+    if (!kRoleNames.find(role) || equals == word.npos || equals + 1 >= word.size() ||
+        columns.contains(role)) {
       fail(ErrorKind::usage, "--columns: found {}, expected {}", in_quotes(word), kColumnsHelp);
     }
-    columns.of(*role) = word.substr(equals + 1);
+    columns[role] = word.substr(equals + 1);
   }
   return columns;
 }
@@ -48,30 +49,35 @@ ColumnNames columns_of(const std::vector<std::string>& words) {
 struct DataOptions {
   bool json = false;
   std::string what;
-  std::string format = "auto", ids = "auto";
-  std::optional<double> min_rating;
-  std::string value = "binary";
+  Json reading = Json::object();
   DataImportOptions own;
+  std::map<std::string, std::string> files;  // to import, by key
   std::vector<float> scale;
-  std::vector<std::string> columns;
+  bool times = false;
   FetchOptions fetch;
   std::string fit_out;
 };
 
 // A word as in a spec (datasets/dataset_entry.hpp).
 DatasetRequest request_asked(const DataOptions& options) {
-  const std::string& word = options.what;
-  Json object = entry_of_word(word);
-  if (object.contains("path")) {
-    object["format"] = options.format;
-    object["ids"] = options.ids;
-    if (options.own.unrated) object["unrated"] = *options.own.unrated;
+  Json entry = entry_of_word(options.what);
+  entry.update(options.reading);
+  return request_of(entry, options.what);
+}
+
+DatasetRequest import_asked(const DataOptions& o) {
+  Json entry = Json::object();
+  for (const auto& [key, path] : o.files) {
+    if (!path.empty()) entry[key] = path;
   }
-  if (options.min_rating) {
-    object["implicit"] = {{"min_rating", *options.min_rating}, {"value", options.value}};
-  }
-  DatasetRequest request = request_of(object, word);
-  if (object.contains("path")) request.columns = columns_of(options.columns);
+  if (entry.empty()) return {};
+  entry.update(o.reading);
+  DatasetRequest request = request_of(entry, o.own.name);
+  request.times = o.times || !request.columns.time.empty();
+  if (o.scale.empty()) return request;
+  request.scale = RatingScale{o.scale[0], o.scale[1], o.scale[2]};
+  if (const auto why = why_no_scale(*request.scale))
+    fail(ErrorKind::usage, "--rating-scale: {}", *why);
   return request;
 }
 
@@ -87,44 +93,32 @@ void add_stats(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
       ->add_option("set", o->what,
                    "NAME[@SPLIT], like:NAME[:FACTOR], expand:NAME:USERS:ITEMS, or a file")
       ->required();
-  stats->add_option("--format", o->format, format_help());
-  stats->add_option("--ids", o->ids, kIdsHelp);
-  stats->add_option("--columns", o->columns, kColumnsHelp)->delimiter(',');
-  stats->add_option("--unrated", o->own.unrated, kUnratedHelp);
-  auto* least = stats->add_option("--min-rating", o->min_rating,
-                                  "as implicit feedback: observed pairs are ratings from here on");
-  stats->add_option("--value", o->value, "binary | rating: the value of an observed pair")
-      ->needs(least);
+  add_reading_options(*stats, o->reading);
   stats->add_flag("--json", o->json, "as JSON");
-  stats->callback([o] { data_stats(std::cout, {request_asked(*o), o->json, hardware_threads()}); });
+  stats->callback([o] {
+    options_named = true;
+    data_stats(std::cout, {request_asked(*o), o->json, hardware_threads()});
+  });
 }
 
 void add_import(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
   auto* command = data.add_subcommand("import", "keep files of your own under a name for specs");
   command->add_option("name", o->own.name, "letters, digits, . _ -")->required();
-  auto* path = command->add_option("path", o->own.path, "the ratings");
-  auto* train = command->add_option("--train", o->own.train, "the train file, instead of path");
-  auto* test = command->add_option("--test", o->own.test, "the test file");
-  command->add_option("--validation", o->own.validation, "the validation file")->needs(train);
+  auto* path = command->add_option("path", o->files["path"], "the ratings");
+  auto* train =
+      command->add_option("--train", o->files["train"], "the train file, instead of path");
+  auto* test = command->add_option("--test", o->files["test"], "the test file");
+  command->add_option("--validation", o->files["validation"], "the validation file")->needs(train);
   train->needs(test)->excludes(path);
   test->needs(train);
-  command->add_option("--format", o->own.format, format_help());
-  command->add_option("--ids", o->own.ids, kIdsHelp);
-  command->add_option("--columns", o->columns, kColumnsHelp)->delimiter(',');
-  command->add_option("--duplicates", o->own.duplicates, join(kDuplicatePolicyNames.all(), " | "));
-  command->add_option("--unrated", o->own.unrated, kUnratedHelp);
+  add_reading_options(*command, o->reading);
   command->add_option("--rating-scale", o->scale, "MIN MAX STEP: a rating outside is an error")
       ->expected(3);
-  command->add_flag("--times", o->own.times, "keep the times of the ratings, for splits by time");
+  command->add_flag("--times", o->times, "keep the times of the ratings, for splits by time");
   command->add_flag("--replace", o->own.replace, "replace an earlier import of this name");
   command->callback([o] {
-    if (!o->scale.empty()) {
-      o->own.scale = RatingScale{o->scale[0], o->scale[1], o->scale[2]};
-      if (const auto why = why_no_scale(*o->own.scale)) {
-        fail(ErrorKind::usage, "--rating-scale: {}", *why);
-      }
-    }
-    o->own.columns = columns_of(o->columns);
+    options_named = true;
+    o->own.request = import_asked(*o);
     o->own.threads = hardware_threads();
     data_import(std::cout, o->own);
   });
@@ -165,14 +159,42 @@ void add_fit(CLI::App& data, const std::shared_ptr<DataOptions>& o) {
 
 }  // namespace
 
+void add_reading_options(CLI::App& command, Json& keys) {
+  const auto word = [&](const std::string& key, const std::string& help) {
+    command.add_option_function<std::string>(
+        "--" + key, [&keys, key](const std::string& value) { keys[key] = value; }, help);
+  };
+  word("format", format_help());
+  word("ids", "auto | integers | text: the kind of ids in the files");
+  word("duplicates", join(kDuplicatePolicyNames.all(), " | ") + ": of pairs that occur twice");
+  using Words = std::vector<std::string>;
+  command
+      .add_option_function<Words>(
+          "--columns", [&](const Words& words) { keys["columns"] = columns_of(words); },
+          kColumnsHelp)
+      ->delimiter(',');
+  command.add_option_function<double>(
+      "--unrated", [&](double value) { keys["unrated"] = value; },
+      "the value of pairs without a rating: left out");
+  auto* least = command.add_option_function<double>(
+      "--min-rating", [&](double value) { keys["implicit"]["min_rating"] = value; },
+      "as implicit feedback: observed pairs are ratings from here on");
+  command
+      .add_option_function<std::string>(
+          "--value", [&](const std::string& value) { keys["implicit"]["value"] = value; },
+          "binary | rating: the value of an observed pair")
+      ->needs(least);
+}
+
 Json entry_of_word(const std::string& word) {
-  Json entry = expand_dataset_entry(word, word);
-  if (entry.contains("path")) entry["duplicates"] = "last";
+  Json entry =
+      word.starts_with('{') ? parse_json(word, "the data set") : expand_dataset_entry(word, word);
+  if (entry.contains("path") && !entry.contains("duplicates")) entry["duplicates"] = "last";
   return entry;
 }
 
 DatasetRequest request_of(const Json& entry, const std::string& word) {
-  JsonReader reader(entry, word);
+  JsonReader reader(entry, word.starts_with('{') ? "the data set" : word);
   reader.inherited("name", word);
   DatasetRequest request = parse_dataset_request(reader);
   reader.finish();

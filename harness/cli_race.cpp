@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +14,7 @@
 #include "base/files/file_place.hpp"
 #include "base/files/files.hpp"
 #include "base/json/json.hpp"
+#include "base/key_words.hpp"
 #include "base/log.hpp"
 #include "base/ranks/mpi_ranks.hpp"
 #include "base/text.hpp"
@@ -36,22 +38,29 @@ namespace {
 struct RaceOptions {
   std::string what;  // ratings, as a word of a spec; or a spec
   double seconds = 60;
-  bool limited = false;    // whether the seconds were named
-  std::string feedback;    // empty: as the values look
-  std::string duplicates;  // empty: as the kind of values asks
-  std::optional<double> unrated;
+  bool limited = false;  // whether the seconds were named
+  std::string feedback;  // empty: as the values look
+  Json reading = Json::object();
   std::string program;  // as it was called
 };
 
-bool is_spec(const std::string& what) { return what.ends_with(".json"); }
+// Not ratings, of which each line is an object.
+bool is_spec(const std::string& what) {
+  if (!what.ends_with(".json")) return false;
+  std::string line;
+  std::getline(std::ifstream(what), line);
+  const Json first = Json::parse(line, nullptr, false);
+  return !first.is_object() || first.contains("algorithms");
+}
 
 // ---- the spec of given ratings ------------------------------------------------------------------
 
 // Reads the ratings, and tells their kind.
 Json spec_of_ratings(const RaceOptions& asked, const std::string& name) {
   Json entry = entry_of_word(asked.what);
-  if (!asked.duplicates.empty()) entry["duplicates"] = asked.duplicates;
-  if (asked.unrated) entry["unrated"] = *asked.unrated;
+  const bool named_policy = asked.reading.contains("duplicates") ||
+                            asked.what.find("\"duplicates\"") != std::string::npos;
+  entry.update(asked.reading);
   const auto load = [&] { return load_dataset(request_of(entry, asked.what), hardware_threads()); };
   Dataset data = load();
   std::optional<Feedback> given;
@@ -59,13 +68,20 @@ Json spec_of_ratings(const RaceOptions& asked, const std::string& name) {
   RatingsLook look = look_at_ratings(data, given, hardware_threads());
   const bool repeats = data.info.duplicate_pairs > 0;
   // Repeated stars are corrections; repeated counts and pairs are a log of events.
-  if (repeats && entry.contains("path") && asked.duplicates.empty() &&
-      look.feedback != Feedback::stars && given != Feedback::pairs) {
+  if (repeats && entry.contains("path") && !named_policy && look.feedback != Feedback::stars &&
+      given != Feedback::pairs) {
     entry["duplicates"] = "sum";
     data = load();
     look = look_at_ratings(data, Feedback::counts, hardware_threads());
   }
   if (data.info.duplicate_pairs == 0) entry.erase("duplicates");
+  constexpr std::int64_t kLeast = 20;  // a tenth of them, and of the rest, is still a rating
+  if (data.ratings.nnz() < kLeast) {
+    fail(ErrorKind::data,
+         "{}: found {} ratings, expected at least {}: a race holds out a tenth of them for its "
+         "test part, and a tenth of the rest for validation",
+         asked.what, data.ratings.nnz(), kLeast);
+  }
   const std::string kind = look.feedback == Feedback::stars ? "explicit" : "implicit";
   fmt::print("{}: {} users, {} items, {} ratings, taken for {}: algorithms for {} feedback{}\n",
              one_line(asked.what), with_commas(data.ratings.n_users()),
@@ -74,7 +90,7 @@ Json spec_of_ratings(const RaceOptions& asked, const std::string& name) {
              given ? "" : " (--feedback names another kind)");
   if (repeats) {
     fmt::print("{}{}\n", data.info.repeats(),
-               asked.duplicates.empty() ? " (--duplicates names another rule)" : "");
+               !named_policy ? " (--duplicates names another rule)" : "");
   }
   if (const auto taken = first_look(request_of(entry, asked.what)).columns; !taken.empty())
     fmt::print("columns: {}\n", one_line(taken));
@@ -92,7 +108,10 @@ void write_spec(const std::string& path, const Json& spec, Origin origin) {
 
 // RESULTS/race.json; one that is there, maybe edited since, stays.
 std::string prepared_spec(const RaceOptions& asked, std::optional<std::string>& folder) {
-  const std::string name = "race-" + std::filesystem::path(asked.what).filename().string();
+  const std::string label = asked.what.starts_with('{')
+                                ? request_of(entry_of_word(asked.what), asked.what).label()
+                                : std::filesystem::path(asked.what).filename().string();
+  const std::string name = "race-" + label;
   if (!folder) folder = "results/runs/" + folder_name(name);
   std::string path = *folder + "/race.json";
   if (open_if_there(path, Origin::found)) {
@@ -212,13 +231,12 @@ void add_race_command(CLI::App& app, const std::string& program, RunOptions& opt
                          ->capture_default_str();
   race->add_option("--feedback", asked->feedback, "the kind of values, if mfbench guesses wrong")
       ->check(CLI::IsMember(kFeedbackNames.all()));
-  race->add_option("--duplicates", asked->duplicates, "of pairs that occur twice, as in a spec")
-      ->check(CLI::IsMember(kDuplicatePolicyNames.all()));
-  race->add_option("--unrated", asked->unrated, kUnratedHelp);
+  add_reading_options(*race, asked->reading);
   race->add_option("--out", options.folder, "folder of the results [results/runs/race-FILE]");
   race->callback([asked, time, &options, &code] {
     asked->limited = time->count() > 0;
     options.interrupted = interrupt_level;
+    if (!is_spec(asked->what)) options_named = true;
     code = race_command(*asked, options);
   });
 }

@@ -19,6 +19,7 @@
 #include "base/counted.hpp"
 #include "base/error.hpp"
 #include "base/files/files.hpp"
+#include "base/key_words.hpp"
 #include "base/log.hpp"
 #include "base/ranks/local_ranks.hpp"
 #include "base/ranks/mpi_ranks.hpp"
@@ -26,6 +27,7 @@
 #include "base/text.hpp"
 #include "base/timeline.hpp"
 #include "base/wait.hpp"
+#include "datasets/dataset_entry.hpp"
 #include "datasets/look.hpp"
 #include "datasets/ratings/feedback.hpp"
 #include "harness/device/environment.hpp"
@@ -323,8 +325,18 @@ Spec read_and_warn(const std::string& path) {
   return spec;
 }
 
-void validate_command(const std::string& path, bool json, bool data) {
-  const Spec spec = read_and_warn(path);
+void validate_command(const std::string& path, bool json, bool data, const Json& keys) {
+  options_named = !keys.empty();
+  const auto read_changed = [&] {
+    Json changed = read_json_file(path);
+    if (!changed.contains("datasets")) return parse_spec(changed, path);
+    for (Json& entry : changed["datasets"]) {
+      entry = expand_dataset_entry(entry, path);
+      if (entry.contains("path") || entry.contains("train")) entry.update(keys);
+    }
+    return parse_spec(changed, path);
+  };
+  const Spec spec = options_named ? read_changed() : read_and_warn(path);
   if (data) look_at_data(spec, !json);
   if (json) {
     Json cases = Json::array();

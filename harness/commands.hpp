@@ -35,7 +35,8 @@ Shard parse_shard(const std::string& text);
 
 // cli_run.cpp. Says what is odd about a spec that is valid.
 Spec read_and_warn(const std::string& path);
-void validate_command(const std::string& path, bool json, bool data);
+// `keys`: in place of those that data sets have which are files.
+void validate_command(const std::string& path, bool json, bool data, const Json& keys);
 void refuse_apart(const RunOptions& options);
 // The exit code, as of all here. `ran` gets the run's specs.
 int run_command(const std::string& path, RunOptions options, ProgressMode mode,
@@ -51,9 +52,10 @@ int tell_interrupted();
 // `recommend`; cli_plots.cpp: `plot` and `report`.
 void add_data_commands(CLI::App& app);
 // The entry of "datasets" that a word stands for, in which the last of duplicate ratings of a file
-// counts; and the data that an entry asks for.
+// counts, or an object as in a spec; and the data that an entry asks for.
 Json entry_of_word(const std::string& word);
-inline constexpr const char* kUnratedHelp = "the value of pairs without a rating: left out";
+// Options of each command that reads ratings; they set keys of a data set.
+void add_reading_options(CLI::App& command, Json& keys);
 DatasetRequest request_of(const Json& entry, const std::string& word);
 Json formats_json();  // of files of ratings
 void add_model_commands(CLI::App& app);

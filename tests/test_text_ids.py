@@ -71,9 +71,9 @@ def test_stats_and_import_say_what_ids_are(mfbench, trained, tmp_path):
     found = json.loads(stats.stdout)
     assert (found["user_ids"], found["item_ids"], found["n_users"]) == ("text", "text", 40)
     (folder / "mixed.txt").write_text("1 0132793040 5\n2 B000123 4\n")
-    slip = own("data", "import", "mine", "mixed.txt")
+    slip = own("data", "import", "mine", "mixed.txt", "--ids", "integers")
     assert slip.returncode == 3 and "mixed.txt:2:3: found 'B000123'" in slip.stderr
-    assert 'set ids to "text"' in slip.stderr
+    assert "give --ids text" in slip.stderr
     done = own("data", "import", "mine", "mixed.txt", "--ids", "text")
     assert done.returncode == 0, done.stderr
     rows = json.loads(own("data", "list", "--json").stdout)

@@ -42,6 +42,13 @@ TEST(Text, PrintableLeavesNothingThatATerminalObeys) {
       << "turns the writing round";
 }
 
+TEST(Text, QuotesShowUtf8AsItIs) {
+  EXPECT_EQ(in_quotes("größer 日本"), "'größer 日本'");
+  EXPECT_EQ(in_quotes("a\tb\r\n\xff\x1b"), "'a\\tb\\r\\n\\xff\\x1b'");
+  EXPECT_EQ(in_quotes(std::string(40, 'a')), "'" + std::string(40, 'a') + "'");
+  EXPECT_EQ(in_quotes(std::string(39, 'a') + "üb"), "'" + std::string(39, 'a') + "ü...'");
+}
+
 // The three messages of FIPS 180-4's examples, and one of a million letters.
 TEST(Sha256, MatchesTheStandardsExamples) {
   EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");

@@ -28,6 +28,7 @@ Form<CatalogFile> file_form() {
       .text("sha256", &CatalogFile::sha256, "")
       .text("member", &CatalogFile::member, "")
       .object("columns", &CatalogFile::columns, columns_form(), "")
+      .choice("ids", &CatalogFile::ids, kIdKindNames, "")
       .boolean("damaged_lines", &CatalogFile::damaged_lines, "");
 }
 

@@ -20,6 +20,7 @@ struct CatalogFile {
   std::string format;
   std::string member;  // its path inside the archive of `url`; empty: not part of that archive
   ColumnNames columns;
+  IdKind ids = IdKind::automatic;
   bool damaged_lines = false;  // it is known to have some, which are left out
 };
 

@@ -12,6 +12,7 @@
 #include "base/counted.hpp"
 #include "base/error.hpp"
 #include "base/host/pages.hpp"
+#include "base/key_words.hpp"
 #include "datasets/ratings/ids/id_index.hpp"
 #include "datasets/ratings/rating_files.hpp"
 #include "datasets/ratings/sort/bucket_sort.hpp"
@@ -177,12 +178,12 @@ class Duplicates {
   const auto [group, count] = duplicates.first_of(
       [&](Group g) { return g.end - g.begin > 1 && duplicates.file(g.begin) == file; });
   fail(ErrorKind::data,
-       "{}: found {} ratings of user {} and item {} ({} in all), expected every pair once; set "
-       "duplicates to \"last\", \"mean\", \"sum\" or \"max\" to resolve them",
+       "{}: found {} ratings of user {} and item {} ({} in all), expected every pair once; {} "
+       "to resolve them",
        files.names[file], group.end - group.begin,
        id_text(arrays.user_names, arrays.user_ids, raw.users[group.begin]),
        id_text(arrays.item_names, arrays.item_ids, raw.items[group.begin]),
-       counted(count, "such pair"));
+       counted(count, "such pair"), set_key("duplicates", {"last", "mean", "sum", "max"}));
 }
 
 [[noreturn]] void fail_shared(const Duplicates& duplicates, const Ratings::Arrays& arrays,

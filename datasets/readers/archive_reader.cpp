@@ -29,6 +29,8 @@ const char* name_of(Compression compression) {
       return "bzip2 data";
     case Compression::zip:
       return "a zip archive";
+    case Compression::tar:
+      return "a tar archive";
     case Compression::none:
       break;
   }
@@ -133,6 +135,8 @@ void ArchiveReader::open() {
     // Reads by the directory at the end. Reading member by member from the start would not notice a
     // cut.
     archive_read_support_format_zip_seekable(a);
+  } else if (compression_ == Compression::tar) {
+    archive_read_support_format_tar(a);
   } else {
     archive_read_support_filter_by_code(a, filter_of(compression_));
     archive_read_support_format_raw(a);
@@ -141,9 +145,10 @@ void ArchiveReader::open() {
   const int code = archive_read_open_memory(a, bytes_.view.data(), bytes_.view.size());
   if (zip && code != ARCHIVE_OK) fail_damaged("no directory at its end");
   check(code);
+  if (zip || compression_ == Compression::tar) return;
   const bool as_expected =
       archive_filter_count(a) == 2 && archive_filter_code(a, 0) == filter_of(compression_);
-  if (!zip && !as_expected) fail_damaged("its header");
+  if (!as_expected) fail_damaged("its header");
 }
 
 std::optional<ArchiveMember> ArchiveReader::next() {
@@ -153,7 +158,7 @@ std::optional<ArchiveMember> ArchiveReader::next() {
   if (code == ARCHIVE_EOF) return std::nullopt;
   check(code);
   const char* name = archive_entry_pathname(entry);
-  return ArchiveMember{name != nullptr ? name : "", archive_entry_filetype(entry) == AE_IFDIR};
+  return ArchiveMember{name != nullptr ? name : "", archive_entry_filetype(entry) == AE_IFREG};
 }
 
 std::size_t ArchiveReader::read_some(char* to, std::size_t room) {

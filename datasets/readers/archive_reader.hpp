@@ -1,5 +1,5 @@
-// Internal: packed files, read through libarchive: the members of a zip archive, and streams of
-// gzip, xz, zstd and bzip2. Damage and cuts are errors, also those that libarchive would work
+// Internal: packed files, read through libarchive: the members of a zip or tar archive, and streams
+// of gzip, xz, zstd and bzip2. Damage and cuts are errors, also those that libarchive would work
 // around. A build without libarchive refuses, and names the package.
 #pragma once
 
@@ -17,14 +17,14 @@ bool have_libarchive();
 
 struct ArchiveMember {
   std::string name;
-  bool folder = false;
+  bool file = false;  // no folder or link
 };
 
 // One pass through the members. Throws Error(data) naming the path if something is damaged,
 // Error(unsupported) if this build has no libarchive.
 class ArchiveReader {
  public:
-  // For a zip archive, or for a compressed file, which is one member without a name.
+  // For an archive, or for a compressed file, which is one member without a name.
   ArchiveReader(std::string path, const Bytes& bytes, Compression compression = Compression::zip);
 
   std::optional<ArchiveMember> next();  // nothing at the end

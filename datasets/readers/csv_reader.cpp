@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/key_words.hpp"
 #include "datasets/readers/columns.hpp"
 #include "datasets/readers/fields.hpp"
 #include "datasets/readers/reader_formats.hpp"
@@ -15,9 +16,16 @@
 namespace mf {
 namespace {
 
-constexpr const char* kAdvice =
-    "name columns user, item and rating (or userId, movieId, score, plays, ...), or say with "
-    "columns which they are";
+std::string place_example() {
+  return options_named ? "as in --columns user=#1,item=#3"
+                       : R"(as in "columns": {"user": "#1", "item": "#3"})";
+}
+
+std::string names_advice() {
+  return "name columns user, item and rating (or userId, movieId, score, plays, ...), or say "
+         "with " +
+         key_name("columns") + " which they are";
+}
 
 // Moves p over one field that may be quoted, to the separator or the end of the line.
 void skip_quoted(const char*& p) {
@@ -52,11 +60,13 @@ struct Fields {
   char separator = ',';
 };
 
-// `line` ends in '\n'. Without quotes, these are characters of a field.
-Fields split_line(const std::string& line, bool quotes = true) {
+// `line` ends in '\n'. Without quotes, these are characters of a field. The first separator counts
+// unless one is given.
+Fields split_line(const std::string& line, bool quotes = true, char separator = '\0') {
   Fields fields;
-  const std::size_t separator = line.find_first_of(kCsvSeparators);
-  if (separator != std::string::npos) fields.separator = line[separator];
+  if (const auto at = line.find_first_of(kCsvSeparators); at != line.npos)
+    fields.separator = line[at];
+  if (separator != '\0') fields.separator = separator;
   const char* p = line.data();
   for (;; ++p) {
     fields.begins.push_back(p);
@@ -69,9 +79,11 @@ Fields split_line(const std::string& line, bool quotes = true) {
   return fields;
 }
 
-std::vector<std::string> csv_fields(const std::string& line) {
+// A line that is no rating is an error when it is parsed.
+std::vector<std::string> csv_fields(const std::string& line, bool quotes = true,
+                                    char separator = '\0') {
   try {
-    return split_line(line).words;
+    return split_line(line, quotes, separator).words;
   } catch (const LineError&) {
     return {};
   }
@@ -88,7 +100,7 @@ Roles roles_by_place(std::size_t count) {
 Roles roles_at_places(const Fields& fields, const ColumnNames& names) {
   const auto refuse = [&](std::string found, std::string expected) {
     throw LineError{fields.begins.front(), std::move(found), std::move(expected),
-                    R"(give the place of each, as in "columns": {"user": "#1", "item": "#3"})"};
+                    "give the place of each, " + place_example()};
   };
   const std::size_t count = fields.words.size();
   Roles roles{std::vector<Role>(count, Role::other)};
@@ -131,20 +143,21 @@ void check_roles(const Roles& roles, const Fields& fields, const ColumnNames& na
     if (guessed && pairs) continue;
     if (const int rival = roles.rivals[static_cast<std::size_t>(role)]; rival >= 0) {
       const auto at = static_cast<std::size_t>(rival);
-      throw LineError{fields.begins[at], in_quotes(fields.words[at]),
-                      role == Role::time ? "one column for the time"
-                                         : "one column each for user, item and rating",
-                      role == Role::time ? "say with columns which it is" : kAdvice};
+      throw LineError{
+          fields.begins[at], in_quotes(fields.words[at]),
+          role == Role::time ? "one column for the time"
+                             : "one column each for user, item and rating",
+          role == Role::time ? "say with " + key_name("columns") + " which it is" : names_advice()};
     }
     if (roles.has(role) || (guessed && fields.words.size() == 2)) continue;
     if (role == Role::time && names.time.empty()) continue;  // fail_without_times() says more
     const char* const begin = fields.begins.front();
-    const char* const or_pairs =
+    const std::string or_pairs =
         guessed && !wanted.truths
-            ? ", or, if every line is an observed pair, set format to \"pairs\""
+            ? ", or, if every line is an observed pair, " + set_key("format", {"pairs"})
             : "";
     throw LineError{begin, "the header " + in_quotes({begin, fields.end}),
-                    missing_column(names, role), std::string(kAdvice) + or_pairs};
+                    missing_column(names, role), names_advice() + or_pairs};
   }
 }
 
@@ -158,7 +171,7 @@ void refuse_numbers(const Fields& fields) {
   throw LineError{begin, "the first line " + in_quotes({begin, fields.end}),
                   "a header, or the values of user, item and perhaps rating and time",
                   (commas ? comma_advice(fields.words[3]) + std::string(", or say") : "say") +
-                      R"( the place of each, as in "columns": {"user": "#1", "item": "#3"})"};
+                      " the place of each, " + place_example()};
 }
 
 // `line` ends in '\n'.
@@ -176,7 +189,7 @@ Header read_header(const std::string& line, const ColumnNames& names, const Want
     if (!pairs && !header.roles.has(Role::rating) && fields.words.size() > 2) {
       throw LineError{fields.begins.front(), fmt::format("{} columns", fields.words.size()),
                       "the place of the rating among them",
-                      "or, if every line is an observed pair, set format to \"pairs\""};
+                      "or, if every line is an observed pair, " + set_key("format", {"pairs"})};
     }
   } else if (!names.any() && is_csv_values(line, pairs)) {
     header.roles = roles_by_place(fields.words.size());
@@ -205,7 +218,7 @@ class Csv : public LineFormat {
 
   void line(const char*& p, State&, RatingSink& out) const {
     if (at_line_end(p)) [[unlikely]] {
-      throw LineError{p, "a blank line", columns(), ""};
+      fail_blank_line(p, columns());
     }
     std::int32_t user = 0;
     std::int32_t item = 0;
@@ -222,21 +235,21 @@ class Csv : public LineFormat {
           if (kNames && named_.users) {
             user = name(p, out.names->users, "user");
           } else {
-            user = integer(p, out.padding->users, "user");
+            user = integer(p, out.ids, "user");
           }
           break;
         case Role::item:
           if (kNames && named_.items) {
             item = name(p, out.names->items, "item");
           } else {
-            item = integer(p, out.padding->items, "item");
+            item = integer(p, out.ids, "item");
           }
           break;
         case Role::rating:
-          field(p, no_advice, [&](const char*& q) { value = read_rating(q, scale_); });
+          field(p, nullptr, [&](const char*& q) { value = read_rating(q, scale_); });
           break;
         case Role::time:
-          field(p, no_advice, [&](const char*& q) { out.times->read(q); });
+          field(p, nullptr, [&](const char*& q) { out.times->read(q); });
           break;
         case Role::other:
           if (*p == '"' && header_.quotes) skip_quoted(p);
@@ -252,32 +265,31 @@ class Csv : public LineFormat {
   }
 
  private:
-  using Advice = std::string (*)(std::string_view);
-  static std::string no_advice(std::string_view) { return ""; }
-
-  // Reads a number, perhaps in quotes, up to the separator or the end of the line.
+  // Reads a number, perhaps in quotes, up to the separator or the end of the line. `id`: of what.
   template <class Read>
-  void field(const char*& p, Advice advice, const Read& read) const {
+  void field(const char*& p, const char* id, const Read& read) const {
     const char* begin = p;
     const bool quote = *p == '"';
     if (quote) ++p;
     read(p);
     const bool closed = !quote || *p++ == '"';
     if (!closed || (*p != header_.separator && !at_line_end(p))) [[unlikely]] {
-      fail_number_field(begin, advice);
+      fail_number_field(begin, id);
     }
   }
 
-  std::int32_t integer(const char*& p, PaddedIds& padded, const char* what) const {
+  std::int32_t integer(const char*& p, IdKind kind, const char* what) const {
     std::int32_t id = 0;
-    field(p, id_advice, [&](const char*& q) { id = padded.read(q, what); });
+    field(p, what, [&](const char*& q) { id = read_id(q, what, kind); });
     return id;
   }
 
-  [[noreturn]] void fail_number_field(const char* begin, Advice advice) const {
+  [[noreturn]] void fail_number_field(const char* begin, const char* id) const {
     const char* end = begin;
     skip_field(end, header_.separator);
-    fail_number(begin, end, "a number and " + field_end(), advice({begin, end}));
+    const std::string expected = "a number and " + field_end();
+    if (id != nullptr) fail_name_or_id(begin, end, expected, id);
+    fail_number(begin, end, expected);
   }
 
   [[noreturn]] void fail_another(const char* p) const {
@@ -316,25 +328,23 @@ class Csv : public LineFormat {
   NamedColumns named_;
 };
 
-// Of `line`, the first after the header, which ends in '\n'. A line that is not a rating is an
-// error when it is parsed.
-std::vector<std::string> first_fields(const std::string& line, const Header& header) {
-  std::vector<std::string> fields;
-  try {
-    for (const char* p = line.data(); fields.size() < header.roles.of.size(); ++p) {
-      const char* begin = p;
-      skip_field(p, header.separator, header.quotes);
-      fields.push_back(without_quotes({begin, p}));
-      if (at_line_end(p)) break;
-    }
-  } catch (const LineError&) {
-  }
-  return fields;
-}
-
 std::string line_at(std::string_view text, std::size_t begin) {
   const std::string_view rest = text.substr(begin);
   return std::string(rest.substr(0, rest.find('\n'))) + '\n';
+}
+
+// Counts of a European file, whose thousands a point divides, look like decimals.
+std::string remark_on_thousands(std::string_view lines, const Header& header) {
+  const auto at = static_cast<std::size_t>(std::ranges::find(header.roles.of, Role::rating) -
+                                           header.roles.of.begin());
+  for (std::size_t begin = 0; begin < lines.size();) {
+    const std::string line = line_at(lines, begin);
+    const auto fields = csv_fields(line, header.quotes, header.separator);
+    const std::size_t point = at < fields.size() ? fields[at].find('.') : 0;
+    if (point < 1 || point > 3 || fields[at].size() - point != 4) return "";
+    begin += line.size();
+  }
+  return "; each value has three decimals: if its point divides thousands, take the point out";
 }
 
 RawRatings read_columns(const Text& text, const ScaleCheck& scale, const ParseOptions& options,
@@ -344,27 +354,36 @@ RawRatings read_columns(const Text& text, const ScaleCheck& scale, const ParseOp
   try {
     const auto second = csv_fields(line_at(text.view(), std::min(line.size(), text.view().size())));
     const bool truths = std::ranges::any_of(second, is_truth_value);
+    if (pairs && truths && !options.columns.any()) {
+      throw LineError{line.data(), "true or false beside the pairs", "observed pairs only",
+                      "write 1 and 0 as ratings, or, if the false count, too, name user and item "
+                      "with " +
+                          key_name("columns")};
+    }
     header = read_header(line, options.columns, {!pairs, options.times, truths});
   } catch (const LineError& error) {
-    fail_in_text(text.path, text.view(), error.at - line.data(), error);
+    fail_in_text(text, error.at - line.data(), error);
   }
   if (!header.roles.has(Role::rating)) check_pairs(text.path, scale);
   if (options.times && !header.roles.has(Role::time))
     fail_without_times(text.path, (header.bytes > 0 ? "the header " : "the first rating ") +
                                       in_quotes(line.substr(0, line.find_first_of("\r\n"))));
   const std::size_t begin = std::min(header.bytes, text.view().size());
-  const auto fields = first_fields(line_at(text.view(), begin), header);
-  if (options.columns_taken)
-    *options.columns_taken = columns_taken(header.roles, fields, header.bytes > 0);
-  const auto first = [&, of = header.roles.of](Role role) {
-    const auto at = static_cast<std::size_t>(std::ranges::find(of, role) - of.begin());
-    return at < fields.size() ? fields[at] : std::string();
-  };
-  const NamedColumns named = named_columns(options.ids, first(Role::user), first(Role::item));
-  if (named.any()) {
-    return parse_lines(text, begin, Csv<true>(scale, std::move(header), named), options);
+  if (options.columns_taken) {
+    const auto fields = csv_fields(line_at(text.view(), begin), header.quotes, header.separator);
+    *options.columns_taken = columns_taken(header.roles, fields, header.bytes > 0) +
+                             remark_on_thousands(text.view().substr(begin), header);
   }
-  return parse_lines(text, begin, Csv<false>(scale, std::move(header), named), options);
+  const auto parse = [&](NamedColumns named) {
+    return named.any() ? parse_lines(text, begin, Csv<true>(scale, header, named), options)
+                       : parse_lines(text, begin, Csv<false>(scale, header, named), options);
+  };
+  RawRatings raw = read_with_names(options.ids, parse);
+  // Of names, the header once more would be a pair.
+  const auto again = text.view().find('\n' + line);
+  if (pairs && header.bytes > 0 && again != std::string_view::npos)
+    fail_in_text(text, static_cast<std::int64_t>(again) + 1, {nullptr, "", "a pair", ""});
+  return raw;
 }
 
 }  // namespace
@@ -390,7 +409,8 @@ bool is_csv_header(const std::string& line, const ColumnNames& names) {
 
 void check_pairs(const std::string& path, const ScaleCheck& scale) {
   if (scale.accepts(1)) return;
-  fail_in_file(path, "observed pairs, of the value 1", scale.describe(), "leave rating_scale out");
+  fail_in_file(path, "observed pairs, of the value 1", scale.describe(),
+               "leave " + key_name("rating_scale") + " out");
 }
 
 RawRatings read_csv(const Text& text, const ScaleCheck& scale, const ParseOptions& options) {

@@ -1,7 +1,11 @@
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
+#include <filesystem>
 #include <string_view>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/hash.hpp"
@@ -83,19 +87,18 @@ Bytes decompress_stream(const std::string& path, const Bytes& bytes, Compression
   return content;
 }
 
-Bytes unzip(const std::string& path, const Bytes& archive) {
-  ArchiveReader reader(path, archive);
-  Bytes content;
-  int files = 0;
-  while (const auto member = reader.next()) {
-    if (member->folder) continue;
-    if (++files == 1) content = reader.read_all();
-  }
-  if (files != 1) {
-    fail_in_file(path, fmt::format("a zip archive of {} files", files),
-                 "an archive of one file of ratings", "unpack it and name the file");
-  }
-  return content;
+constexpr std::array kRatingFiles = {"u.data"sv, "ratings.dat"sv, "ratings.csv"sv};
+
+std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+bool is_rating_file(std::string_view path) {
+  return std::ranges::find(kRatingFiles, file_name(path)) != kRatingFiles.end();
+}
+
+// What a Mac puts beside each file.
+bool is_of_mac(std::string_view path) {
+  return path.starts_with("__MACOSX/") || file_name(path).starts_with("._") ||
+         file_name(path) == ".DS_Store";
 }
 
 }  // namespace
@@ -115,11 +118,56 @@ Compression detect_compression(std::string_view bytes) {
 
 Bytes decompress(const std::string& path, const Bytes& bytes, Compression compression) {
   if (compression == Compression::none) return bytes;
-  if (compression == Compression::zip) return unzip(path, bytes);
+  if (compression == Compression::zip) return unpack(path, bytes, compression);
   if (compression == Compression::zstd) {
     return decompress_stream(path, after_skippable_frames(bytes), compression);
   }
   return decompress_stream(path, bytes, compression);
 }
+
+Bytes unpack(const std::string& path, const Bytes& archive, Compression kind) {
+  std::vector<std::string> files;
+  for (ArchiveReader reader(path, archive, kind); const auto member = reader.next();) {
+    if (member->file && !is_of_mac(member->name)) files.push_back(member->name);
+  }
+  const auto count = std::ssize(files);
+  if (count > 1) std::erase_if(files, [](const auto& name) { return !is_rating_file(name); });
+  if (files.size() != 1) {
+    fail_in_file(
+        path, fmt::format("an archive of {} files", count),
+        "an archive of one file of ratings, or one with a ratings.csv, ratings.dat or u.data",
+        "unpack it and name the file");
+  }
+  ArchiveReader reader(path, archive, kind);
+  while (const auto member = reader.next()) {
+    if (member->name == files.front()) return reader.read_all();
+  }
+  return {};
+}
+
+std::string file_of_ratings(const std::string& path) {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (const auto name : kRatingFiles) {
+    const auto file = std::filesystem::path(path) / name;
+    if (std::filesystem::is_regular_file(file, error)) found.push_back(file.string());
+  }
+  const bool arrays = std::filesystem::exists(std::filesystem::path(path) / "users.npy", error);
+  return found.size() == 1 && !arrays ? found.front() : path;
+}
+
+Text make_text(const std::string& path, const Bytes& file, const OnContent& on_content) {
+  Text text{path, file};
+  const Compression compression = detect_compression(text.view());
+  text.bytes = decompress(path, file, compression);
+  if (on_content) on_content(compression == Compression::zip ? file : text.bytes);
+  constexpr std::size_t kTarMark = 257;
+  if (text.view().size() > kTarMark && text.view().substr(kTarMark).starts_with("ustar"))
+    text.bytes = unpack(path, text.bytes, Compression::tar);
+  if (text.view().starts_with("\xef\xbb\xbf")) text.bytes.view.remove_prefix(3);
+  return text;
+}
+
+Text open_text(const std::string& path) { return make_text(path, map_file(path)); }
 
 }  // namespace mf

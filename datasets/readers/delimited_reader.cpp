@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/key_words.hpp"
 #include "datasets/readers/columns.hpp"
 #include "datasets/readers/fields.hpp"
 #include "datasets/readers/reader_formats.hpp"
@@ -14,7 +15,6 @@ namespace mf {
 namespace {
 
 struct Tab {
-  static constexpr std::string_view kText = "\t";
   static constexpr const char* kShown = "<tab>";
   static constexpr bool kOptionalTime = true;
   static constexpr bool kRating = true;
@@ -24,7 +24,6 @@ struct Tab {
 };
 
 struct DoubleColon {
-  static constexpr std::string_view kText = "::";
   static constexpr const char* kShown = "::";
   static constexpr bool kOptionalTime = true;
   static constexpr bool kRating = true;
@@ -35,9 +34,8 @@ struct DoubleColon {
 
 // Any run of spaces and tabs; those before and after the columns mean nothing.
 struct Blanks {
-  static constexpr std::string_view kText = " ";
   static constexpr const char* kShown = " ";
-  static constexpr bool kOptionalTime = false;
+  static constexpr bool kOptionalTime = true;
   static constexpr bool kRating = true;
   static void skip_margin(const char*& p) {
     const char* q = p;
@@ -54,6 +52,7 @@ struct Blanks {
 
 // The same of observed pairs: user and item only, of the value 1.
 struct BlanksOfPairs : Blanks {
+  static constexpr bool kOptionalTime = false;
   static constexpr bool kRating = false;
 };
 
@@ -77,15 +76,9 @@ class Delimited : public LineFormat {
  public:
   static constexpr bool kNames = kWithNames;
 
-  // The first line decides whether every line has a time.
-  Delimited(const ScaleCheck& scale, std::string_view first_line, NamedColumns named)
-      : scale_(scale), named_(named) {
-    std::size_t separators = 0;
-    for (std::size_t at = 0; (at = first_line.find(Separator::kText, at)) != first_line.npos;
-         at += Separator::kText.size()) {
-      ++separators;
-    }
-    has_time_ = Separator::kOptionalTime && separators >= 3;
+  // The number of fields of the first line decides whether every line has a time.
+  Delimited(const ScaleCheck& scale, std::size_t fields, NamedColumns named)
+      : scale_(scale), named_(named), has_time_(Separator::kOptionalTime && fields > 3) {
     for (const char* column : {"user", "item", "rating", "time"}) {
       if (*column == 'r' && !Separator::kRating) break;
       if (*column == 't' && !has_time_) break;
@@ -102,20 +95,20 @@ class Delimited : public LineFormat {
     const char* field = p;
     const std::int32_t user = kNames && named_.users
                                   ? read_name<Separator>(p, out.names->users, "user")
-                                  : out.padding->users.read(p, "user");
-    separator(p, field, true);
+                                  : read_id(p, "user", out.ids);
+    separator(p, field, "user");
     field = p;
     const std::int32_t item = kNames && named_.items
                                   ? read_name<Separator>(p, out.names->items, "item")
-                                  : out.padding->items.read(p, "item");
+                                  : read_id(p, "item", out.ids);
     float value = 1;
     if constexpr (Separator::kRating) {
-      separator(p, field, true);
+      separator(p, field, "item");
       field = p;
       value = read_rating(p, scale_);
     }
     if (has_time_) {
-      separator(p, field, false);
+      separator(p, field, nullptr);
       field = p;
       if (out.times != nullptr) {
         out.times->read(p);
@@ -128,13 +121,13 @@ class Delimited : public LineFormat {
   }
 
  private:
-  // `field` is the start of the field that ends at p; `id`: it is of a user or an item.
-  [[gnu::always_inline]] void separator(const char*& p, const char* field, bool id) const {
+  // `field` is the start of the field that ends at p; `id`: of what.
+  [[gnu::always_inline]] void separator(const char*& p, const char* field, const char* id) const {
     if (!Separator::read(p)) [[unlikely]]
       fail_separated(p, field, id);
   }
 
-  [[noreturn]] void fail_separated(const char* p, const char* field, bool id) const {
+  [[noreturn]] void fail_separated(const char* p, const char* field, const char* id) const {
     Separator::skip_margin(p);
     if (at_line_end(p)) fail_field(p, "another column (" + line_ + ")");
     fail_whole(field, id);
@@ -152,14 +145,15 @@ class Delimited : public LineFormat {
     if (Separator::read(next)) {
       throw LineError{end, "another column", "the end of the line (" + line_ + ")", ""};
     }
-    fail_whole(field, !Separator::kRating);
+    fail_whole(field, Separator::kRating ? nullptr : "item");
   }
 
-  [[noreturn]] void fail_whole(const char* field, bool id) const {
+  [[noreturn]] void fail_whole(const char* field, const char* id) const {
     const char* end = field;
     skip_text<Separator>(end);
-    fail_number(field, end, "a number and a separator (" + line_ + ")",
-                id ? id_advice({field, end}) : "");
+    const std::string expected = "a number and a separator (" + line_ + ")";
+    if (id != nullptr) fail_name_or_id(field, end, expected, id);
+    fail_number(field, end, expected);
   }
 
   const ScaleCheck& scale_;
@@ -196,10 +190,10 @@ bool has_header(const Text& text, const std::vector<std::string>& fields, const 
   const std::string expected = rating ? "user, item and rating" : "user and item";
   const auto refuse = [&](const std::string& words) {
     const std::string_view line = first_line_of(text.view());
-    fail_in_text(text.path, text.view(), 0,
+    fail_in_text(text, 0,
                  {text.view().data(), words + in_quotes(line.substr(0, line.find('\r'))),
                   "a header of the columns " + expected + " in this order, or none",
-                  "take the line out, or say with columns which is which"});
+                  "take the line out, or say with " + key_name("columns") + " which is which"});
   };
   const Roles roles = roles_of(fields, names);
   const bool header = roles.has(Role::user) && roles.has(Role::item);
@@ -230,16 +224,17 @@ RawRatings read_delimited(const Text& text, const ScaleCheck& scale, const Parse
     roles.of.resize(Separator::kRating ? 3 : 2);
     *options.columns_taken = columns_taken(roles, fields, begin > 0);
   }
-  fields.resize(std::max<std::size_t>(fields.size(), 2));
-  const NamedColumns named = named_columns(options.ids, fields[0], fields[1]);
-  const auto parse = [&](const auto& format) {
+  const auto parse_as = [&](const auto& format) {
     if (options.times && !format.has_time())
       fail_without_times(text.path,
                          "the first rating " + in_quotes(line.substr(0, line.find('\r'))));
     return parse_lines(text, begin, format, options);
   };
-  if (named.any()) return parse(Delimited<Separator, true>(scale, line, named));
-  return parse(Delimited<Separator, false>(scale, line, named));
+  const auto parse = [&](NamedColumns named) {
+    return named.any() ? parse_as(Delimited<Separator, true>(scale, fields.size(), named))
+                       : parse_as(Delimited<Separator, false>(scale, fields.size(), named));
+  };
+  return read_with_names(options.ids, parse);
 }
 
 // For integer ids, or of names in some columns.
@@ -261,11 +256,11 @@ class Lists : public LineFormat {
     refuse_blank_line(p, kLine);
     const std::int32_t user = kNames && named_.users
                                   ? read_name<Blanks>(p, out.names->users, "user")
-                                  : number(p, out.padding->users, "user");
+                                  : number(p, out.ids, "user");
     while (Blanks::read(p)) {
       out.add(user,
               kNames && named_.items ? read_name<Blanks>(p, out.names->items, "item")
-                                     : number(p, out.padding->items, "item"),
+                                     : number(p, out.ids, "item"),
               1);
     }
     read_line_end(p, kLine);
@@ -274,27 +269,17 @@ class Lists : public LineFormat {
  private:
   static inline const std::string kLine = "user item item ...";
 
-  static std::int32_t number(const char*& p, PaddedIds& ids, const char* what) {
+  static std::int32_t number(const char*& p, IdKind kind, const char* what) {
     const char* begin = p;
-    const std::int32_t id = ids.read(p, what);
+    const std::int32_t id = read_id(p, what, kind);
     if (is_blank(*p) || at_line_end(p)) [[likely]]
       return id;
     skip_text<Blanks>(p);
-    fail_number(begin, p, "a number and a blank (" + kLine + ")", id_advice({begin, p}));
+    fail_name_or_id(begin, p, "a number and a blank (" + kLine + ")", what);
   }
 
   NamedColumns named_;
 };
-
-// Of the first line that has an item: it decides what ids are.
-std::vector<std::string> first_user_and_item(std::string_view text) {
-  while (!text.empty()) {
-    const std::string_view line = first_line_of(text);
-    if (auto fields = fields_of<Blanks>(line); fields.size() > 1) return fields;
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
-  }
-  return {"", ""};
-}
 
 // Whether pairs stand in columns between commas and the like.
 bool is_csv(const Text& text, const ColumnNames& names) {
@@ -329,10 +314,11 @@ RawRatings read_pairs(const Text& text, const ScaleCheck& scale, const ParseOpti
 RawRatings read_lists(const Text& text, const ScaleCheck& scale, const ParseOptions& options) {
   check_pairs(text.path, scale);
   if (options.times) fail_without_times(text.path, "lists of items");
-  const auto fields = first_user_and_item(text.view());
-  const NamedColumns named = named_columns(options.ids, fields[0], fields[1]);
-  if (named.any()) return parse_lines(text, 0, Lists<true>(named), options);
-  return parse_lines(text, 0, Lists<false>(named), options);
+  const auto parse = [&](NamedColumns named) {
+    return named.any() ? parse_lines(text, 0, Lists<true>(named), options)
+                       : parse_lines(text, 0, Lists<false>(named), options);
+  };
+  return read_with_names(options.ids, parse);
 }
 
 }  // namespace mf

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/counted.hpp"
+#include "base/key_words.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "datasets/readers/columns.hpp"
@@ -52,6 +54,12 @@ bool is_rating(const std::vector<std::string_view>& words) {
          is_plain_number(words[2]);
 }
 
+// A fourth word that is a time rather than an item.
+bool has_time(const std::vector<std::string_view>& words) {
+  constexpr std::size_t kShortestTime = 6;
+  return words.size() == 4 && words[3].size() >= kShortestTime && is_plain_number(words[3]);
+}
+
 // The extension in lower case, without one of a compressor: "a/b.CSV.gz" gives ".csv".
 std::string extension_of(const std::string& path) {
   std::filesystem::path name = std::filesystem::path(path).filename();
@@ -71,6 +79,7 @@ bool names_columns(const std::vector<std::string_view>& words, const ColumnNames
 // Empty if the line tells nothing.
 std::string by_first_line(std::string_view line, const ColumnNames& columns) {
   if (line.starts_with("%%")) return "matrix-market";
+  if (line.starts_with('{')) return "json-lines";
   if (line.ends_with(':') && is_integer(line.substr(0, line.size() - 1))) return "netflix";
   if (const auto words = words_of(line, "|"); words.size() == 2 && starts_with_ids(words)) {
     return "kddcup";
@@ -88,9 +97,8 @@ std::string by_first_line(std::string_view line, const ColumnNames& columns) {
   const auto words = words_between_blanks(line);
   const bool header = separator == line.npos && names_columns(words, columns);
   if (words.size() == 2 && (starts_with_ids(words) || header)) return "pairs";
-  if (header || (words.size() == 3 && (starts_with_ids(words) || is_rating(words)))) {
-    return "triples";
-  }
+  const bool rating = starts_with_ids(words) || is_rating(words);
+  if (header || (rating && (words.size() == 3 || has_time(words)))) return "triples";
   if (separator == line.npos) return {};
   // A header: names, several columns.
   const bool named = !is_plain_number(line.substr(0, separator));
@@ -141,7 +149,7 @@ void refuse_header(const Text& text, std::string_view first, const ColumnNames& 
       text.path + ":1",
       "what seems to be a header of a file of the format " + format + ", " + in_quotes(first),
       "names such as user, item and rating, or no header",
-      "take the line out, or say with columns which is which");
+      "take the line out, or say with " + key_name("columns") + " which is which");
 }
 
 struct BinaryFormat {
@@ -171,9 +179,55 @@ bool has_control_bytes(std::string_view text) {
   });
 }
 
+// Text of which no line can be found.
+void refuse_other_text(const Text& text) {
+  const std::string_view all = text.view();
+  const auto refuse = [&](const char* found, const std::string& command) {
+    const std::filesystem::path path(text.path);
+    const auto mended = path.parent_path() / ("mended-" + path.filename().string());
+    fail_in_file(
+        text.path, found, "a rating a line, in UTF-8",
+        fmt::format("{} < {} > {}", command, shell_word(text.path), shell_word(mended.string())));
+  };
+  if (all.starts_with("\xff\xfe") || all.starts_with("\xfe\xff"))
+    refuse("text in UTF-16", "iconv -f UTF-16 -t UTF-8");
+  const std::size_t end = std::min(all.find_first_of("\r\n"), all.size());
+  if (all.starts_with("[\n") || all.starts_with("[{")) refuse("an array of JSON", "jq -c '.[]'");
+  if (end + 1 < all.size() && all[end] == '\r' && all[end + 1] != '\n' &&
+      all.find('\n') == all.npos)
+    refuse("lines that end in a carriage return only", R"(tr '\r' '\n')");
+}
+
 }  // namespace
 
+void pass_preamble(Text& text, const ColumnNames& columns) {
+  std::string first;
+  for (;;) {
+    std::string_view line = text.view().substr(0, text.view().find('\n'));
+    const std::size_t bytes = line.size();
+    line = without_return(line);
+    const std::size_t mark = line.starts_with('#') ? 1 : line.starts_with("//") ? 2 : 0;
+    const std::size_t name = std::min(line.find_first_not_of("#/ \t"), line.size());
+    const auto words = words_between_blanks(line.substr(name));
+    const std::string whole = std::string(line) + '\n';
+    if (mark > 0 && (names_columns(words, columns) || is_csv_header(whole.substr(name), columns))) {
+      text.bytes.view.remove_prefix(name);
+      break;
+    }
+    const bool data = mark == 0 || is_csv_values(whole) || is_csv_header(whole, columns);
+    if (data && !words.empty() && !(line.starts_with("sep=") && line.size() <= 5)) break;
+    if (bytes == text.view().size()) return;  // nothing follows
+    if (first.empty()) first = in_quotes(line);
+    text.bytes.view.remove_prefix(bytes + 1);
+    ++text.lines_before;
+  }
+  if (!first.empty())
+    note_once("{}: passed over {} before the ratings, the first of them {}", text.path,
+              counted(text.lines_before, "line"), first);
+}
+
 void refuse_binary(const Text& text) {
+  refuse_other_text(text);
   constexpr std::size_t kLooked = 4096;
   const std::string_view head = text.view().substr(0, kLooked);
   if (!has_control_bytes(head)) return;
@@ -206,8 +260,8 @@ std::string detect_text_format(const Text& text, const ColumnNames& columns) {
   if (lists && lists->ascending && lists->lines >= kEnough && format == "triples") {
     warn(
         "{}: taken as triples, user item rating; as each line is of another user and ascends, it "
-        "may be a list of items: then set format to \"lists\"",
-        text.path);
+        "may be a list of items: then {}",
+        text.path, set_key("format", {"lists"}));
   }
   if (!format.empty()) return format;
   refuse_header(text, line, columns);
@@ -216,7 +270,7 @@ std::string detect_text_format(const Text& text, const ColumnNames& columns) {
   fail_in_file(text.path,
                fmt::format("the extension {} and the first line {}, which fit no known format",
                            in_quotes(extension), in_quotes(line)),
-               "a file of ratings", "set format to one of " + join(names));
+               "a file of ratings", set_key("format", names));
 }
 
 }  // namespace mf

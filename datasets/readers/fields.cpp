@@ -3,12 +3,16 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
 #include "base/error.hpp"
+#include "base/key_words.hpp"
 
 namespace mf {
+
+using std::string_view_literals::operator""sv;
 
 ScaleCheck::ScaleCheck(const std::optional<RatingScale>& scale, std::optional<double> unrated)
     : declared_(scale.has_value()),
@@ -45,11 +49,11 @@ bool read_long_decimal(const char*& p, float& value) {
   return true;
 }
 
-void fail_id(const char* begin, const char* what, const char* advice) {
+void fail_id(const char* begin, const char* what, bool names) {
   std::string expected =
       std::string(*what == 'i' ? "an " : "a ") + what + " id (an integer from 0 to 2147483647)";
-  if (*begin == ' ') fail_number(begin, field_end(begin), std::move(expected), advice);
-  fail_field(begin, std::move(expected), advice);
+  if (names) fail_name_or_id(begin, field_end(begin), std::move(expected), what);
+  fail_number(begin, field_end(begin), std::move(expected));
 }
 
 bool is_plain_number(std::string_view word) {
@@ -64,18 +68,29 @@ void fail_rating(const char* begin, const ScaleCheck& scale) {
   fail_field(begin, scale.describe());
 }
 
-std::string id_advice(std::string_view field) {
-  const std::size_t point = field.find('.');
-  const bool whole = point != field.npos && point > 0 && point + 1 < field.size() &&
-                     std::all_of(field.begin(), field.begin() + point, is_digit) &&
-                     field.find_first_not_of('0', point + 1) == field.npos;
-  if (!whole) return kNamesAdvice;
-  return fmt::format("write it as {}, or, if ids are text here, set ids to \"text\"",
-                     field.substr(0, point));
+void fail_name_or_id(const char* begin, const char* end, std::string expected, const char* what) {
+  if (end > begin && end[-1] == '"' && *begin != '"') --end;  // its quote stands before it
+  std::string_view field(begin, end);
+  if (field.ends_with('"')) field.remove_suffix(1);
+  if (field.starts_with('"')) field.remove_prefix(1);
+  constexpr std::array kNothing = {"nan"sv, "NaN"sv, "NA"sv, "null"sv, "NULL"sv, "None"sv, "\\N"sv};
+  if (std::ranges::find(kNothing, field) != kNothing.end())
+    fail_number(begin, end, std::move(expected), "take lines without a user or an item out");
+  const std::string text = set_key("ids", {"text"});
+  const std::size_t mark = field.find_first_of(".eE");
+  if (mark == field.npos || !is_plain_number(field))
+    fail_number(begin, end, std::move(expected), "if ids are text here, " + text, what);
+  const bool whole = field.find_first_not_of("0123456789") == mark &&
+                     field.find_first_not_of('0', mark + 1) == field.npos;
+  fail_number(
+      begin, end, std::move(expected),
+      whole && mark > 0 && field[mark] == '.'
+          ? fmt::format("write it as {}, or, if ids are text here, {}", field.substr(0, mark), text)
+          : "if ids are text here, " + text);
 }
 
 void fail_blank_line(const char* p, std::string_view expected) {
-  throw LineError{p, "a blank line", std::string(expected), ""};
+  throw LineError{p, "a blank line", std::string(expected), "take the line out"};
 }
 
 void fail_line_end(const char* p, const std::string& line) {

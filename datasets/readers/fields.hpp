@@ -63,12 +63,12 @@ inline bool is_blank(char c) { return c == ' ' || c == '\t'; }
   return q != begin && v <= max;
 }
 
-// Advice if an integer was expected and something else found.
-inline constexpr const char* kNamesAdvice = "if ids are text here, set ids to \"text\"";
-// The same for a field that begins with digits.
-std::string id_advice(std::string_view field);
-
-[[noreturn]] void fail_id(const char* begin, const char* what, const char* advice);
+// Throws LineError for a field, up to `end`, that should be an integer; `what` is "user" or "item".
+// Unless it is a slip, such as a number with a fraction or a mark of nothing, it may be a name.
+[[noreturn]] void fail_name_or_id(const char* begin, const char* end, std::string expected,
+                                  const char* what);
+// The same of the field at `begin`; `names`: other ids of the column may be names.
+[[noreturn]] void fail_id(const char* begin, const char* what, bool names);
 
 // As read_integer, of a line of a chunk: up to seven digits as one word, more one by one.
 [[gnu::always_inline]] inline bool read_integer_of_line(const char*& p, std::uint64_t max,
@@ -83,13 +83,22 @@ std::string id_advice(std::string_view field);
 
 // An id of a user or an item, 0 .. 2^31 - 1; `what` is "user" or "item". For a line of a chunk.
 [[gnu::always_inline]] inline std::int32_t read_id(const char*& p, const char* what,
-                                                   const char* advice = "") {
+                                                   bool names = false) {
   const char* begin = p;
   std::uint64_t id = 0;
   if (!read_integer_of_line(p, std::numeric_limits<std::int32_t>::max(), id)) [[unlikely]] {
-    fail_id(begin, what, advice);
+    fail_id(begin, what, names);
   }
   return static_cast<std::int32_t>(id);
+}
+
+// The same of a column that may hold names. 007 is 7 only if its ids are said to be integers.
+[[gnu::always_inline]] inline std::int32_t read_id(const char*& p, const char* what, IdKind kind) {
+  const char* begin = p;
+  const std::int32_t id = read_id(p, what, true);
+  if (*begin == '0' && p - begin > 1 && kind != IdKind::integers) [[unlikely]]
+    fail_id(begin, what, true);
+  return id;
 }
 
 // At most seven digits and a point: both the digits and the power of ten are floats, so that one

@@ -1,34 +1,14 @@
 #include "datasets/readers/id_columns.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <functional>
 #include <limits>
 #include <numeric>
 
 #include "base/error.hpp"
-#include "base/log.hpp"
 #include "datasets/readers/fields.hpp"
 
 namespace mf {
-namespace {
-
-bool is_number_field(std::string_view field) {
-  if (field.starts_with('+') || field.starts_with('-')) field.remove_prefix(1);
-  return !field.empty() && is_digit(field.front()) && is_plain_number(field);
-}
-
-bool is_named(IdKind kind, std::string_view first) {
-  if (kind != IdKind::automatic) return kind == IdKind::text;
-  return is_id_name(first) && !is_number_field(first);
-}
-
-}  // namespace
-
-NamedColumns named_columns(IdKind kind, std::string_view first_user, std::string_view first_item) {
-  return {is_named(kind, first_user), is_named(kind, first_item)};
-}
-
 void refuse_names(IdKind kind, const std::string& path, const char* format) {
   if (kind != IdKind::text) return;
   fail(ErrorKind::usage,
@@ -86,41 +66,7 @@ namespace {
                   mark_advice({begin, end})};
 }
 
-void warn_of_padding(const std::string& path, const char* what,
-                     const AlignedVector<std::int32_t>& column,
-                     const std::vector<ChunkPadding>& chunks, PaddedIds ChunkPadding::*side) {
-  PaddedIds all;
-  for (const auto& chunk : chunks) {
-    const PaddedIds& one = chunk.*side;
-    if (all.count == 0) all.first = one.first;
-    all.count += one.count;
-    all.widths |= one.widths;
-  }
-  if (all.count == 0) return;
-  // All are filled up to one length if as many are padded as are smaller than its numbers.
-  if (std::has_single_bit(all.widths)) {
-    double least = 1;
-    for (int width = std::countr_zero(all.widths); width > 1; --width) least *= 10;
-    const auto shorter = std::count_if(column.begin(), column.end(), [&](std::int32_t id) {
-      return static_cast<double>(id) < least;
-    });
-    if (shorter == all.count) return;
-  }
-  const std::string plain =
-      all.first.substr(std::min(all.first.find_first_not_of('0'), all.first.size() - 1));
-  warn(
-      "{}: some {} have zeros in front and some have not: {} and {} are one; set ids to \"text\" "
-      "if they are two",
-      path, what, all.first, plain);
-}
-
 }  // namespace
-
-void warn_of_padding(const std::string& path, const RawRatings& raw,
-                     const std::vector<ChunkPadding>& chunks) {
-  warn_of_padding(path, "users", raw.users, chunks, &ChunkPadding::users);
-  warn_of_padding(path, "items", raw.items, chunks, &ChunkPadding::items);
-}
 
 std::int32_t number_name(NameCounter& names, const char* begin, const char* end, const char* what) {
   const std::int32_t number = names.number({begin, end});

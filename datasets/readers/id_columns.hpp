@@ -1,8 +1,9 @@
 // Internal: columns of ids, which are integers or names (datasets/ratings/ids/id_names.hpp).
 //
-// One kind a column. If it is not given, the first rating of the file decides: a number, even one
-// too large, negative or with a fraction, means integers; any other field means names. So a slip in
-// a column of integers stays an error, and numbers among names are names.
+// One kind a column. If it is not given, a column holds integers until it meets something else: a
+// name, an integer of more than 31 bits, zeros in front. Then the file is read again with names in
+// it. Numbers among names are names. What is more likely a slip than a name stays an error: 7.0,
+// nan.
 //
 // Names are numbered in the order in which a chunk of text meets them; when all chunks are parsed,
 // these numbers are replaced by the rows of all names in ascending order. So the result knows
@@ -28,8 +29,22 @@ struct NamedColumns {
   bool any() const { return users || items; }
 };
 
-// By the fields of the first rating, without quotes.
-NamedColumns named_columns(IdKind kind, std::string_view first_user, std::string_view first_item);
+// Thrown by parse_lines if ids of a column turn out to be names.
+struct NamesFound {
+  bool users = false;  // else items
+};
+
+// Reads with integers in both columns, unless they are text, and again where that turns out wrong.
+template <class Read>
+auto read_with_names(IdKind kind, const Read& read) {
+  for (NamedColumns named{kind == IdKind::text, kind == IdKind::text};;) {
+    try {
+      return read(named);
+    } catch (const NamesFound& found) {
+      (found.users ? named.users : named.items) = true;
+    }
+  }
+}
 
 // Throws Error(usage) for formats whose ids are integers by definition.
 void refuse_names(IdKind kind, const std::string& path, const char* format);
@@ -57,36 +72,6 @@ class NameCounter {
 struct ChunkNames {
   NameCounter users, items;
 };
-
-// Integer ids with zeros in front, of one column of a chunk: 007 is 7.
-struct PaddedIds {
-  std::uint32_t widths = 0;  // bit w: one has w digits
-  std::int64_t count = 0;
-  std::string first;
-
-  // An id of a user or an item, which is noted if it is padded.
-  [[gnu::always_inline]] std::int32_t read(const char*& p, const char* what) {
-    const char* begin = p;
-    const std::int32_t id = read_id(p, what, kNamesAdvice);
-    if (*begin == '0') [[unlikely]]
-      note(begin, p);
-    return id;
-  }
-  void note(const char* begin, const char* end) {
-    if (end - begin < 2 || end - begin > 31) return;
-    if (count++ == 0) first.assign(begin, end);
-    widths |= 1U << (end - begin);
-  }
-};
-
-struct ChunkPadding {
-  PaddedIds users, items;
-};
-
-// Warns once a column if its ids are not all filled up to one length with zeros: 007 and 7 may both
-// be there, and count as one. `path` is for the message.
-void warn_of_padding(const std::string& path, const RawRatings& raw,
-                     const std::vector<ChunkPadding>& chunks);
 
 // The number of the name at [begin, end); `what`: "user" or "item". Throws LineError.
 std::int32_t number_name(NameCounter& names, const char* begin, const char* end, const char* what);

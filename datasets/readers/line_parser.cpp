@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "datasets/readers/fields.hpp"
 
 namespace mf {
 namespace {
@@ -85,11 +86,18 @@ void fail_more_ratings(const char* line) {
                   ""};
 }
 
-void FirstError::check(const Text& text, const std::vector<TextChunk>& chunks) const {
+void FirstError::check(const Text& text, const std::vector<TextChunk>& chunks, IdKind ids) const {
   const auto bad = static_cast<std::size_t>(first_.load());
   if (bad == chunks.size()) return;
   const LineError& error = *errors_[bad];
-  fail_in_text(text.path, text.view(), chunks[bad].offset + (error.at - chunks[bad].begin), error);
+  const std::int64_t at = chunks[bad].offset + (error.at - chunks[bad].begin);
+  if (error.id == nullptr || ids != IdKind::automatic || !odd_line(text.view(), at).empty())
+    fail_in_text(text, at, error);
+  const auto* const first_end = std::find(chunks[0].begin, chunks[0].end, '\n');
+  if (bad > 0 || error.at > first_end || is_digit(error.found[1]))
+    note_once("{}: {}s are text: {} is no integer from 0 to 2147483647, or has zeros in front",
+              place_in_text(text, at), error.id, error.found);
+  throw NamesFound{*error.id == 'u'};
 }
 
 void FirstError::warn_left_out(const Text& text, const std::vector<TextChunk>& chunks,
@@ -97,7 +105,7 @@ void FirstError::warn_left_out(const Text& text, const std::vector<TextChunk>& c
   const auto bad = static_cast<std::size_t>(first_.load());
   if (bad == chunks.size()) return;
   try {
-    check(text, chunks);
+    check(text, chunks, IdKind::integers);
   } catch (const Error& error) {
     warn("{}: {} lines are no ratings and are left out; the first: {}", text.path,
          std::accumulate(left_out.begin(), left_out.end(), std::int64_t{0}), error.what());

@@ -62,7 +62,7 @@ struct RatingSink {
   std::int32_t* item;
   float* value;
   ChunkNames* names;  // of formats with names
-  ChunkPadding* padding;
+  IdKind ids;
   ChunkTimes* times;  // if asked for
   void add(std::int32_t u, std::int32_t i, float v) {
     *user++ = u;
@@ -160,8 +160,8 @@ class FirstError {
     while (chunk < first && !first_.compare_exchange_weak(first, chunk)) {
     }
   }
-  // Throws Error(data) if there is one.
-  void check(const Text& text, const std::vector<TextChunk>& chunks) const;
+  // Throws Error(data) if there is one, NamesFound if it is the first name among integers.
+  void check(const Text& text, const std::vector<TextChunk>& chunks, IdKind ids) const;
   // Says that lines were left out, how many and why the first, if there is one.
   void warn_left_out(const Text& text, const std::vector<TextChunk>& chunks,
                      const std::vector<std::int64_t>& left_out) const;
@@ -226,7 +226,6 @@ RawRatings parse_lines(const Text& text, std::size_t begin, const Format& format
   if (options.times) raw.times.resize(most);
   std::vector<std::int64_t> written(n, 0);
   std::vector<ChunkNames> names(Format::kNames ? static_cast<std::size_t>(n) : 0);
-  std::vector<ChunkPadding> padding(n);
   std::vector<ChunkTimes> times(n);
   constexpr bool kMany = std::is_base_of_v<ManySink, typename Format::Sink>;
   const bool leaves_out = options.leave_out_damaged && Format::kHeaderMark == '\0';
@@ -241,7 +240,7 @@ RawRatings parse_lines(const Text& text, std::size_t begin, const Format& format
         raw.items.data() + at,
         raw.values.data() + at,
         Format::kNames ? &names[static_cast<std::size_t>(c)] : nullptr,
-        &padding[static_cast<std::size_t>(c)],
+        options.ids,
         options.times ? &times[static_cast<std::size_t>(c)] : nullptr};
     if (options.times) sink.times->first = sink.times->next = raw.times.data() + at;
     // A copy: neighbours in `states` share a cache line, and some formats write theirs at every
@@ -269,9 +268,8 @@ RawRatings parse_lines(const Text& text, std::size_t begin, const Format& format
       errors.note(c, std::move(error));
     }
   });
-  errors.check(text, chunks);
+  errors.check(text, chunks, options.ids);
   damaged.warn_left_out(text, chunks, left_out);
-  warn_of_padding(text.path, raw, padding);
   finish_times(text.path, times);
   if constexpr (Format::kNames) number_rows(raw, format.named(), names, first, written, team);
   close_gaps(raw, first, written);

@@ -103,8 +103,7 @@ MatrixHeader read_header(const Text& text) {
         return header;
       }
     } catch (const LineError& error) {
-      fail_in_text(text.path, view, static_cast<std::int64_t>(begin) + (error.at - line.data()),
-                   error);
+      fail_in_text(text, static_cast<std::int64_t>(begin) + (error.at - line.data()), error);
     }
   }
 }

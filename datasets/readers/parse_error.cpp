@@ -77,11 +77,13 @@ std::string number_advice(std::string_view field) {
 
 }  // namespace
 
-void fail_number(const char* begin, const char* end, std::string expected, std::string otherwise) {
+void fail_number(const char* begin, const char* end, std::string expected, std::string otherwise,
+                 const char* id) {
   const std::string_view field(begin, end);
   std::string advice = number_advice(field);
+  const bool name = id != nullptr && advice.empty() && !field.empty();
   throw LineError{begin, field.empty() ? field_at(begin) : in_quotes(field), std::move(expected),
-                  advice.empty() ? std::move(otherwise) : std::move(advice)};
+                  advice.empty() ? std::move(otherwise) : std::move(advice), name ? id : nullptr};
 }
 
 void fail_field(const char* p, std::string expected, std::string advice) {
@@ -98,13 +100,29 @@ void fail_up_to(const char* p, char separator, std::string expected) {
   fail_number(p, end, std::move(expected));
 }
 
-void fail_in_text(const std::string& path, std::string_view text, std::int64_t offset,
-                  const LineError& error) {
-  const std::string_view before = text.substr(0, static_cast<std::size_t>(offset));
-  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+std::string place_in_text(const Text& text, std::int64_t offset) {
+  const std::string_view before = text.view().substr(0, static_cast<std::size_t>(offset));
+  const auto line = 1 + text.lines_before + std::count(before.begin(), before.end(), '\n');
   const std::size_t line_begin = before.rfind('\n') + 1;  // npos + 1 is 0
-  fail_in_file(fmt::format("{}:{}:{}", path, line, before.size() - line_begin + 1), error.found,
-               error.expected, error.advice);
+  return fmt::format("{}:{}:{}", text.path, line, before.size() - line_begin + 1);
+}
+
+std::string odd_line(std::string_view text, std::int64_t offset) {
+  const auto at = static_cast<std::size_t>(offset);
+  const std::size_t begin = text.substr(0, at).rfind('\n') + 1;
+  const auto line_at = [&](std::size_t from) {
+    const std::string_view line = text.substr(from, text.find('\n', from) - from);
+    return line.substr(0, line.find_last_not_of(" \t\r") + 1);
+  };
+  const std::string_view line = line_at(begin);
+  if (line.starts_with('#') || line.starts_with("//")) return "a comment, " + in_quotes(line);
+  return begin > 0 && line == line_at(0) ? "the first line once more, " + in_quotes(line) : "";
+}
+
+void fail_in_text(const Text& text, std::int64_t offset, const LineError& error) {
+  const std::string odd = odd_line(text.view(), offset);
+  fail_in_file(place_in_text(text, offset), odd.empty() ? error.found : odd, error.expected,
+               odd.empty() ? error.advice : "take the line out");
 }
 
 }  // namespace mf

@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "datasets/readers/text_source.hpp"
 
 namespace mf {
 
@@ -17,6 +18,7 @@ struct LineError {
   std::string found;         // "'abc'", "the end of the line"
   std::string expected;      // "an item id (...)"
   std::string advice;        // the remedy, or empty
+  const char* id = nullptr;  // "user" or "item" if text would be one here
 };
 
 // The end of the field at p, which may begin with blanks, in a line that ends in '\n'.
@@ -40,13 +42,16 @@ std::string field_at(const char* p);
 [[noreturn]] void fail_up_to(const char* p, char separator, std::string expected);
 
 // Throws LineError for a field, up to `end`, that should be a number. The advice is on blanks, a
-// decimal comma or marks between digits, and `otherwise` without these.
+// decimal comma or marks between digits, and `otherwise` without these. `id`: see LineError.
 [[noreturn]] void fail_number(const char* begin, const char* end, std::string expected,
-                              std::string otherwise = "");
+                              std::string otherwise = "", const char* id = nullptr);
 
 // Throws Error(data) "path:line:column: found X, expected Y; advice" for a byte offset of a text.
 // Lines and columns count from 1, columns in bytes.
-[[noreturn]] void fail_in_text(const std::string& path, std::string_view text, std::int64_t offset,
-                               const LineError& error);
+[[noreturn]] void fail_in_text(const Text& text, std::int64_t offset, const LineError& error);
+
+std::string place_in_text(const Text& text, std::int64_t offset);  // "path:line:column"
+// What the line there is if no rating: a comment, or the first line once more; else "".
+std::string odd_line(std::string_view text, std::int64_t offset);
 
 }  // namespace mf

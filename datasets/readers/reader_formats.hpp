@@ -19,6 +19,7 @@ RawRatings read_double_colon(const Text& text, const ScaleCheck& scale,
 RawRatings read_triples(const Text& text, const ScaleCheck& scale, const ParseOptions& options);
 RawRatings read_pairs(const Text& text, const ScaleCheck& scale, const ParseOptions& options);
 RawRatings read_lists(const Text& text, const ScaleCheck& scale, const ParseOptions& options);
+RawRatings read_json_lines(const Text& text, const ScaleCheck& scale, const ParseOptions& options);
 RawRatings read_csv(const Text& text, const ScaleCheck& scale, const ParseOptions& options);
 // The same as observed pairs, of the value 1: a rating is skipped.
 RawRatings read_csv_pairs(const Text& text, const ScaleCheck& scale, const ParseOptions& options);
@@ -51,7 +52,11 @@ bool is_csv_values(const std::string& line, bool pairs = false);
 // Throws Error(data) if a scale is declared that lacks 1, the value of pairs.
 void check_pairs(const std::string& path, const ScaleCheck& scale);
 
-// Throws Error(data) if the text is a binary file, naming its kind and how to convert it.
+// Passes over blank lines, comments and Excel's sep=; before the ratings, and the mark of a comment
+// before a header.
+void pass_preamble(Text& text, const ColumnNames& columns);
+// Throws Error(data) if the text is a binary file, in UTF-16 or without ends of lines, naming its
+// kind and how to convert it.
 void refuse_binary(const Text& text);
 
 // The format of a text by the extension of its path, then by its first line. If neither tells,

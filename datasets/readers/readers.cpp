@@ -36,8 +36,15 @@ const std::vector<Reader>& readers() {
         "line breaks inside; without a header user, item and perhaps rating and time",
         true},
        read_csv},
-      {{"triples", "user item rating, separated by any blanks; also what LIBMF reads", true},
+      {{"triples",
+        "user item rating, optionally a time, separated by any blanks; also what LIBMF reads",
+        true},
        read_triples},
+      {{"json-lines",
+        "an object a line, as Amazon and Yelp publish reviews; its keys are the names of "
+        "columns, as in a `csv`",
+        true},
+       read_json_lines},
       {{"pairs",
         "user item, separated by any blanks, or columns of a `csv`: an observed pair, of the value "
         "1; a rating is passed over",
@@ -79,7 +86,7 @@ void refuse_columns(const ColumnNames& columns, const std::string& path,
   if (!columns.any()) return;
   fail(ErrorKind::usage,
        "{}: columns: found it with the format {}, which has no header; expected it with csv, "
-       "pairs, triples, movielens-tab or double-colon",
+       "json-lines, pairs, triples, movielens-tab or double-colon",
        path, format);
 }
 
@@ -125,8 +132,9 @@ const Reader& reader_of(const std::string& format) {
                        [&](const Reader& reader) { return reader.format.name == format; });
 }
 
-RawRatings read_text(const Text& text, const std::string& wanted, const ScaleCheck& scale,
+RawRatings read_text(Text text, const std::string& wanted, const ScaleCheck& scale,
                      const ParseOptions& options) {
+  pass_preamble(text, options.columns);
   const std::string format = text_format(text, wanted, options.columns);
   const Reader& reader = reader_of(format);
   // With text ids, each line stands for itself, and a header may name the columns.
@@ -158,8 +166,9 @@ Text first_lines(Text text) {
   return text;
 }
 
-FirstLook look_at_text(const Text& text, const std::string& wanted, const ScaleCheck& scale,
+FirstLook look_at_text(Text text, const std::string& wanted, const ScaleCheck& scale,
                        const ParseOptions& options) {
+  pass_preamble(text, options.columns);
   FirstLook look{text_format(text, wanted, options.columns), {}};
   if (reader_of(look.format).format.text_ids) {
     ParseOptions with_columns = options;

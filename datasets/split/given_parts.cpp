@@ -8,7 +8,9 @@
 
 #include "base/error.hpp"
 #include "base/host/pages.hpp"
+#include "base/log.hpp"
 #include "base/threads.hpp"
+#include "datasets/readers/id_columns.hpp"
 
 namespace mf {
 namespace {
@@ -22,16 +24,19 @@ struct Side {
 constexpr Side kUsers{"user", &RawRatings::users, &RawRatings::user_names};
 constexpr Side kItems{"item", &RawRatings::items, &RawRatings::item_names};
 
-void check_same_kind(const std::vector<GivenPart>& parts, const Side& side) {
-  for (const auto& part : parts) {
-    const bool text = !(part.raw.*side.names).empty();
-    if (text != (parts[0].raw.*side.names).empty()) continue;
-    const auto& numbers = text ? parts[0] : part;
-    const auto& names = text ? part : parts[0];
-    fail(ErrorKind::data,
-         "{}: the {} ids are integers, but text in {}; expected one kind in all parts: set ids to "
-         "\"text\"",
-         numbers.name, side.name, names.name);
+// Where one part has names, the integers of another are names, too.
+void give_names(std::vector<GivenPart>& parts, const Side& side) {
+  const auto named = [&](const GivenPart& part) { return !(part.raw.*side.names).empty(); };
+  const auto names = std::ranges::find_if(parts, named);
+  if (names == parts.end()) return;
+  for (auto& part : parts) {
+    if (named(part)) continue;
+    note_once("{}: {}s are text, as in {}", part.name, side.name, names->name);
+    NameCounter counter;
+    for (auto& id : part.raw.*side.ids) id = counter.number(fmt::format("{}", id));
+    MergedNames merged = merge_names({&counter});
+    for (auto& id : part.raw.*side.ids) id = merged.row_of[0][static_cast<std::size_t>(id)];
+    part.raw.*side.names = std::move(merged.names);
   }
 }
 
@@ -68,7 +73,7 @@ AlignedVector<T> join_columns(std::vector<GivenPart>& parts, AlignedVector<T> Ra
 }
 
 void join_ids(std::vector<GivenPart>& parts, const Side& side, RawRatings& all, ThreadTeam& team) {
-  check_same_kind(parts, side);
+  give_names(parts, side);
   const IdNames names = all_names(parts, side);
   std::vector<std::vector<std::int32_t>> row_of(parts.size());  // of the names of each part
   for (std::size_t p = 0; p < parts.size(); ++p) {

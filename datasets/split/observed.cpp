@@ -5,6 +5,7 @@
 
 #include "base/aligned.hpp"
 #include "base/error.hpp"
+#include "base/key_words.hpp"
 #include "datasets/ratings/feedback.hpp"
 
 namespace mf {
@@ -36,9 +37,9 @@ std::int64_t keep_observed(Split& split, const std::string& name, ThreadTeam& te
     if (part == &split.train && signs.zeros == part->nnz()) {
       fail(ErrorKind::data,
            "{}: all {} values of the training part are 0, which implicit feedback takes for not "
-           "observed; say with `columns` which column has the value, or set format to \"pairs\" "
-           "if every line is an observed pair",
-           name, signs.zeros);
+           "observed; say with {} which column has the value, or {} if every line is "
+           "an observed pair",
+           name, signs.zeros, key_name("columns"), set_key("format", {"pairs"}));
     }
     zeros += signs.zeros;
   }

@@ -256,6 +256,7 @@ TEST_F(Columns, DamagedLinesAreLeftOutWhereTheFileIsKnownToHaveSome) {
   ReadOptions options = format("csv", places("#1", "#3", "#4"));
   EXPECT_HAS(error(text, options), ":2:6: found nothing, expected an item id");
   options.leave_out_damaged = true;
+  options.ids = IdKind::text;
   for (const std::size_t chunk : {std::size_t{4}, std::size_t{1} << 22}) {
     for (const int threads : {1, 3}) {
       options.threads = threads;

@@ -20,7 +20,7 @@ class Commands : public Load {
   DataImportOptions import_of(const std::string& name, const std::string& path) {
     DataImportOptions options;
     options.name = name;
-    options.path = path;
+    options.request.path = path;
     return options;
   }
   Json stats_of(const std::string& csv) {
@@ -86,8 +86,8 @@ TEST_F(Commands, ImportOfParts) {
   write_file(data_ / "a.csv", "user,item,rating\n5,10,3.5\n");
   write_file(data_ / "b.csv", "user,item,rating\n2,10,1\n");
   DataImportOptions options = import_of("parts", "");
-  options.train = data_ / "a.csv";
-  options.test = data_ / "b.csv";
+  options.request.train = data_ / "a.csv";
+  options.request.test = data_ / "b.csv";
   data_import(out_, options);
   const auto request = parse(R"({"name": "parts", "split": {"given": "imported"}})");
   EXPECT_EQ(request.label(), "parts");

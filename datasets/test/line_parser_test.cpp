@@ -17,10 +17,10 @@ struct Baskets : LineFormat {
     return std::count(chunk.begin, chunk.end, ' ');
   }
   void line(const char*& p, State&, ManySink& out) const {
-    const std::int32_t user = read_id(p, "user", "");
+    const std::int32_t user = read_id(p, "user");
     read_separator(p, ':', p, "user:");
     while (*p == ' ') {
-      const std::int32_t item = read_id(++p, "item", "");
+      const std::int32_t item = read_id(++p, "item");
       out.add(user, item, static_cast<float>(item), {10 * item, 0});
     }
     read_line_end(p, "user: item item");

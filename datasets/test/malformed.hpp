@@ -14,13 +14,15 @@ namespace mf::test {
 
 class Malformed : public ::testing::Test {
  protected:
-  std::string error(const std::string& text, const std::string& format, const char* name = "bad") {
+  std::string error(const std::string& text, const std::string& format, const char* name = "bad",
+                    IdKind ids = IdKind::automatic) {
     write_file(folder_ / name, text);
     std::set<std::string> messages;
     for (const int threads : {1, 3}) {
       for (const std::size_t chunk : {1U, 10U, 1000U}) {
-        const Error e = error_of(
-            [&] { read_ratings_chunked(folder_ / name, options_of(format, threads), chunk); });
+        ReadOptions options = options_of(format, threads);
+        options.ids = ids;
+        const Error e = error_of([&] { read_ratings_chunked(folder_ / name, options, chunk); });
         EXPECT_EQ(e.kind(), ErrorKind::data) << e.what();
         messages.insert(e.what());
       }

@@ -25,13 +25,15 @@ class EveryTextFormat : public testing::TestWithParam<TextFormat> {
       path_ = test::fresh_file(folder_, text);
       written_ = text;
     }
-    const auto options = test::options_of(format.empty() ? GetParam().name : format, threads);
+    auto options = test::options_of(format.empty() ? GetParam().name : format, threads);
+    options.ids = ids_;
     return test::list_of(read_ratings_chunked(path_, options, chunk));
   }
   test::RatingList random(std::uint64_t seed, std::size_t count, int users, int items) {
     return test::in_file_order(GetParam(), test::random_ratings(seed, count, users, items));
   }
   TempFolder folder_;
+  IdKind ids_ = IdKind::automatic;
 
  private:
   std::string path_;
@@ -108,6 +110,7 @@ TEST_P(EveryTextFormat, AFileThatFillsItsLastPageIsReadToItsEnd) {
   }
   text.pop_back();  // the newline
   ASSERT_EQ(text.size() % 4096, 0U);
+  ids_ = IdKind::integers;
   test::expect_same(read(text, 2), ratings);
 }
 
@@ -148,9 +151,9 @@ TEST_F(Readers, FormatsAreListed) {
     names.insert(format.name);
     EXPECT_FALSE(format.help.empty());
   }
-  EXPECT_EQ(names,
-            (std::set<std::string>{"movielens-tab", "double-colon", "csv", "triples", "pairs",
-                                   "lists", "netflix", "kddcup", "matrix-market", "npz", "npy"}));
+  EXPECT_EQ(names, (std::set<std::string>{"movielens-tab", "double-colon", "csv", "triples",
+                                          "json-lines", "pairs", "lists", "netflix", "kddcup",
+                                          "matrix-market", "npz", "npy"}));
 }
 
 TEST_F(Readers, TheTimeIsOptional) {
@@ -161,9 +164,14 @@ TEST_F(Readers, TheTimeIsOptional) {
   test::expect_same(read("1::2::3.5\n4::5::1\n"), expected);
 }
 
-TEST_F(Readers, IdsMayHaveLeadingZeros) {
-  test::expect_same(read("1::0114508::8::1381006850\n"), {{1, 114508, 8}});
-  test::expect_same(read("1 00000000000000000000000000000012 8\n"), {{1, 12, 8}});
+TEST_F(Readers, IntegersMayHaveLeadingZeros) {
+  const auto integers = [&](const std::string& text) {
+    ReadOptions options;
+    options.ids = IdKind::integers;
+    return test::list_of(read_ratings(test::fresh_file(folder_, text), options));
+  };
+  test::expect_same(integers("1::0114508::8::1381006850\n"), {{1, 114508, 8}});
+  test::expect_same(integers("1 00000000000000000000000000000012 8\n"), {{1, 12, 8}});
   test::expect_same(read("0 2147483647 8\n"), {{0, 2147483647, 8}});
 }
 
@@ -227,7 +235,8 @@ TEST_F(Readers, OnlyLinesOfDistinctUsersAreListsByThemselves) {
   EXPECT_EQ(format("1 5 7\n2 5 9\n3 7 9\n1 6 9\n"), "triples");   // a user again
   EXPECT_EQ(format("1 2\n2 3\n3 4\n4 5\n"), "pairs");
   const std::string again = test::fresh_file(folder_, "1 2 3 4 5\n1 6 7 8 9\n");
-  EXPECT_HAS(test::error_of([&] { read_ratings(again, {}); }).what(), "pairs, lists, netflix");
+  EXPECT_HAS(test::error_of([&] { read_ratings(again, {}); }).what(),
+             "\"pairs\", \"lists\", \"netflix\"");
   EXPECT_EQ(read_ratings(again, test::options_of("lists")).values.size(), 8U);
 }
 
@@ -558,8 +567,7 @@ TEST_F(Archives, Bzip2StreamsFollowOneAnother) {
 TEST_F(Archives, ZipOfSeveralFilesIsRefused) {
   test::write_file(folder_ / "a.zip", test::zip_of({{"a", "1 2 3\n"}, {"b", "1 2 3\n"}}));
   const Error error = test::error_of([&] { read_ratings(folder_ / "a.zip", {}); });
-  EXPECT_HAS(error.what(),
-             "a.zip: found a zip archive of 2 files, expected an archive of one file");
+  EXPECT_HAS(error.what(), "a.zip: found an archive of 2 files, expected an archive of one file");
   test::write_file(folder_ / "b.zip", test::zip_of({{"dir/", ""}, {"dir/a", "1 2 3\n"}}));
   test::expect_same(test::list_of(read_ratings(folder_ / "b.zip", {})), {{1, 2, 3}});
   std::string utf8_name = test::zip_of({{"r\xc3\xa4ting", "1 2 3\n"}});

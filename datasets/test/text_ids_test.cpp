@@ -171,7 +171,7 @@ TEST_F(TextIds, QuotesOfCsvAreNoPartOfAName) {
              ":3:1: found a quote that is not closed");
 }
 
-TEST_F(TextIds, OneKindAColumnByTheFirstRating) {
+TEST_F(TextIds, OneKindAColumn) {
   // Users are text, items integers, whose order and ids stay numeric.
   const Ratings mixed = read("user,item,rating\nbob,30,1\nalice,4,2\n", "csv");
   EXPECT_EQ(list_of(mixed.user_names()), (std::vector<std::string>{"alice", "bob"}));
@@ -180,24 +180,36 @@ TEST_F(TextIds, OneKindAColumnByTheFirstRating) {
   // A number in a column of names is a name.
   EXPECT_EQ(list_of(read("bob 1 1\n7 2 2\n", "triples").user_names()),
             (std::vector<std::string>{"7", "bob"}));
-  // A name in a column of integers is an error with a remedy.
-  const std::string slip = error("7 1 1\nbob 2 2\n", "triples");
-  EXPECT_HAS(slip,
+  // A name among integers makes all of the column names, wherever it stands.
+  for (std::size_t chunk = 1; chunk < 20; ++chunk) {
+    const RawRatings raw =
+        read_raw("7 1 1\n12 1 3\nbob 2 2\n", "triples", IdKind::automatic, chunk, 2);
+    EXPECT_EQ(list_of(raw.user_names), (std::vector<std::string>{"12", "7", "bob"}));
+    EXPECT_EQ(raw.users, (AlignedVector<std::int32_t>{1, 0, 2}));
+    EXPECT_TRUE(raw.item_names.empty());
+  }
+  EXPECT_HAS(error("7 1 1\nbob 2 2\n", "triples", IdKind::integers),
              "ratings:2:1: found 'bob', expected a user id (an integer from 0 to 2147483647)");
-  EXPECT_HAS(slip, "set ids to \"text\"");
   EXPECT_EQ(list_of(read("7 1 1\nbob 2 2\n", "triples", IdKind::text).user_names()),
             (std::vector<std::string>{"7", "bob"}));
   EXPECT_EQ(list_of(read("7 1 1\nbob 2 2\n", "triples", IdKind::text).item_names()),
             (std::vector<std::string>{"1", "2"}));
   EXPECT_HAS(error("bob 1 1\n", "triples", IdKind::integers),
              "found 'bob', expected a user id (an");
-  // A number that is not an id is not a name either.
-  for (const char* number : {"-1", "+1", "1.5", "1e3", "2147483648", "99999999999999999999"}) {
-    EXPECT_HAS(error(fmt::format("{} 1 1\n", number), "triples"),
-               fmt::format("ratings:1:1: found '{}', expected a", number));
-    EXPECT_EQ(list_of(read(fmt::format("{} 1 1\n", number), "triples", IdKind::text).user_names()),
+  for (const std::string number :
+       {"-1", "2147483648", "18446744073709551615", "99999999999999999999", "00", "007"}) {
+    EXPECT_EQ(list_of(read(number + " 1 1\n5 1 2\n", "triples").user_names()),
+              (number == "99999999999999999999" ? std::vector<std::string>{"5", number}
+                                                : std::vector<std::string>{number, "5"}));
+  }
+  // A number with a fraction is a slip, unless ids are said to be text.
+  for (const std::string number : {"1.5", "1e3", "1.0"}) {
+    EXPECT_HAS(error(number + " 1 1\n", "triples"),
+               "ratings:1:1: found '" + number + "', expected a");
+    EXPECT_EQ(list_of(read(number + " 1 1\n", "triples", IdKind::text).user_names()),
               std::vector<std::string>{number});
   }
+  EXPECT_EQ(read("007 1 1\n8 1 2\n", "triples", IdKind::integers).user_ids()[0], 7);
 }
 
 TEST_F(TextIds, AHeaderIsNoRating) {
@@ -376,9 +388,16 @@ TEST_F(TextIds, GivenPartsShareTheirNames) {
   };
   EXPECT_HAS(told("bob B1 3\n"),
              "user \"bob\", item \"B1\" is in both train and test (1 such pair)");
-  EXPECT_HAS(told("7 B1 3\n"),
-             "test: the user ids are integers, but text in train; expected one "
-             "kind in all parts: set ids to \"text\"");
+  // Integers beside names are names.
+  for (const Part first : {kTrain, kTest}) {
+    std::vector<GivenPart> parts = {part(first, "a", "bob 2 3\n"),
+                                    part(kTrain, "b", "10 2 4\n7 1 5\n")};
+    if (first == kTest) std::swap(parts[0], parts[1]);
+    const auto joined = join_parts(std::move(parts), DuplicatePolicy::error, 1, "both");
+    EXPECT_EQ(list_of(joined.ratings.user_names()), (std::vector<std::string>{"10", "7", "bob"}));
+    EXPECT_EQ(table_of(joined.ratings),
+              (Table{{{"bob", "2"}, 3}, {{"10", "2"}, 4}, {{"7", "1"}, 5}}));
+  }
 }
 
 TEST_F(TextIds, ImplicitFeedbackKeepsTheNamesOfWhatIsLeft) {

@@ -14,8 +14,7 @@
 
 namespace mf {
 
-// The kind of a file's ids. automatic: a column whose first field is a number holds integers, any
-// other names.
+// The kind of a file's ids. automatic: a column holds names if any of its ids is no integer.
 enum class IdKind { automatic, integers, text };
 inline constexpr Names kIdKindNames{std::to_array<Named<IdKind>>(
     {{"auto", IdKind::automatic}, {"integers", IdKind::integers}, {"text", IdKind::text}})};
