@@ -45,6 +45,8 @@ struct RaceOptions {
 
 bool is_spec(const std::string& what) { return what.ends_with(".json"); }
 
+constexpr std::int64_t kFewestRatings = 10;
+
 // ---- the spec of given ratings ------------------------------------------------------------------
 
 // Reads the ratings, and tells their kind.
@@ -66,6 +68,13 @@ Json spec_of_ratings(const RaceOptions& asked, const std::string& name) {
     look = look_at_ratings(data, Feedback::counts, hardware_threads());
   }
   if (data.info.duplicate_pairs == 0) entry.erase("duplicates");
+  if (data.ratings.nnz() < kFewestRatings) {
+    fail(
+        ErrorKind::data,
+        "{}: found {} ratings, expected at least {}: a tenth of them is the test part, and a tenth "
+        "the validation part; race a larger file",
+        asked.what, data.ratings.nnz(), kFewestRatings);
+  }
   const std::string kind = look.feedback == Feedback::stars ? "explicit" : "implicit";
   fmt::print("{}: {} users, {} items, {} ratings, taken for {}: algorithms for {} feedback{}\n",
              one_line(asked.what), with_commas(data.ratings.n_users()),
@@ -150,28 +159,20 @@ std::string drawn(const std::string& folder) {
   if (!tell_drawn("figures", figures)) return "";
   const Drawn report = run_plots(kReport, {folder, "--out", folder + "/report"});
   if (tell_drawn("report", report)) return folder + "/report/index.html";
-  const auto is = [](const std::string& line, std::string_view part) {
-    return line.ends_with(".png") && line.find(part) != std::string::npos;
-  };
-  for (const std::string_view part : {"answer", "time", ""}) {
-    for (const auto& line : figures.lines) {
-      if (is(line, part)) return line;
-    }
+  for (const auto& line : figures.lines) {
+    if (line.starts_with(kOpen)) return line.substr(kOpen.size());
   }
   return "";
 }
 
-// Three lines: the winner, the file to open, the next command.
 void tell_end(const std::string& path, const std::string& folder, const SessionSummary& ran,
               const RaceOptions& asked) {
   const std::string file = drawn(folder);
-  fmt::print("\nfastest  {}\n", winners_text(ran.folder, ran.spec));
-  fmt::print("open     {}\n", file.empty() ? "no figure, for the reason above" : one_line(file));
-  if (is_spec(asked.what)) {
-    fmt::print("yours    {} race ratings.csv\n", asked.program);
-  } else {
-    fmt::print("edited   {} race {}\n", asked.program, shell_word(path));
-  }
+  const std::string next =
+      is_spec(asked.what) ? "ratings.csv, with ratings of your own" : shell_word(path) + ", edited";
+  tell_ending(winners_text(ran.folder, ran.spec),
+              file.empty() ? "no figure, for the reason above" : one_line(file),
+              asked.program + " race " + next);
 }
 
 int race_command(const RaceOptions& asked, RunOptions options) {
@@ -191,6 +192,7 @@ int race_command(const RaceOptions& asked, RunOptions options) {
     const Origin origin = is_spec(asked.what) ? Origin::named : Origin::found;
     if (const int code = find_target(path, origin, spec, options, trials)) return code;
   }
+  ran.trials_run = trials.trials_run;
   const int code = run_command(path, options, ProgressMode::automatic, &ran);
   if (code != 0 && code != kSomeCasesFailed) return code;
   tell_end(path, options.folder.value_or(default_folder(spec)), ran, asked);
