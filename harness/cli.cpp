@@ -337,7 +337,9 @@ class Cli {
       if (profile->count() > 0) options_.profile = window_;
       refuse_apart(options_);
       options_.interrupted = interrupt_level;
-      code_ = run_command(spec_, options_, mode());
+      SessionSummary ran;
+      code_ = run_command(spec_, options_, mode(), &ran);
+      if (!json_ && !options_.only && !options_.profile) tell_end_of_run(ran);
     });
   }
 

@@ -53,6 +53,8 @@ bool is_spec(const std::string& what) {
   return !first.is_object() || first.contains("algorithms");
 }
 
+constexpr std::int64_t kFewestRatings = 20;  // then a tenth of them, and of the rest, is a rating
+
 // ---- the spec of given ratings ------------------------------------------------------------------
 
 // Reads the ratings, and tells their kind.
@@ -75,12 +77,11 @@ Json spec_of_ratings(const RaceOptions& asked, const std::string& name) {
     look = look_at_ratings(data, Feedback::counts, hardware_threads());
   }
   if (data.info.duplicate_pairs == 0) entry.erase("duplicates");
-  constexpr std::int64_t kLeast = 20;  // a tenth of them, and of the rest, is still a rating
-  if (data.ratings.nnz() < kLeast) {
+  if (data.ratings.nnz() < kFewestRatings) {
     fail(ErrorKind::data,
          "{}: found {} ratings, expected at least {}: a race holds out a tenth of them for its "
-         "test part, and a tenth of the rest for validation",
-         asked.what, data.ratings.nnz(), kLeast);
+         "test part, and a tenth of the rest for validation; race a larger file",
+         asked.what, data.ratings.nnz(), kFewestRatings);
   }
   const std::string kind = look.feedback == Feedback::stars ? "explicit" : "implicit";
   fmt::print("{}: {} users, {} items, {} ratings, taken for {}: algorithms for {} feedback{}\n",
@@ -169,28 +170,20 @@ std::string drawn(const std::string& folder) {
   if (!tell_drawn("figures", figures)) return "";
   const Drawn report = run_plots(kReport, {folder, "--out", folder + "/report"});
   if (tell_drawn("report", report)) return folder + "/report/index.html";
-  const auto is = [](const std::string& line, std::string_view part) {
-    return line.ends_with(".png") && line.find(part) != std::string::npos;
-  };
-  for (const std::string_view part : {"answer", "time", ""}) {
-    for (const auto& line : figures.lines) {
-      if (is(line, part)) return line;
-    }
+  for (const auto& line : figures.lines) {
+    if (line.starts_with(kOpen)) return line.substr(kOpen.size());
   }
   return "";
 }
 
-// Three lines: the winner, the file to open, the next command.
 void tell_end(const std::string& path, const std::string& folder, const SessionSummary& ran,
               const RaceOptions& asked) {
   const std::string file = drawn(folder);
-  fmt::print("\nfastest  {}\n", winners_text(ran.folder, ran.spec));
-  fmt::print("open     {}\n", file.empty() ? "no figure, for the reason above" : one_line(file));
-  if (is_spec(asked.what)) {
-    fmt::print("yours    {} race ratings.csv\n", asked.program);
-  } else {
-    fmt::print("edited   {} race {}\n", asked.program, shell_word(path));
-  }
+  const std::string next =
+      is_spec(asked.what) ? "ratings.csv, with ratings of your own" : shell_word(path) + ", edited";
+  tell_ending(winners_text(ran.folder, ran.spec),
+              file.empty() ? "no figure, for the reason above" : one_line(file),
+              asked.program + " race " + next);
 }
 
 int race_command(const RaceOptions& asked, RunOptions options) {
@@ -210,6 +203,7 @@ int race_command(const RaceOptions& asked, RunOptions options) {
     const Origin origin = is_spec(asked.what) ? Origin::named : Origin::found;
     if (const int code = find_target(path, origin, spec, options, trials)) return code;
   }
+  ran.trials_run = trials.trials_run;
   const int code = run_command(path, options, ProgressMode::automatic, &ran);
   if (code != 0 && code != kSomeCasesFailed) return code;
   tell_end(path, options.folder.value_or(default_folder(spec)), ran, asked);

@@ -172,9 +172,11 @@ int tell_session(const SessionSummary& summary, const RunOptions& options, Progr
   return judge_session(summary);
 }
 
-int run_spec_apart(const Spec& spec, const RunOptions& options, ProgressMode mode) {
+int run_spec_apart(const Spec& spec, const RunOptions& options, ProgressMode mode,
+                   SessionSummary* ran) {
   install_interrupt_handler();
   const auto [summary, ended_by] = run_apart(spec, options);
+  if (ran != nullptr) *ran = summary;
   // The code that ended it has said why.
   if (ended_by && !summary.interrupted) return *ended_by;
   const int code = tell_session(summary, options, mode);
@@ -187,8 +189,12 @@ int run_spec(const Spec& spec, const RunOptions& options, ProgressMode mode, Ses
   const auto progress = make_progress(mode, stdout);
   std::optional<Timeline> timeline;  // its file ends with the session, however that ends
   if (options.timeline) timeline.emplace(*options.timeline);
-  const SessionSummary summary = run_session(spec, options, *progress);
-  if (ran != nullptr) *ran = summary;
+  SessionSummary summary = run_session(spec, options, *progress);
+  if (ran != nullptr) {
+    summary.trials_run += ran->trials_run;
+    summary.trials_finished_before -= ran->trials_run;
+    *ran = summary;
+  }
   const std::string lost = timeline ? timeline->flush() : "";
   timeline.reset();
   if (!lost.empty()) {
@@ -319,6 +325,19 @@ int tell_interrupted() {
   return kBySignal + interrupt_signal();
 }
 
+void tell_ending(const std::string& fastest, const std::string& open, const std::string& next) {
+  const std::size_t room = terminal_columns(stdout).value_or(kAnyWidth);
+  const auto line = [&](auto... parts) { return folded(fmt::format("{}{}", parts...), room, 9); };
+  fmt::print("\n{}\n{}\n{}\n", line("fastest  ", fastest), line(kOpen, open),
+             line("next     ", next));
+}
+
+void tell_end_of_run(const SessionSummary& ran) {
+  if (ran.spec.cases.empty() || ran.interrupted) return;
+  tell_ending(winners_text(ran.folder, ran.spec), one_line(ran.folder) + ", a file a case",
+              "mfbench plot " + one_line(shell_word(ran.folder)));
+}
+
 Spec read_and_warn(const std::string& path) {
   Spec spec = read_spec(path);
   warn_of(spec, path);
@@ -412,7 +431,9 @@ int run_command(const std::string& path, RunOptions options, ProgressMode mode,
                 SessionSummary* ran) {
   static bool begun = false;
   if (!std::exchange(begun, true)) options.process_start = process_start();
-  if (options.apart && !options.only) return run_spec_apart(read_and_warn(path), options, mode);
+  if (options.apart && !options.only) {
+    return run_spec_apart(read_and_warn(path), options, mode, ran);
+  }
   if (options.only) end_with_starter(kReportFile);
   const bool joins = launched_count() == 1 || !mpi_version().empty();
   if (!joins && launched_rank() > 0) return 0;  // rank 0 says why

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json/json_fwd.hpp"
@@ -38,9 +39,15 @@ Spec read_and_warn(const std::string& path);
 // `keys`: in place of those that data sets have which are files.
 void validate_command(const std::string& path, bool json, bool data, const Json& keys);
 void refuse_apart(const RunOptions& options);
-// The exit code, as of all here. `ran` gets the run's specs.
+// The exit code, as of all here. `ran` gets what has run; trials that it holds already count as run
+// now.
 int run_command(const std::string& path, RunOptions options, ProgressMode mode,
                 SessionSummary* ran = nullptr);
+// The last three lines of a command: the winner, the file to open, the next command.
+inline constexpr std::string_view kOpen = "open     ";
+void tell_ending(const std::string& fastest, const std::string& open, const std::string& next);
+// The same of a run.
+void tell_end_of_run(const SessionSummary& ran);
 int tune_command(const std::string& path, RunOptions options, ProgressMode mode, bool json);
 // On standard error: the exception being handled; the first of a list.
 int tell_exception();

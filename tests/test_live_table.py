@@ -47,6 +47,18 @@ def test_frames(mfbench, tmp_path, update):  # noqa: F811
     check("live-80.txt", anonymous("\n".join(shown)).replace("\r", "") + "\n", update)
 
 
+@pytest.mark.parametrize("more, label, at_end", [
+    ({"algorithms": [{"name": "sgd_serial", "factors": 4}]}, "validation_rmse", "rmse"),
+    ({"datasets": [{"like": "ml-100k", "scale": 0.05, "implicit": {"min_rating": 1}}], "algorithms": [{"name": "popular"}]},
+     "validation_ndcg_100", "ndcg_100"),
+])
+def test_the_test_part_is_shown_at_the_end_only_where_there_is_a_validation_part(mfbench, tmp_path, more, label, at_end):
+    text = run(mfbench, tmp_path, 200, {**SPEC, "split": {"holdout": 0.1, "validation": 0.1}, **more})
+    training = [one for one in frames(text) if "epoch " in one]
+    assert training and all(re.search(rf"  {label} ", one) for one in training), training
+    assert all(re.search(rf"  {at_end} +\d", line) for line in lines_of_cases(text)[-1:]), text
+
+
 @pytest.mark.parametrize("columns", [40, 80, 120])
 def test_lines_of_cases_fit_and_say_what_differs(mfbench, tmp_path, columns):
     text = run(mfbench, tmp_path, columns, RACE)

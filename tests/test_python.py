@@ -554,3 +554,15 @@ def test_the_command_of_a_package_is_the_program(place):
     refused = subprocess.run([sys.executable, "-m", "mfbench", "describe", "nothing"], capture_output=True, text=True,
                              env=environment, check=False)
     assert refused.returncode == 2 and "nothing" in refused.stderr
+
+
+def test_a_model_says_that_the_printed_quality_is_of_an_earlier_epoch(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    spec = {"name": "late", "datasets": [{"like": "ml-100k", "scale": 0.05}], "stop": {"epochs": 40},
+            "split": {"holdout": 0.1, "validation": 0.1}, "schedule": {"learning_rate": 0.1},
+            "algorithms": [{"name": "sgd_serial", "factors": 16, "reg": 0}]}
+    results = mfbench.run(spec, save_model=True, progress=False)
+    chosen = results.cases["headline_epoch"].iloc[0]
+    assert 0 < chosen < 40
+    with pytest.warns(UserWarning, match=rf"the model is of epoch 40, the last; the printed quality is of epoch {chosen:.0f}"):
+        results.model(0)

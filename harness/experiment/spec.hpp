@@ -129,6 +129,7 @@ Metric error_metric(const Case& item);
 // The metric that judges a model of the case first: test RMSE. For implicit feedback it is
 // NDCG@100, or the objective if nothing is ranked.
 Metric main_metric(const Case& item);
+bool has_validation(const Case& item);  // whether it has a validation part
 
 struct Spec {
   std::string name;

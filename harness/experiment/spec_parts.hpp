@@ -34,7 +34,6 @@ std::vector<GivenAlgorithm> read_algorithms(const SpecKeys& keys);
 AlgorithmEntry parse_algorithm(const Json& json, const std::string& path,
                                const std::set<std::string>& inherited);
 
-bool has_validation(const Case& item);
 const char* usual_validation(const Case& item);  // what its split might say
 // Why the case has no such metric, or nothing.
 std::optional<std::string> why_no_metric(const Case& item, Metric metric);

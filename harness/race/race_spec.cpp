@@ -161,13 +161,11 @@ std::optional<TargetSpec> race_target(const std::vector<FoundStudy>& studies) {
   const Metric metric = studies.front().plan.metric;
   const bool more = metric->more_is_better;
   // Errors and metrics are positive: turned over, the larger is the worse of both.
-  const auto badness = [&](double score) { return more ? 1 / score : score; };
-  double best = badness(scores.front());
-  for (const double score : scores) best = std::min(best, badness(score));
-  double worst = best;
-  for (const double score : scores) {
-    if (badness(score) <= kInTheRace * best) worst = std::max(worst, badness(score));
-  }
+  for (double& score : scores) score = more ? 1 / score : score;
+  std::sort(scores.begin(), scores.end());
+  double worst = scores[std::min<std::size_t>(1, scores.size() - 1)];
+  for (const double score : scores)
+    worst = std::max(worst, score <= kInTheRace * scores[0] ? score : 0);
   const double value = more ? 1 / (worst * kSlack) : worst * kSlack;
   if (!std::isfinite(value) || value <= 0) return std::nullopt;
   return TargetSpec{on_validation(metric), three_digits(value, !more)};

@@ -19,6 +19,7 @@
 #include "harness/results/compare/answer.hpp"
 #include "harness/results/compare/compared_case.hpp"
 #include "harness/results/compare/compared_numbers.hpp"
+#include "harness/results/compare/winner.hpp"
 #include "harness/results/meaning/stats.hpp"
 
 namespace mf {
@@ -45,18 +46,29 @@ std::vector<double> numbers_in(const Json& list, double absent) {
   return values;
 }
 
-// {"ask": "first at target", "metric": ..., "target": ..., "runs": [[values], ...]}: of each run
-// the place of the first value that meets the target, or null.
-Json first_at_target(const Json& question) {
+TargetSpec target_in(const Json& question) {
   const auto target = named_target({{"target",
                                      {{"metric", part_of_question(question, "metric")},
                                       {"value", part_of_question(question, "target")}}}});
   if (!target) fail(ErrorKind::usage, "no such target: {}", question.dump());
+  return *target;
+}
+
+Metric metric_in(const Json& question, const char* key) {
+  const auto metric = find_metric(text_at(question, {key}).value_or(""));
+  if (!metric) fail(ErrorKind::usage, "no such metric: {}", question.dump());
+  return *metric;
+}
+
+// {"ask": "first at target", "metric": ..., "target": ..., "runs": [[values], ...]}: of each run
+// the place of the first value that meets the target, or null.
+Json first_at_target(const Json& question) {
+  const auto target = target_in(question);
   Json places = Json::array();
   for (const Json& run : part_of_question(question, "runs")) {
     const auto values = numbers_in(run, kNaN);
     const auto first = std::find_if(values.begin(), values.end(), [&](double value) {
-      return target->metric.meets(value, target->value);
+      return target.metric.meets(value, target.value);
     });
     places.push_back(first == values.end() ? Json() : Json(first - values.begin()));
   }
@@ -122,6 +134,30 @@ Json ratio_of_pairs(const Json& question) {
   return ratio_json(*median(ratios), Interval{std::exp(found.low), std::exp(found.high)});
 }
 
+std::vector<Racer> racers_in(const Json& question) {
+  std::vector<Racer> racers;
+  for (const Json& one : part_of_question(question, "racers")) {
+    auto quality = numbers_in(value_at(one, {"quality"}), kNaN);
+    std::erase_if(quality, [](double value) { return std::isnan(value); });
+    racers.push_back({text_at(one, {"name"}).value_or(""),
+                      numbers_in(value_at(one, {"answers"}), kNever), std::move(quality),
+                      value_at(one, {"contended"}) == Json(true)});
+  }
+  return racers;
+}
+
+Json levels_of_targets(const Json& question) {
+  return target_levels(racers_in(question), metric_in(question, "metric"),
+                       number_at(question, {"named"}),
+                       numbers_in(part_of_question(question, "frozen"), kNaN));
+}
+
+Json winner(const Json& question) {
+  return winner_text(racers_in(question),
+                     {target_in(question), text_at(question, {"data"}).value_or(""),
+                      value_at(question, {"named"}) == Json(true), metric_in(question, "quality")});
+}
+
 // {"ask": "metric", "metric": "ndcg@10"}: its row; null without one.
 Json metric_row(const Json& question) {
   const auto metric = find_metric(text_at(question, {"metric"}).value_or(""));
@@ -177,6 +213,9 @@ constexpr Names kQuestions{std::to_array<Named<Json (*)(const Json&)>>(
      {"first at target", first_at_target},
      {"ratio", ratio_of_medians},
      {"ratio of pairs", ratio_of_pairs},
+     {"targets", levels_of_targets},
+     {"finish", [](const Json& question) { return Json(finish_order(racers_in(question))); }},
+     {"winner", winner},
      {"columns", column_places}})};
 
 }  // namespace

@@ -20,6 +20,14 @@ namespace mf {
 //     the interval from three runs a side on
 // {"ask": "ratio of pairs", "of": [...], "over": [...]}
 //     the same of the median of the ratios pair by pair
+// {"ask": "targets", "metric": "test_rmse", "named": 0.9, "frozen": [0.92, 0.9, 0.88], "racers":
+//  [{"answers": [], "quality": [0.91, 0.9]}, ...]}
+//     the levels of winner.hpp; "named" may be null, "frozen" empty
+// {"ask": "finish", "racers": [{"answers": [8, 9, null], "quality": []}, ...]}
+//     the places of those that reach the target, the first in front
+// {"ask": "winner", "metric": "test_rmse", "target": 0.9, "named": true, "data": "ml-1m",
+//  "quality": "test_rmse", "racers": [{"name", "answers", "quality", "contended"}, ...]}
+//     who wins, in words
 // {"ask": "columns", "names": ["sku", "userId", "qty"], "columns": {"item": "sku"}}
 //     the places of a table's columns, as of a header: {"user": 1, "item": 0, "rating": 2, "time":
 //     null}; rating is null where two columns are pairs, and with "pairs": true

@@ -14,9 +14,11 @@
 #include "base/files/held_folder.hpp"
 #include "base/json/json_values.hpp"
 #include "base/text.hpp"
+#include "harness/experiment/frozen_targets.hpp"
 #include "harness/results/compare/answer.hpp"
 #include "harness/results/compare/headline.hpp"
 #include "harness/results/compare/origins.hpp"
+#include "harness/results/compare/winner.hpp"
 #include "harness/results/files/load_json.hpp"
 #include "harness/results/files/result_file.hpp"
 #include "harness/results/files/stored_results.hpp"
@@ -328,64 +330,35 @@ std::string folded_lines(const std::string& text, std::size_t room) {
 
 // ---- the end of a race ------------------------------------------------------------------------
 
-using Racers = std::vector<const Row*>;  // of one data set, the first at the target in front
-
-double answer_time(const Row& row) { return median(row.answer_to).value_or(kNever); }
-
-std::vector<Racers> races_of(const std::vector<Row>& rows) {
-  std::vector<Racers> races;
+// Those that have run, with the headlines of this metric.
+std::vector<Racer> racers_of(const std::vector<Row>& rows, Metric metric) {
+  std::vector<Racer> racers;
   for (const Row& row : rows) {
-    if (row.answer_to.empty()) continue;  // it has not run
-    const auto found = std::find_if(races.begin(), races.end(), [&](const Racers& one) {
-      return one.front()->data == row.data;
-    });
-    (found != races.end() ? *found : races.emplace_back()).push_back(&row);
+    if (row.quality.empty() && row.answer.empty()) continue;
+    racers.push_back({row.name, row.answer_to, {}, !row.contended.empty()});
+    if (row.metric == metric) racers.back().quality = row.quality;
   }
-  for (Racers& race : races) {
-    std::stable_sort(race.begin(), race.end(),
-                     [](const Row* a, const Row* b) { return answer_time(*a) < answer_time(*b); });
-  }
-  return races;
+  return racers;
 }
 
-// "; lowest at the end: fpsgd, test RMSE 0.8512"
-std::string best_text(const Racers& race) {
-  const Metric metric = race.front()->metric;
-  const Row* best = nullptr;
-  for (const Row* one : race) {
-    const auto value = median(one->quality);
-    if (value && (best == nullptr || metric.is_better(*value, *median(best->quality)))) best = one;
+// On the data set of this case.
+std::string winner_on(const std::string& folder, Spec spec, const Case& one) {
+  const Metric metric = main_metric(one);
+  std::erase_if(spec.cases, [&](const Case& item) { return item.data_name != one.data_name; });
+  auto target = target_of(spec);
+  const bool named = target.has_value();
+  auto racers = racers_of(rows_of(folder, spec, target), metric);
+  if (racers.empty()) return "unknown: no case has run on " + one.data_name;
+  if (!named) {
+    const auto known = frozen_targets(one.data.label(), one.split.to_json());
+    std::vector<double> frozen;
+    if (known && known->metric == metric) frozen.assign(known->values.begin(), known->values.end());
+    const auto levels = target_levels(racers, metric, {}, frozen);
+    if (levels.empty()) return "unknown: no algorithm has a quality on " + one.data_name;
+    target = TargetSpec{metric, levels.front()};
+    racers = racers_of(rows_of(folder, spec, target), metric);
   }
-  if (best == nullptr) return "";
-  return fmt::format("; {} at the end: {}, {} {}", metric.is_better(0, 1) ? "lowest" : "highest",
-                     best->name, metric.title(), metric.format(*median(best->quality)));
-}
-
-std::string winner_text(const Racers& race, const TargetSpec& target) {
-  const std::string goal =
-      fmt::format("{} {:g} on {}", target.metric == kTestRmse ? "RMSE" : target.metric.title(),
-                  target.value, race.front()->data);
-  const auto missed = std::count_if(
-      race.begin(), race.end(), [](const Row* one) { return !std::isfinite(answer_time(*one)); });
-  if (missed == std::ssize(race)) {
-    return fmt::format("no algorithm of {} reached {}", race.size(), goal) + best_text(race);
-  }
-  const double first = answer_time(*race[0]);
-  std::string text = fmt::format("{}, {} in {}", race[0]->name, goal, format_seconds(first));
-  const bool contended = !race[0]->contended.empty();
-  if (missed + 1 < std::ssize(race)) {
-    const double second = answer_time(*race[1]);
-    const std::string& next = race[1]->name;
-    text +=
-        contended || !race[1]->contended.empty()
-            ? fmt::format("; then {} in {}; contended, so no factor", next, format_seconds(second))
-            : fmt::format("; {:.{}f} x as fast as {}, the next", second / first,
-                          second < 10 * first ? 1 : 0, next);
-  } else if (contended) {
-    text += "; contended";
-  }
-  if (missed > 0) text += fmt::format("; {} of {} did not reach it", missed, race.size());
-  return text + best_text(race);
+  return winner_text(racers, {*target, one.data_name, named, metric});
 }
 
 }  // namespace
@@ -409,14 +382,16 @@ std::string summary_table(const std::string& folder, const Spec& given, std::siz
 }
 
 std::string winners_text(const std::string& folder, const Spec& given) {
-  const auto target = target_of(given);
-  if (!target) return "unknown: the spec names no target (\"target_rmse\", docs/spec.md)";
+  constexpr std::size_t kShown = 3;
+  const Spec spec = named_as_in(folder, given);
+  std::set<std::string> names;
   std::vector<std::string> lines;
-  const std::vector<Row> rows = rows_of(folder, named_as_in(folder, given), target);
-  for (const Racers& race : races_of(rows)) {
-    lines.push_back(one_line(winner_text(race, *target)));  // names come from files
+  for (const Case& item : spec.cases) {
+    const bool added = names.insert(item.data_name).second;
+    if (added && names.size() <= kShown) lines.push_back(winner_on(folder, spec, item));
   }
-  return lines.empty() ? "unknown: no case has run" : join(lines, "; ");
+  if (names.size() > kShown) lines.push_back(fmt::format("and {} more", names.size() - kShown));
+  return one_line(join(lines, "; "));  // names come from files
 }
 
 }  // namespace mf

@@ -60,6 +60,65 @@ TEST(Questions, RatiosPairByPair) {
             Json({{"value", 2.5}, {"low", nullptr}, {"high", nullptr}}));
 }
 
+Json racer(const char* name, const Json& answers, const Json& quality, bool contended = false) {
+  return {{"name", name}, {"answers", answers}, {"quality", quality}, {"contended", contended}};
+}
+
+std::string winner(const Json& racers, bool named = true) {
+  return ask({{"ask", "winner"},
+              {"metric", "test_rmse"},
+              {"target", 0.9},
+              {"named", named},
+              {"data", "ml-1m"},
+              {"quality", "test_rmse"},
+              {"racers", racers}})
+      .get<std::string>();
+}
+
+TEST(Questions, TheWinnerIsFirstInTheMedianOfEnoughRuns) {
+  const Json quick = racer("quick", {1.0, 1.0}, {0.8, 0.8});
+  const Json first = racer("first", {2.0, 2.0, nullptr}, {0.9, 0.9, 0.95});
+  const Json next = racer("next", {5.0, 4.0, 3.0}, {0.85, 0.86, 0.87});
+  const Json late = racer("late", {1.0, nullptr, nullptr}, {0.89, 0.99, 0.99});
+  EXPECT_EQ(ask({{"ask", "finish"}, {"racers", {quick, late, next, first}}}), (Json{3, 2, 0}));
+  EXPECT_EQ(winner({late, next, first}),
+            "first, RMSE 0.9 on ml-1m in 2.0 s; 2.0 x as fast as next, the next; 1 of 3 did not "
+            "reach it; lowest at the end: next, test RMSE 0.8600");
+  EXPECT_HAS(winner({quick, first}),
+             "first, RMSE 0.9 on ml-1m in 2.0 s; then quick in 1.0 s (n = 2)");
+  EXPECT_HAS(winner({first, racer("next", {4.0, 4.0, 4.0}, {1.0, 1.0}, true)}),
+             "contended, so no factor");
+  EXPECT_HAS(winner({first, late}),
+             "only first, RMSE 0.9 on ml-1m in 2.0 s; 1 of 2 did not reach it");
+  EXPECT_HAS(winner(Json::array({late})),
+             "no algorithm of 1 reached RMSE 0.9 on ml-1m; lowest at the end: late");
+  EXPECT_HAS(winner(Json::array({first}), false),
+             "first, RMSE 0.9 on ml-1m (chosen here: the spec names no target)");
+}
+
+TEST(Questions, TargetsAreNamedOrFrozenOrFollowFromTheBest) {
+  const auto levels = [](const char* metric, const Json& named, const Json& frozen,
+                         const Json& racers) {
+    return ask({{"ask", "targets"},
+                {"metric", metric},
+                {"named", named},
+                {"frozen", frozen},
+                {"racers", racers}});
+  };
+  const Json best = racer("best", Json::array(), {0.8, 0.8, 0.81}),
+             other = racer("other", Json::array(), {0.9, 0.9, 0.9});
+  const Json few = racer("few", Json::array(), {0.7, 0.7});
+  const Json frozen = {0.9, 0.8, 0.7};
+  EXPECT_EQ(levels("test_rmse", nullptr, Json::array(), {other, best, few}),
+            (Json{0.84, 0.82, 0.8}));
+  EXPECT_EQ(levels("ndcg_100", nullptr, Json::array(), {other, best}), (Json{0.855, 0.877, 0.9}));
+  EXPECT_EQ(levels("test_rmse", nullptr, frozen, Json::array({best})), frozen);
+  EXPECT_EQ(levels("test_rmse", 0.85, frozen, Json::array({best})), (Json{0.85, 0.8, 0.7}));
+  EXPECT_EQ(levels("test_rmse", 0.75, frozen, Json::array({best})), (Json{0.75, 0.75, 0.7}))
+      << "no easier one";
+  EXPECT_EQ(levels("test_rmse", nullptr, Json::array(), Json::array()), Json::array());
+}
+
 TEST(Questions, TheColumnsOfATable) {
   const auto columns = [](const Json& names, const Json& more = Json::object()) {
     Json question = {{"ask", "columns"}, {"names", names}};

@@ -120,6 +120,8 @@ TEST(Race, TheTargetIsWhatAllInTheRaceReach) {
   // Who is further than 5 % off is not waited for.
   target = race_target(studies(kValidationRmse, {0.90, 0.88, 1.2}));
   EXPECT_EQ(target->value, 0.909);
+  // But never of one study only.
+  EXPECT_EQ(race_target(studies(kValidationRmse, {1.2, 0.88, 1.1}))->value, 1.12);  // 1.111
   // More is better: the lowest within 5 %, and lower.
   target = race_target(studies(kNdcg100, {0.40, 0.39, 0.2}));
   EXPECT_EQ(target->metric, on_validation(kNdcg100));

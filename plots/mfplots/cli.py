@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,9 +21,10 @@ from mfplots.recipes import Recipe, read_recipes
 from mfplots.series import View, make_view
 from mfplots.page import FORMATS
 from mfplots.style import WIDTHS
-from mfplots.summary import CLOCK_NAMES, Question, metrics_of
+from mfplots.summary import CLOCK_NAMES, Question, metrics_of, winner_text
 from mfplots.table import table_text
 
+SHOWN = 3  # winners of data sets
 PACKED = ".jsonl.xz"  # results/ml-1m.jsonl.xz replaces the folder results/ml-1m
 
 
@@ -73,12 +75,26 @@ def _add_figure_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _figures(options: argparse.Namespace) -> int:
-    written = _draw_all(options, _sources(options.results), _formats(options.format))
+    sources = _sources(options.results)
+    written = _draw_all(options, sources, _formats(options.format))
     if not written:
         raise PlotError("no figure could be drawn")
     for path in written:
         say(path)
+    if sources[False] is not None:
+        _ending(options, make_view(sources[False]), written)
     return 0
+
+
+def _ending(options: argparse.Namespace, view: View, written: Sequence[Path]) -> None:
+    """The winner, the figure to open first, the next command."""
+    best = next(path for part in ("answer", "time", "") for kind in (".png", "") for path in written
+                if part in path.stem and path.name.endswith(kind))
+    say("")
+    winners = [winner_text(panel, _question(options, view)) for panel in view.panels[:SHOWN]]
+    say(f"fastest  {'; '.join(winners)}" + f"; and {len(view.panels) - SHOWN} more" * (len(view.panels) > SHOWN))
+    say(f"open     {best}")
+    say(f"next     mfbench report {shlex.join(options.results)}")
 
 
 def _table(options: argparse.Namespace) -> int:

@@ -122,6 +122,16 @@ def _plain(values: Sequence[float]) -> list[float | None]:
     return [value if math.isfinite(value) else None for value in np.asarray(values, float).tolist()]
 
 
+def racer(answers: Sequence[float] = (), quality: Sequence[float] = (), **more: Any) -> dict[str, Any]:
+    """One of a contest, for questions to mfbench (harness/results/compare/winner.hpp)."""
+    return {"answers": _plain(answers), "quality": _plain(quality), **more}
+
+
+def finish_order(times: Iterable[Sequence[float]]) -> list[int]:
+    """The places of those that get there in the median, the first in front; NaN is a run that does not."""
+    return program.ask("finish", racers=[racer(answers) for answers in times])
+
+
 def _number(value: float | None) -> float:
     return math.nan if value is None else value
 

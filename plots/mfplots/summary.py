@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mfplots import metrics
+from mfplots import metrics, program
 from mfplots.errors import PlotError
 from mfplots.metrics import NO_INTERVAL, Interval, Spread, Target
 from mfplots.series import RUN_RULES, Panel, Rows, Series, View, canonical, clocks_moved, contended, facet_text, one_machine
@@ -300,6 +300,28 @@ def frozen(series: Series) -> list[tuple[float, float]]:
     answers = {level: [math.nan if at[level]["answer_s"] is None else at[level]["answer_s"] for at in known]
                for level in LEVELS}
     return [(known[0][level]["value"], metrics.censored_median(answers[level])) for level in LEVELS]
+
+
+def target_levels(found: Sequence[Series], metric: str, named: float | None = None) -> dict[str, Target]:
+    """The targets of a contest: `named`, then harder ones; frozen ones, if its data set has them."""
+    known = next((levels for s in found if metric_of(s) == metric and (levels := frozen(s))), [])
+    values = program.ask("targets", metric=metric, named=named, frozen=[value for value, _ in known],
+                         racers=[metrics.racer(quality=headlines(s, metric)) for s in found])
+    return {level: Target(value, metric) for level, value in zip(LEVELS, values)}
+
+
+def winner_text(panel: Panel, question: Question) -> str:
+    """In the words of mfbench."""
+    run = [series for series in panel.series if len(series.finished)]
+    metric = metric_of(run[0]) if run else ""
+    asked = target_of(panel, question)
+    target = asked or (target_levels(run, metric).get(LEVELS[0]) if run else None)
+    if target is None:
+        return f"unknown: no algorithm has a quality on {panel.dataset}"
+    racers = [metrics.racer(times_to_target(s, target, ANSWER), headlines(s, metric), name=s.label,
+                            contended=bool(contended(s.cases).any())) for s in run]
+    return program.ask("winner", metric=target.metric, target=float(target), named=asked is not None, data=panel.dataset,
+                       quality=metric or target.metric, racers=racers)
 
 
 def how_chosen(series: Series) -> dict[str, str]:

@@ -1,8 +1,8 @@
 """Results: returned by load() and run(), as frames, tables and figures. mfplots computes and draws all of it."""
 
 import html
-import math
 import tempfile
+import warnings
 import webbrowser
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +18,7 @@ from mfplots.metrics import Target
 from mfplots.printable import one_line
 from mfplots.series import make_view, panel_title
 from mfplots.style import styled
-from mfplots.summary import Question, metric_of, summarise
+from mfplots.summary import ANSWER, Question, metric_of, summarise, times_to_target
 
 CASES = ("case_id", "algorithm", "label", "dataset", "seed", "status", "stop_reason", "epochs", "headline",
          "headline_metric", "headline_epoch", "best_seen", "train_to_target_s", "answer_to_target_s", "clock_load_s",
@@ -138,6 +138,9 @@ class Results:
         if not folder.is_dir():
             raise PlotError(f"{row['case_id']}: no model was saved; run it with save_model=True, and with rerun=True where "
                             "it has a result already")
+        if row["headline_epoch"] < row["epochs"]:
+            warnings.warn(f"{row['case_id']}: the model is of epoch {row['epochs']:.0f}, the last; the printed quality is of "
+                          f"epoch {row['headline_epoch']:.0f}, which the validation part chose", stacklevel=2)
         return Model(folder)
 
     def _case(self, case):
@@ -174,9 +177,9 @@ def winner_row(panel, rows):
         same = [row for row in judged if row.metric == metric.key]
         best = min(same, key=lambda row: row.quality.median if metric.less else -row.quality.median)
         named |= {"best": best.series.marked, "metric": metric.key, "value": best.quality.median}
-    there = [row for row in rows if math.isfinite(row.median_answer)]
+    there = metrics.finish_order(times_to_target(row.series, row.target, ANSWER) for row in rows)
     if there:
-        first = min(there, key=lambda row: row.median_answer)
+        first = rows[there[0]]
         named |= {"target": float(first.target), "first": first.series.marked, "answer_s": first.median_answer}
     return named
 

@@ -71,6 +71,13 @@ std::string numbers_text(const std::optional<ResultFile>& file) {
                      time_text(*file, metric));
 }
 
+// During training: a value of the test part beside a validation part would be chosen by.
+Metric watched_metric(const Case& item) {
+  if (const auto judge = find_metric(text_at(item.trial, {"metric"}).value_or(""))) return *judge;
+  const Metric main = main_metric(item);
+  return has_validation(item) ? on_validation(main) : main;
+}
+
 // "completed", "contended", "error: why".
 std::string ending_text(const CaseResult& result) {
   const std::string& status = kStatuses.of(result.status);
@@ -110,7 +117,7 @@ class TextProgress : public Progress {
   void begin_case(const Case& item, std::size_t index, std::size_t count) override {
     time_.begin_case(item, index, count);
     epochs_ = item.stop.epochs;
-    metric_ = find_metric(text_at(item.trial, {"metric"}).value_or("")).value_or(main_metric(item));
+    metric_ = watched_metric(item);
     const std::string all = std::to_string(count);
     count_ = fmt::format("[{:>{}}/{}]", index, all.size(), all);
     title_ = one_line(item.title);

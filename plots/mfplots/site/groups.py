@@ -20,13 +20,11 @@ from mfplots.palette import of_algorithm, on_dark
 from mfplots.series import (OF_FACETS, SIZE_FACET, Facets, Panel, Series, canonical, cores_text, facet_text, find_places, gpus,
                             hardware, machine, marks, panel_title, short_key, split_text)
 from mfplots.site.gather import Run, case_key
-from mfplots.summary import ANSWER, Question, headlines, metric_of, target_of, times_to_target
+from mfplots.summary import ANSWER, Question, headlines, metric_of, target_levels, target_of, times_to_target
 from mfplots.traces import Numbers, Trace
 
 CLOCKS = ("train_s", ANSWER, "wall_s")
 PRECISIONS = ("precision", "storage", "a_storage")
-# If the results name none: a little short of the best series.
-PROPOSED = 0.01
 # How it was run and where it stands tell configurations of one folder apart, not of several.
 OF_THE_FOLDER = ("stop.", "evaluate.", "machine", "folder")
 OF_SGD = "schedule."
@@ -142,6 +140,7 @@ class Group:
     key: tuple[str, str, str]
     members: list[Member] = field(default_factory=list)
     detail: str = ""
+    alone: bool = False  # in a report of one run, all of whose series compete
 
     @property
     def title(self) -> str:
@@ -156,7 +155,7 @@ class Group:
     def metric(self) -> str:
         """The metric of most of its folders' targets, or else the main metric of most of its series."""
         named = Counter(m.target.metric for m in self.members if m.target is not None)
-        judged = named or Counter(metric_of(m.series) for m in self.members)
+        judged = named or Counter(metric_of(m.series) for m in self.members if len(m.series.finished) or self.skipped)
         return judged.most_common(1)[0][0]
 
     @cached_property
@@ -171,11 +170,12 @@ def make_groups(runs: Iterable[Run]) -> list[Group]:
     """Groups with most algorithms first. Ratings without a run are known only by name: skipped cases stand among the
     failures."""
     found: dict[tuple[str, str, str], Group] = {}
+    runs = list(runs)
     for run in runs:
         for panel in run.view.panels:
             target = _target(panel)
             for series in panel.series:
-                group = found.setdefault(key := _key(series), Group(key))
+                group = found.setdefault(key := _key(series), Group(key, alone=len(runs) == 1))
                 group.members.append(Member(run, panel, series, target))
     found = {key: group for key, group in found.items() if not group.skipped} or found
     for key, group in found.items():
@@ -262,11 +262,7 @@ def default_target(group: Group) -> tuple[Target | None, bool]:
     if named:
         (metric, value), _ = named.most_common(1)[0]
         return Target(value, metric), True
-    best = metrics.best_of([headline(m.series, group.metric) for m in group.members], group.metric)
-    if not math.isfinite(best) or best == 0:
-        return None, False
-    away = PROPOSED if metrics.row(group.metric).less else -PROPOSED
-    return Target(float(f"{best * (1 + away):.4g}"), group.metric), False
+    return target_levels([m.series for m in group.members], group.metric).get("named"), False
 
 
 class Met(NamedTuple):

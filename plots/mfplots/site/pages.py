@@ -112,8 +112,8 @@ others.</p>
 <div id="filters" class="controls"></div>
 <p class="buttons"><label><input type="checkbox" id="more"> all columns</label>
 <button type="button" id="csv">CSV</button></p><div id="board"></div>
-<p class="note">Numbers are medians over the seeds of one folder of results. The target is the one that most results of a data set name, or else 1 %
-short of the best; the <a href="explore.html">curves</a> let you move it. Rates of different methods do not compare: an update of
+<p class="note">Numbers are medians over the seeds of one folder of results. The target is the one that most results of a data set name, or else a frozen
+one, or else 5 % short of the best; the <a href="explore.html">curves</a> let you move it. Rates of different methods do not compare: an update of
 ALS is other work than one of SGD. Quality is at the epoch that the validation part chose, or at the last; best on test is
 chosen on the test part itself, and not a result. &dagger;: for some of its seeds the machine had other work, too. &Dagger;:
 each evaluated point is a separate run from the start, so that a later one may have taken less. Hardware goes by its name;

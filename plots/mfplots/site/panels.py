@@ -5,10 +5,9 @@ A panel is of one host and one number of factors: if libraries were run, the one
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,13 +19,11 @@ from mfplots import metrics
 from mfplots.metrics import FEWEST, Target
 from mfplots.series import contended, hardware, is_true
 from mfplots.site.groups import Bench, Group, Member, headline, plain
-from mfplots.summary import ANSWER, FILE, LEVELS, below_floor, frozen, how_chosen, metric_of, times_to_target
+from mfplots.summary import ANSWER, FILE, below_floor, frozen, how_chosen, metric_of, target_levels, times_to_target
 from mfplots.tuned import tuning_text
 
 Json = dict[str, Any]
 CLOCKS = {"answer": ANSWER, "file": FILE, "training": "train_s"}
-SHORT = 0.05  # of the strictest, for a named target where none is: the rule of harness/experiment/targets.json
-DIGITS = 1000
 SHOWN = 4  # digits of a value: values that agree in them show no loss
 
 
@@ -54,37 +51,18 @@ class Cell:
 
     @cached_property
     def levels(self) -> dict[str, Target]:
-        return next((levels for m in self.members if (levels := _frozen(m, self.metric))), None) or self._proposed()
+        named = float(self.group.target[0]) if self.asked else None
+        return target_levels([m.series for m in self.members], self.metric, named)
 
-    @property
+    @cached_property
+    def asked(self) -> bool:
+        """Whether the target that the results name is the first: beside other runs, only where none is frozen."""
+        target, named = self.group.target
+        return named and (self.group.alone or not self.are_frozen and any(_reach(m, target, ANSWER) for m in self.members))
+
+    @cached_property
     def are_frozen(self) -> bool:
-        return any(_frozen(m, self.metric) for m in self.members)
-
-    def _proposed(self) -> dict[str, Target]:
-        """By the rule of the frozen ones, on this panel's matrix factorizations."""
-        own = [m for m in self.members if m.factors] or self.members
-        own = [m for m in own if len(m.series.finished) >= FEWEST] or own
-        best = metrics.best_of([headline(m.series, self.metric) for m in own], self.metric)
-        if not math.isfinite(best) or best == 0:
-            return {}
-        asked, usual = self.group.target
-        less = metrics.row(self.metric).less
-        named = float(asked) if usual and any(_reach(m, asked, ANSWER) for m in own) else \
-            _eased(best * (1 + SHORT if less else 1 - SHORT), less)
-        values = [named, _eased((named + best) / 2, less), _eased(best, less)]
-        return {level: Target(value, self.metric) for level, value in zip(LEVELS, values)}
-
-
-def _eased(value: float, less: bool) -> float:
-    """To three digits behind the point, to the easier side."""
-    scaled = value * DIGITS
-    return (math.ceil(scaled - 1e-9) if less else math.floor(scaled + 1e-9)) / DIGITS
-
-
-def _frozen(member: Member, metric: str) -> dict[str, Target]:
-    if metric_of(member.series) != metric:
-        return {}
-    return {level: Target(value, metric) for level, (value, _) in zip(LEVELS, frozen(member.series))}
+        return any(frozen(m.series) and metric_of(m.series) == self.metric for m in self.members)
 
 
 def _reach(member: Member, target: Target, clock: str) -> float | None:
@@ -94,22 +72,24 @@ def _reach(member: Member, target: Target, clock: str) -> float | None:
 
 
 def cells(group: Group) -> list[Cell]:
-    """A cell a host, with its most common number of factors. Cells with libraries first, then by rows."""
-    by_bench: dict[Bench, list[Member]] = {}
+    """A cell a host, with its most common number of factors, or all of a run alone. Cells with libraries first, then by
+    rows."""
+    by_bench: dict[Bench | str, list[Member]] = {}
     for member in group.members:
         if len(member.series.finished):
-            by_bench.setdefault(member.bench, []).append(member)
+            by_bench.setdefault(member.bench.host if group.alone else member.bench, []).append(member)
     found = []
-    for bench, members in by_bench.items():
+    for members in by_bench.values():
         sizes = sorted({f for m in members if (f := m.factors)}) or [None]
-        found.append(max((Cell(group, bench, f, [m for m in members if m.factors in (f, None)]) for f in sizes),
-                         key=lambda cell: cell.rank))
+        sizes = [None] if group.alone and len(sizes) > 1 else sizes
+        found.append(max((Cell(group, members[0].bench, f, [m for m in members if f is None or m.factors in (f, None)])
+                          for f in sizes), key=lambda cell: cell.rank))
     return sorted(found, key=lambda cell: cell.rank, reverse=True)
 
 
 def usual_cell(group: Group) -> Json:
     """The first curves, as in the page's selects."""
-    found = cells(group)
+    found = [] if group.alone else cells(group)
     return {"machine": found[0].bench.title, "factors": str(found[0].factors or "")} if found else {"machine": "", "factors": ""}
 
 
@@ -118,7 +98,7 @@ def panels(groups: Sequence[Group], published: pd.DataFrame | None = None) -> li
     machines the first is the usual one."""
     found = [(group, own) for group in groups if (own := [c for c in cells(group) if c.levels])]
     libraries = [(group, own) for group, own in found if own[0].has_library]
-    chosen = libraries or found
+    chosen = found if groups[:1] and groups[0].alone else libraries or found
     chosen.sort(key=lambda pair: (made_of(pair[0]) != "real", -(plain(pair[0].members[0].row["nnz_train"]) or 0)))
     return [_panel(cell, cell is own[0], groups, published) for _, own in chosen
             for cell in _one_a_kind(own) if cell is own[0] or cell.has_library]
@@ -139,7 +119,10 @@ def made_of(group: Group) -> str:
 
 def _panel(cell: Cell, usual: bool, groups: Sequence[Group], published: pd.DataFrame | None) -> Json:
     metric = metrics.row(cell.metric)
-    rows = [_row(cell, own) for own in _by_name(cell.members).values()]
+    first = {level: {clock: _firsts(cell, target, column) for clock, column in CLOCKS.items()}
+             for level, target in cell.levels.items()}
+    rows = [_row(cell, own, first) for own in _by_name(cell.members).values()]
+    places = {row["name"]: place for place, row in enumerate(rows)}
     for row, name in zip(rows, below_floor([(row["algorithm"], row["quality"]) for row in rows], cell.metric)):
         row["below"] = name
     counts = [len(m.series.finished) for m in cell.members]
@@ -148,13 +131,15 @@ def _panel(cell: Cell, usual: bool, groups: Sequence[Group], published: pd.DataF
             "gpu": cell.bench.gpu, "cores": cell.bench.cores, "factors": cell.factors,
             "metric": metric.title, "less": metric.less, "seeds": [min(counts), max(counts)],
             "chosen": _chosen(cell), "tuning": tuning_text(_tuned_cases(cell)), "targets": {level: float(t) for level, t in cell.levels.items()},
-            "rows": rows, "first": _first(rows), "published": _published(cell, groups, published)}
+            "order": {level: {clock: [places[name] for name in found] for clock, found in of.items()} for level, of in first.items()},
+            "rows": rows, "published": _published(cell, groups, published)}
 
 
 def _chosen(cell: Cell) -> dict[str, str]:
     """How each target was chosen; those that are proposed here follow the results."""
     said = next((found for m in cell.members if (found := how_chosen(m.series))), {}) if cell.are_frozen else {}
-    return said or dict.fromkeys(cell.levels, "" if cell.are_frozen else "afterwards")
+    said = said or dict.fromkeys(cell.levels, "" if cell.are_frozen else "afterwards")
+    return said | {"named": "named"} if cell.asked else said
 
 
 def _tuned_cases(cell: Cell) -> list[tuple[str, Any, Json]]:
@@ -174,25 +159,26 @@ def _by_name(members: Iterable[Member]) -> dict[str, list[Member]]:
     return found
 
 
-def _row(cell: Cell, members: Sequence[Member]) -> Json:
-    first = members[0]
+def _row(cell: Cell, members: Sequence[Member], first: Mapping[str, Mapping[str, Json]]) -> Json:
+    """`first`: by level and clock."""
+    usual = members[0]
     sound = [m for m in members if len(m.series.finished) >= FEWEST]
     best = metrics.best_of([headline(m.series, cell.metric) for m in sound or members], cell.metric)
-    return {"name": first.name, "algorithm": first.series.algorithm, "kind": first.kind,
-            "hardware": hardware(first.row), "quality": plain(best), "few": not sound,
+    return {"name": usual.name, "algorithm": usual.series.algorithm, "kind": usual.kind,
+            "hardware": hardware(usual.row), "quality": plain(best), "few": not sound,
             "seeds": max(len(m.series.finished) for m in members),
-            "at": {level: {name: _fastest(members, target, clock) for name, clock in CLOCKS.items()}
-                   for level, target in cell.levels.items()}}
+            "at": {level: {clock: found.get(members[0].name) for clock, found in of.items()} for level, of in first.items()}}
 
 
-def _fastest(members: Sequence[Member], target: Target, clock: str) -> Json | None:
-    """Of its configurations the first at the target; one with too few seeds only if no other gets there."""
-    there = [(len(m.series.finished) < FEWEST, time, m) for m in members
-             if (time := _reach(m, target, clock)) is not None]
-    if not there:
-        return None
-    _, time, member = min(there, key=lambda one: one[:2])
-    return {"s": time, **_source(member)}
+def _firsts(cell: Cell, target: Target, clock: str) -> dict[str, Json]:
+    """By name the first of its configurations at the target, in the order in which they get there."""
+    times = [times_to_target(m.series, target, clock) if all(clock in t for t in m.series.finished_traces) else []
+             for m in cell.members]
+    found: dict[str, Json] = {}
+    for place in metrics.finish_order(times):
+        member = cell.members[place]
+        found.setdefault(member.name, {"s": plain(metrics.censored_median(times[place])), **_source(member)})
+    return found
 
 
 def _source(member: Member) -> Json:
@@ -200,22 +186,6 @@ def _source(member: Member) -> Json:
     return {"seeds": len(member.series.finished), "run": member.run.name, "configuration": member.configuration,
             "summed": bool(is_true(cases, "file_to_model_summed").any()),
             "contended": bool(contended(cases).any())}
-
-
-def _first(rows: Sequence[Json]) -> Json:
-    """By level and clock, the places of the first of all, of the libraries and of ours. One with too few seeds is first
-    only if no other got there; a machine that was shared made nothing faster, so its mark is enough."""
-    return {level: {clock: {side: _leader(rows, level, clock, kinds) for side, kinds in SIDES.items()}
-                    for clock in CLOCKS} for level in (rows[0]["at"] if rows else ())}
-
-
-SIDES = {"all": ("new", "paper", "library"), "libraries": ("library",), "ours": ("new", "paper")}
-
-
-def _leader(rows: Sequence[Json], level: str, clock: str, kinds: Sequence[str]) -> int | None:
-    there = [(at["seeds"] < FEWEST, at["s"], place) for place, row in enumerate(rows)
-             if row["kind"] in kinds and (at := row["at"][level][clock])]
-    return min(there)[2] if there else None
 
 
 def losses(shown: Sequence[Json]) -> list[Json]:

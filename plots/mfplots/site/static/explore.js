@@ -48,7 +48,7 @@ mf.explore = (() => {
       `${sizes.nnz_train.toLocaleString("en")} training and ${sizes.nnz_test.toLocaleString("en")} test ratings.`;
     const target = group.target === null ? "" : group.target_named ?
       " The target is the one most results name" :
-      " No result names a target: the one proposed is 1 % short of the best";
+      " No result names a target: this one is frozen, or 5 % short of the best";
     const others = group.targets.length ? `; also named: ${group.targets.join(", ")}` : "";
     mf.by("about").textContent = said + target + (target ? `${others}.` : "");
   }

@@ -28,11 +28,14 @@ mf.results = (() => {
     return at && at.s;
   };
 
+  // The rows that get there, the first in front.
+  const finishers = (panel, level = state.target) => ((panel.order[level] || {})[state.clock] || []).map((place) => panel.rows[place]);
+
   function inOrder(panel) {
     const sign = panel.less ? 1 : -1;
     const worst = (row) => (row.quality === null ? Infinity : sign * row.quality);
-    return [...panel.rows].sort((a, b) => (timeOf(a, panel) ?? Infinity) - (timeOf(b, panel) ?? Infinity) ||
-      worst(a) - worst(b));
+    const there = finishers(panel);
+    return [...there, ...panel.rows.filter((row) => !there.includes(row)).sort((a, b) => worst(a) - worst(b))];
   }
 
   // Whole decades that hold every time of the panel, so that it stands still when the target moves.
@@ -93,38 +96,34 @@ mf.results = (() => {
     return mf.el("div", { class: "axis", "aria-hidden": "true" }, ...ticks);
   }
 
-  const seconds = (panel, place, level = state.target) => timeOf(panel.rows[place], panel, level);
-  const leaders = (panel, level = state.target) => (panel.first[level] || {})[state.clock] ||
-    { all: null, libraries: null, ours: null };
+  const isLibrary = (row) => row.kind === "library";
+  const hasLibrary = (panel) => panel.rows.some(isLibrary);
 
   function sentence(panel) {
-    const first = leaders(panel);
-    const name = (place) => panel.rows[place].name;
-    const said = (place) => `${brief(seconds(panel, place))}${mark(panel.rows[place].at[state.target][state.clock])}`;
-    if (first.all === null) return ["No algorithm reaches it on this machine."];
-    const other = first.all === first.libraries ? first.ours : first.libraries;
-    const start = [bold(name(first.all)), ` ${said(first.all)}; `];
-    if (other === null) {
-      if (first.all === first.libraries) return [...start, "no algorithm of ours reaches it"];
-      const any = panel.rows.some((row) => row.kind === "library");
-      return [...start, any ? "no library reaches it" : "no library was measured"];
-    }
-    const side = other === first.libraries ? "the best library" : "the best of ours";
-    const [{ seeds, contended }, winner] = [other, first.all].map((place) => panel.rows[place].at[state.target][state.clock]);
-    const ratio = seeds < FEWEST ? `(n = ${seeds}, too few to count)` : contended || winner.contended ? "(contended, so no factor)" : `(${times(seconds(panel, other) / seconds(panel, first.all))})`;
-    return [...start, `${side}, ${name(other)}, ${said(other)} `, bold(ratio)];
+    const [first, next] = finishers(panel);
+    if (!first) return ["No algorithm reaches it on this machine."];
+    const at = (row) => row.at[state.target][state.clock];
+    const said = (row) => `${brief(at(row).s)}${mark(at(row))}`;
+    const start = [bold(first.name), ` ${said(first)}; `];
+    const any = hasLibrary(panel);
+    const other = any ? finishers(panel).find((row) => isLibrary(row) !== isLibrary(first)) : next;
+    if (!other) return [...start, !any ? "no other algorithm reaches it" : isLibrary(first) ? "no algorithm of ours reaches it" : "no library reaches it"];
+    const side = !any ? "the next" : isLibrary(other) ? "the best library" : "the best of ours";
+    const { seeds, contended } = at(other);
+    const ratio = seeds < FEWEST ? `(n = ${seeds}, too few to count)` : contended || at(first).contended ? "(contended, so no factor)" : `(${times(at(other).s / at(first).s)})`;
+    return [...start, `${side}, ${other.name}, ${said(other)} `, bold(ratio)];
   }
 
   function otherTargets(panel) {
     const parts = [];
     for (const level of Object.keys(LEVELS)) {
       if (level === state.target || panel.targets[level] === undefined) continue;
-      const first = leaders(panel, level);
+      const there = finishers(panel, level);
       parts.push(parts.length ? "; " : "", `${LEVELS[level]}, ${goal(panel, panel.targets[level])}: `);
-      if (first.all === null) parts.push("no algorithm reaches it on this machine");
+      if (!there.length) parts.push("no algorithm reaches it on this machine");
       else {
-        parts.push(bold(panel.rows[first.all].name), ` ${brief(seconds(panel, first.all, level))}`);
-        if (first.ours === null) parts.push(" (no algorithm of ours reaches it)");
+        parts.push(bold(there[0].name), ` ${brief(timeOf(there[0], panel, level))}`);
+        if (there.every(isLibrary)) parts.push(" (no algorithm of ours reaches it)");
       }
     }
     if (typeof parts[1] === "string") parts[1] = parts[1][0].toUpperCase() + parts[1].slice(1);
@@ -146,8 +145,8 @@ mf.results = (() => {
   function panelOf(panel) {
     const range = decades(panel);
     const rows = inOrder(panel);
-    const first = leaders(panel).all;
-    const fastest = first === null ? null : panel.rows[first].at[state.target][state.clock];
+    const [first] = finishers(panel);
+    const fastest = first ? first.at[state.target][state.clock] : null;
     const target = panel.targets[state.target];
     const about = [count(panel.ratings), MADE[panel.made], goal(panel, target) + (CHOSEN[panel.chosen[state.target]] || ""),
       panel.factors === null ? "" : `f = ${panel.factors}`, panel.gpu ? short(panel) : panel.machine,
@@ -205,7 +204,7 @@ mf.results = (() => {
   const shown = () => panels.filter((panel) => (state.machine ? panel.machine === state.machine : panel.usual));
 
   function show() {
-    mf.by("panels").replaceChildren(...shown().map(panelOf), lossesOf(), ...papersOf());
+    mf.by("panels").replaceChildren(...shown().map(panelOf), ...(panels.some(hasLibrary) ? [lossesOf()] : []), ...papersOf());
     for (const button of document.querySelectorAll(".switches button")) {
       button.setAttribute("aria-pressed", String(state[button.dataset.key] === button.dataset.value));
     }
