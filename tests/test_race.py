@@ -163,7 +163,7 @@ def test_a_mark_of_not_rated_is_pointed_out(undrawn, tmp_path):
 def test_what_cannot_be_raced_is_an_error(race, tmp_path, monkeypatch):
     (tmp_path / "three.csv").write_text("user,item,rating\n1,1,5\n1,2,3\n2,1,4\n")
     (said,) = race("three.csv", code=3).stderr.splitlines()
-    assert "three.csv: found 3 ratings, expected at least 10" in said
+    assert "three.csv: found 3 ratings, expected at least 20" in said
     assert "no.csv" in race("no.csv", code=3).stderr
     (tmp_path / "bad.csv").write_text("user,item,rating\n1,2,x\n")
     assert "bad.csv:2:5" in race("bad.csv", code=3).stderr

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -184,10 +185,15 @@ void refuse_other_text(const Text& text) {
   const std::string_view all = text.view();
   const auto refuse = [&](const char* found, const std::string& command) {
     const std::filesystem::path path(text.path);
-    const auto mended = path.parent_path() / ("mended-" + path.filename().string());
-    fail_in_file(
-        text.path, found, "a rating a line, in UTF-8",
-        fmt::format("{} < {} > {}", command, shell_word(text.path), shell_word(mended.string())));
+    static const std::map<std::string, std::string> packed = {
+        {".gz", "gzip"}, {".xz", "xz"}, {".zst", "zstd"}, {".bz2", "bzip2"}};
+    const auto by = packed.find(path.extension().string());
+    const auto name = by == packed.end() ? path.filename() : path.stem();
+    const auto mended = path.parent_path() / ("mended-" + name.string());
+    fail_in_file(text.path, found, "a rating a line, in UTF-8",
+                 fmt::format("{} < {}{} > {}", by == packed.end() ? command : by->second + " -dc",
+                             shell_word(text.path), by == packed.end() ? "" : " | " + command,
+                             shell_word(mended.string())));
   };
   if (all.starts_with("\xff\xfe") || all.starts_with("\xfe\xff"))
     refuse("text in UTF-16", "iconv -f UTF-16 -t UTF-8");
@@ -258,7 +264,7 @@ std::string detect_text_format(const Text& text, const ColumnNames& columns) {
   if (lists && lists->longest >= kNoOther) return "lists";
   const std::string format = by_first_line(line, columns);
   if (lists && lists->ascending && lists->lines >= kEnough && format == "triples") {
-    warn(
+    note_once(
         "{}: taken as triples, user item rating; as each line is of another user and ascends, it "
         "may be a list of items: then {}",
         text.path, set_key("format", {"lists"}));
