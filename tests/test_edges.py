@@ -9,6 +9,7 @@ KNOWN = {
     *(("h100/peers-implicit.lastfm-2k", name, "learning_rate") for name in ("bpr", "bpr_cpu", "bpr_tiled")),
     *((f"h100/peers-implicit{part}", "peer:implicit:bpr", "reg") for part in ("", ".gowalla")),
     ("h100/peers-implicit.lastfm-2k", "peer:implicit:bpr", "learning_rate"),
+    *(("h200/published/gowalla.ccl.tune", "bpr", name) for name in ("reg", "negative_weight")),
     *((f"h100/peers-implicit{part}", "peer:libmf:bpr", "learning_rate") for part in ("", ".lastfm-2k")),
 }
 

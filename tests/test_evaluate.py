@@ -110,7 +110,7 @@ def test_what_does_not_fit_is_counted(mfbench, small):
 
 
 @pytest.mark.parametrize("lists, words, code, said", [
-    ("1 9\n1 x\n", [], 3, "given.txt:2:3: found 'x'"),
+    ("1 9\n1 8.5\n", [], 3, "given.txt:2:3: found '8.5'"),
     ("1 9\n2 9\n1 8\n", [], 3, "found the list of user 1 in two places"),
     ("1 9 .5\n1 9 .4\n", [], 3, "found item 9 twice in the list of user 1"),
     ("7 9\n", [], 3, "found no list of a user with"),
