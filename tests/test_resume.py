@@ -123,7 +123,7 @@ def test_a_case_that_failed_by_its_data_runs_again_when_they_have_changed(mfbenc
     ratings = own_ratings(tmp_path)
     whole = ratings.read_text()
     as_of_tomorrow(ratings)
-    ratings.write_text(whole.replace("8,1,", "8,x,", 1))
+    ratings.write_text(whole.replace("8,1,", "8,1.5,", 1))
     run = ("run", "s.json", *words)
     assert "own.csv:" in mfbench(*run, preexec_fn=in_little_memory, cwd=tmp_path, code=3).stderr
     assert "2 cases: 0 run now, 2 finished before" in mfbench(*run, preexec_fn=in_little_memory, cwd=tmp_path, code=1).stdout

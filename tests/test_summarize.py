@@ -304,7 +304,7 @@ def ask(mfbench):
             of, over = ([None if math.isinf(x) else x for x in side] for side in (of, over))
             talk.stdin.write(json.dumps({"ask": question, "of": of, "over": over}) + "\n")
             talk.stdin.flush()
-            answer = json.loads(talk.stdout.readline())
+            answer = json.loads(talk.stdout.readline())["answer"]
             return answer["low"], answer["high"]
         yield asked
 
