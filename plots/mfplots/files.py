@@ -9,6 +9,7 @@ import lzma
 import os
 import stat
 import threading
+import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -16,6 +17,7 @@ from typing import Any, BinaryIO
 from mfplots.errors import PlotError
 
 MOST, MOST_OF_RESULT = 256 << 20, 1 << 30
+LONGEST_NAME = 200  # bytes of it: room for an ending, and for the marks of a file that is being written
 RATIO = 200  # bytes that one of a packed file may become, beyond MOST
 
 _WORDS = {errno.ELOOP: "found a link, expected a file", errno.ENXIO: "found a device or a socket, expected a file"}
@@ -67,6 +69,17 @@ def packed_lines(path: Path) -> Iterator[str]:
             if left < 0:
                 raise PlotError(f"{path}: unpacks to more than {most >> 20} MiB, expected at most {RATIO} times its size")
             yield line.decode("utf-8")
+
+
+def plain_name(name: Any, where: str | Path) -> str:
+    """A name from a stranger's file, if it names one file in any folder. Else raises PlotError that begins with `where`."""
+    if (isinstance(name, str) and name and name[0] != "." and "/" not in name
+            and len(name.encode("utf-8", "replace")) <= LONGEST_NAME
+            and not any(unicodedata.category(letter) in ("Cc", "Cs") for letter in name)):
+        return name
+    said = ascii(name)
+    raise PlotError(f"{where}: found {said if len(said) < 80 else said[:76] + ' ...'} for the name of a file, expected at most "
+                    f"{LONGEST_NAME} bytes of text without a folder, a dot in front or control characters; remove that case")
 
 
 def folder_in(folder: Path, name: str) -> Path:
