@@ -87,13 +87,6 @@ def test_a_link_in_the_place_of_its_folder_leads_no_packed_file_out(lines, outsi
         pack(["--unpack", str(tmp_path / "in/r.jsonl.xz")])
 
 
-def test_two_cases_of_one_name_are_refused(lines, outside, tmp_path):
-    (tmp_path / "in").mkdir()
-    (tmp_path / "in/r.jsonl.xz").write_bytes(lzma.compress(text_of(lines[0] + lines[0][1:])))
-    with pytest.raises(Failure, match=f"r.jsonl.xz:{len(lines[0]) + 1}: found a second case"):
-        pack(["--unpack", str(tmp_path / "in/r.jsonl.xz")])
-
-
 @pytest.fixture
 def run_in(mfbench, tmp_path):
     """A command in a folder two below, and its words."""

@@ -7,9 +7,9 @@ import errno
 import json
 import lzma
 import os
+import re
 import stat
 import threading
-import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -20,6 +20,7 @@ MOST, MOST_OF_RESULT = 256 << 20, 1 << 30
 LONGEST_NAME = 200  # bytes of it: room for an ending, and for the marks of a file that is being written
 RATIO = 200  # bytes that one of a packed file may become, beyond MOST
 
+_PLAIN = re.compile(r"(?!\.)[^/\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
 _WORDS = {errno.ELOOP: "found a link, expected a file", errno.ENXIO: "found a device or a socket, expected a file"}
 
 
@@ -71,15 +72,12 @@ def packed_lines(path: Path) -> Iterator[str]:
             yield line.decode("utf-8")
 
 
-def plain_name(name: Any, where: str | Path) -> str:
+def plain_name(name: str, where: str | Path) -> str:
     """A name from a stranger's file, if it names one file in any folder. Else raises PlotError that begins with `where`."""
-    if (isinstance(name, str) and name and name[0] != "." and "/" not in name
-            and len(name.encode("utf-8", "replace")) <= LONGEST_NAME
-            and not any(unicodedata.category(letter) in ("Cc", "Cs") for letter in name)):
+    if _PLAIN.fullmatch(name) and len(name.encode()) <= LONGEST_NAME:
         return name
-    said = ascii(name)
-    raise PlotError(f"{where}: found {said if len(said) < 80 else said[:76] + ' ...'} for the name of a file, expected at most "
-                    f"{LONGEST_NAME} bytes of text without a folder, a dot in front or control characters; remove that case")
+    raise PlotError(f"{where}: found {ascii(name)[:80]} for the name of a file, expected at most {LONGEST_NAME} bytes of text "
+                    "without a folder, a dot in front or control characters; remove that case")
 
 
 def folder_in(folder: Path, name: str) -> Path:

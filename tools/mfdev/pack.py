@@ -31,10 +31,7 @@ def head_of(folder):
 
 
 def file_name(header, where):
-    """The id of a trial begins with the name of its study and a slash."""
-    case_id = json.loads(header)["case_id"]
-    names = case_id.rsplit("/", 1) if isinstance(case_id, str) else [case_id]
-    return [plain_name(name, where) for name in names][-1] + CASE
+    return [plain_name(name, where) for name in str(json.loads(header)["case_id"]).rsplit("/", 1)][-1] + CASE
 
 
 def case_lines(path):
@@ -82,10 +79,7 @@ def read_packed(path):
         raise PlotError(f"{path}:1: expected the spec or the study that was packed")
     for number, line in enumerate(lines, 2):
         if HEADER.match(line):
-            name = file_name(line, f"{path}:{number}")
-            if name in cases:
-                raise PlotError(f"{path}:{number}: found a second case {name}, expected one; remove one of them")
-            cases[name] = []
+            cases[file_name(line, f"{path}:{number}")] = []
         elif not cases:
             raise PlotError(f"{path}:{number}: expected the header of a case")
         next(reversed(cases.values())).append(line)
@@ -137,7 +131,5 @@ def pack(words):
                 raise Failure(f"{place}: no folder with results")
             for path in found:
                 print((unpack_file if asked.unpack else pack_folder)(path))
-    except (EOFError, lzma.LZMAError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise Failure(f"{path}: is damaged: {error}") from error
-    except (OSError, PlotError) as error:
+    except (OSError, EOFError, PlotError, lzma.LZMAError, ValueError, KeyError, TypeError) as error:
         raise Failure(str(error)) from error
