@@ -151,11 +151,12 @@ std::string features_text(const Json& features) {
   return "with " + (with.empty() ? "nothing optional" : join(with)) + lacks;
 }
 
-// "confined: writes, truncation, signals"
+// "confined: writes, truncation, signals, modes, sockets, processes, calls"
 std::string confined_text(const Json& report) {
   const auto what = report["peers_confined"].get<std::vector<std::string>>();
+  const bool has_sockets = std::count(what.begin(), what.end(), "sockets") != 0;
   return what.empty() ? "not confined: this kernel lacks Landlock's rules for writes"
-                      : "confined: " + join(what);
+                      : "confined: " + join(what) + (has_sockets ? "" : "; not from sockets");
 }
 
 // A name and its text: a line on a terminal, or as many as it takes.

@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import shutil
 import socket
 
 import numpy
@@ -290,6 +291,42 @@ def test_a_whole_batch_of_torch_is_the_gradient(mfbench, tmp_path, ratings, mode
     if model == "biased":
         bias = rate * numpy.bincount(start.user, e, minlength=len(start.p))
         numpy.testing.assert_allclose(end.user_bias, bias, atol=1e-5)
+
+
+# ---- what confines it ----------------------------------------------------------------------------
+
+# Threads bound to CPUs by their numbers; processes that hand arrays to each other by sockets and shared memory.
+BOUND = "import os\nos.environ.update(OMP_PROC_BIND='close', OMP_PLACES='cores', KMP_AFFINITY='compact')\n"
+LOADS = """
+import torch
+numbers = torch.utils.data.TensorDataset(torch.arange(64.0))
+loader = torch.utils.data.DataLoader(numbers, batch_size=8, num_workers=2, multiprocessing_context="fork")
+assert sum(float(part.sum()) for (part,) in loader) == 2016
+"""
+
+
+@pytest.mark.parametrize("lacking", ["nothing", "processes"])
+@pytest.mark.parametrize("library, algorithm", [("implicit", "als"), ("libmf", "sgd"), ("torch", "sgd")])
+def test_bound_threads_and_workers_go_on(mfbench, tmp_path, monkeypatch, library, algorithm, lacking):
+    """With processes of its own, and where system calls are refused that change others."""
+    needs(library)
+    scripts = tmp_path / "scripts"
+    shutil.copytree(ROOT / "peers", scripts)
+    monkeypatch.setenv("MFBENCH_PEER_SCRIPTS", str(scripts))
+    adapter, confinement = scripts / library / "adapter.py", scripts / "common" / "confinement.py"
+    adapter.write_text(BOUND + (LOADS if library == "torch" else "") + adapter.read_text())
+    if lacking == "processes":
+        start = "    def own_processes():\n"
+        assert start in confinement.read_text()
+        confinement.write_text(confinement.read_text().replace(start, f"{start}        raise OSError\n"))
+    spec = {"name": "bound", "datasets": [{"like": "ml-100k", "scale": 0.1}], "stop": {"epochs": 2},
+            "algorithms": [{"name": "peer", "library": library, "algorithm": algorithm, "factors": 8, "timeout_s": 120}]}
+    mfbench("run", "spec.json", "--out", "out", "--quiet", cwd=tmp_path, code=0, spec=spec)
+    ((header, *_, footer),) = cases_of(tmp_path / "out")
+    assert footer["status"] == "completed" and footer["peer"]["set_back"] == []
+    assert lacking not in header["facts"]["confined"]
+    for printed in (tmp_path / "out").glob("*.stderr"):
+        assert "ermitted" not in printed.read_text() and "denied" not in printed.read_text()
 
 
 # ---- memory --------------------------------------------------------------------------------------

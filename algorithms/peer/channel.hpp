@@ -58,8 +58,8 @@ class Channel {
   std::function<bool()> stop_;
 };
 
-// Actions that this kernel can deny an untrusted process: "writes" outside its folder,
-// "truncation" of files that it may read, "signals" to processes that it did not start.
+// Actions that this kernel can deny an untrusted process: "writes" outside its folder, "sockets" of
+// others and more, by the words of docs/security.md.
 std::vector<std::string> confinements();
 
 }  // namespace mf::peer

@@ -120,6 +120,11 @@ class Peer : public Algorithm, public Foreign {
     } catch (const Error& error) {  // what it has trained stands
       account["ended"] = error.what();
     }
+    account["set_back"] = channel_->said().value("set_back", Json::array());
+    if (!account["set_back"].empty()) {
+      warn("{}: changed mfbench itself, which may be in the times of this case: {}", library_.name,
+           json_text(account["set_back"]));
+    }
     account["calls"] = calls_;
     account["worked_s"] = worked_s_;
     account["exchange_s"] = std::max(0.0, wall_s_ - worked_s_);

@@ -25,6 +25,7 @@ namespace fs = std::filesystem;
 constexpr const char* kSpec = "/spec.json";
 constexpr const char* kStudies = "tune";
 constexpr const char* kModels = "models";
+constexpr std::size_t kLongestName = 200;  // as of plain_name() in mfplots/files.py
 
 Bytes bytes_of(const std::string& path) { return map_file(path, Origin::found); }
 
@@ -62,7 +63,8 @@ MergeSource read_source(const std::string& folder) {
   }
   for (const Json& id : ids) {
     const std::string name = id.is_string() ? id.get<std::string>() : "";
-    if (name.empty() || name.front() == '.' || name.find('/') != std::string::npos) {
+    if (name.empty() || name.front() == '.' || name.find('/') != std::string::npos ||
+        name.size() > kLongestName || one_line(name) != name) {
       fail_in_file(path, json_text(id) + " among \"cases\"", "names of files",
                    "run the spec again into this folder");
     }

@@ -12,8 +12,8 @@ link, what it may take. All others are for the peer. Back come
     {"said": {...}, ...}                               a message of the peer (answers.py): first "hello" and "converted",
                                                        then one for each line of mfbench
     {"note": "..."}                                    for the user: the answer takes long
-    {"over": "timeout", "text": "...", "whole": "...", ...}
-                                                       nothing of it is left: why, in a sentence with its last words
+    {"over": "timeout", "text": "...", "whole": "...", "set_back": [...], ...}
+                                                       nothing of it is left: why, its last words, its marks (caller.py)
 
 {"said"} and {"over"} with the CPU seconds and the peak of the memory of all that it has started. {"type": "stop", "why":
 "..."} ends it. Without a second line there is the folder until mfbench closes the channel. Limits are looked at by the
@@ -39,7 +39,9 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # for the adapter, too: mfpeer, mfprogram
 
 from answers import EXCERPT, Wrong, checked  # noqa: E402
-from confinement import confine, confinements, leave_network, libc  # noqa: E402
+from caller import set_back, state_of  # noqa: E402
+from confinement import (  # noqa: E402
+    CLONE_NEWPID, confine, confinements, hide, kept_for, leave_network, libc, unshare)
 
 LOOK_S = 0.1  # and the folder of the peer once a second
 END_S = 3  # from "end" to its end, and from a closed channel to its status
@@ -94,7 +96,7 @@ class Folder:
     """In memory if the bytes fit there twice, else below TMPDIR."""
 
     def __init__(self, bytes_):
-        disk = os.path.abspath(os.environ.get("TMPDIR") or "/tmp")
+        disk = os.path.realpath(os.environ.get("TMPDIR") or "/tmp")
         for parent in (MEMORY, disk):
             remove_left_over(parent)
         self.in_memory = os.access(MEMORY, os.W_OK) and 2 * bytes_ < free_below(MEMORY)
@@ -124,27 +126,41 @@ def limit(kind, bytes_):
         resource.setrlimit(kind, (bytes_, bytes_))
 
 
+def first_process():
+    """Those that the peer starts are its children when their parents have ended, and end with it."""
+    unshare(CLONE_NEWPID)
+    pid = os.fork()
+    if pid == 0:
+        os.closerange(0, 256)
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps them
+        libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        while True:
+            signal.pause()
+    return pid
+
+
 def become_peer(order, folder, channel, mfbench, parent):
     """In a process of its own: a group of its own, no network, and an end with the supervisor."""
     threads, memory_bytes = order["request"]["threads"], order["request"]["memory_bytes"]
     os.setpgid(0, 0)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     os.close(folder.lock)
-    os.chdir(folder.path)
     # Threads of BLAS within threads of a library slow both.
     os.environ.update(HOME=folder.path, TMPDIR=folder.path, OMP_NUM_THREADS=str(threads), OPENBLAS_NUM_THREADS="1",
                       MKL_NUM_THREADS="1")
     limit(resource.RLIMIT_CORE, 0)
     clustered = order["request"]["params"].get("cluster", False)
     network = ("host", "the parameter `cluster` asks for it") if clustered else leave_network()
-    # A program that the user has named may write wherever the user can.
-    confined = [] if "program" in order["request"] else confinements()
+    confined = order["confined"]
+    if "modes" in confined:
+        hide(folder.path, kept_for(order["adapter"], order["data"]), "processes" in confined)
+    os.chdir(folder.path)
     if confined:
         confine(folder.path, confined)
     if order["limits_addresses"] and memory_bytes:
         limit(resource.RLIMIT_AS, memory_bytes + RESERVED + RESERVED_BY_THREAD * threads)
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
+    if os.getppid() != (0 if "processes" in confined else parent):
         os._exit(1)
     send(mfbench, network=network[0], why=network[1], confined=confined)
     mfbench.close()
@@ -269,7 +285,8 @@ class Supervisor:
             if os.fstat(1).st_size > LONGEST_LOG:
                 os.ftruncate(1, KEPT_OF_LOG)
             words = "" if over.why == "skipped" else self.last_words()
-            self.tell(over=over.why, text=over.text, whole=self.without_places(over.whole(self.library)) + words)
+            self.tell(over=over.why, text=over.text, whole=self.without_places(over.whole(self.library)) + words,
+                      set_back=set_back(os.getppid(), self.order["before"]))
         except (BrokenPipeError, ConnectionResetError):
             pass  # mfbench is gone
         finally:
@@ -407,7 +424,7 @@ class Supervisor:
         """The resident bytes of all; the peak is also the largest of those that have ended."""
         ended = resource.getrusage(resource.RUSAGE_CHILDREN)
         own = resource.getrusage(resource.RUSAGE_SELF)
-        uses = [use_of(pid) for pid in descendants()]
+        uses = [use_of(pid) for pid in descendants() if pid != self.order["first"]]
         resident = use_of(os.getpid())[1] + sum(use[1] for use in uses)
         cpu_s = sum(used.ru_utime + used.ru_stime for used in (own, ended)) + sum(use[0] for use in uses)
         self.cpu_s = max(self.cpu_s, cpu_s)
@@ -467,6 +484,8 @@ def supervise(mfbench, order, folder):
         json.dump(order["request"], file, indent=1)
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     own, theirs = socket.socketpair()
+    order["before"] = state_of(os.getppid())
+    order["first"] = first_process() if "processes" in order["confined"] else None
     here, child = os.getpid(), os.fork()
     if child == 0:
         own.close()
@@ -487,9 +506,12 @@ def main():
         folder = Folder(first["bytes"])
         print_to(first["log"])
         log = first["log"]
-        send(mfbench, folder=folder.path, in_memory=folder.in_memory, confined=confinements())
+        confined = confinements(folder.path)
+        send(mfbench, folder=folder.path, in_memory=folder.in_memory, confined=confined)
         order = next_line(mfbench)
         if order is not None:
+            # A program that the user has named may write wherever the user can.
+            order["confined"] = [] if "program" in order["request"] else confined
             supervise(mfbench, {**first, **order}, folder)
     except OSError as error:
         if os.getpid() != here:

@@ -7,6 +7,7 @@ import errno
 import json
 import lzma
 import os
+import re
 import stat
 import threading
 from collections.abc import Iterator
@@ -16,8 +17,10 @@ from typing import Any, BinaryIO
 from mfplots.errors import PlotError
 
 MOST, MOST_OF_RESULT = 256 << 20, 1 << 30
+LONGEST_NAME = 200  # bytes of it: room for an ending, and for the marks of a file that is being written
 RATIO = 200  # bytes that one of a packed file may become, beyond MOST
 
+_PLAIN = re.compile(r"(?!\.)[^/\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
 _WORDS = {errno.ELOOP: "found a link, expected a file", errno.ENXIO: "found a device or a socket, expected a file"}
 
 
@@ -67,6 +70,14 @@ def packed_lines(path: Path) -> Iterator[str]:
             if left < 0:
                 raise PlotError(f"{path}: unpacks to more than {most >> 20} MiB, expected at most {RATIO} times its size")
             yield line.decode("utf-8")
+
+
+def plain_name(name: str, where: str | Path) -> str:
+    """A name from a stranger's file, if it names one file in any folder. Else raises PlotError that begins with `where`."""
+    if _PLAIN.fullmatch(name) and len(name.encode()) <= LONGEST_NAME:
+        return name
+    raise PlotError(f"{where}: found {ascii(name)[:80]} for the name of a file, expected at most {LONGEST_NAME} bytes of text "
+                    "without a folder, a dot in front or control characters; remove that case")
 
 
 def folder_in(folder: Path, name: str) -> Path:

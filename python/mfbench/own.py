@@ -52,6 +52,8 @@ def make(path, classes, folder):
     place = Path(folder) / library
     place.mkdir(parents=True, exist_ok=True)
     (place / "peer.json").write_text(json.dumps(form, indent=2) + "\n", encoding="utf-8")
+    (place / "own.py").unlink(missing_ok=True)
+    (place / "own.py").symlink_to(path)  # so that the supervisor keeps it and what is beside it in sight
     (place / "adapter.py").write_text(f"import mfown\n\nmfown.run({library!r}, {str(path)!r}, {names!r})\n", encoding="utf-8")
     return list(names)
 

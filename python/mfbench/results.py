@@ -13,6 +13,7 @@ from mfbench.model import Model
 from mfbench.progress import in_a_notebook
 from mfplots import metrics, table
 from mfplots.errors import PlotError, hint
+from mfplots.files import folder_in, plain_name
 from mfplots.load import load
 from mfplots.metrics import Target
 from mfplots.printable import one_line
@@ -134,7 +135,8 @@ class Results:
     def model(self, case):
         """The saved model of a case: `case` is its id, the beginning of it, or its number in `cases`."""
         row = self._case(case)
-        folder = Path(row["file"]).parent / "models" / row["case_id"]
+        file = Path(row["file"])
+        folder = folder_in(folder_in(file.parent, "models"), plain_name(row["case_id"].rpartition("/")[2], file))
         if not folder.is_dir():
             raise PlotError(f"{row['case_id']}: no model was saved; run it with save_model=True, and with rerun=True where "
                             "it has a result already")

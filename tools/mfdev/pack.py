@@ -16,7 +16,7 @@ from mfdev.shell import ROOT, Failure
 
 sys.path.insert(0, str(ROOT / "plots"))
 from mfplots.errors import PlotError  # noqa: E402
-from mfplots.files import MOST_OF_RESULT, packed_lines, read_text, replacing  # noqa: E402
+from mfplots.files import MOST_OF_RESULT, folder_in, packed_lines, plain_name, read_text, replacing  # noqa: E402
 
 CASE, PACKED = ".jsonl", ".jsonl.xz"
 HEADER = re.compile(r'\{\s*"type"\s*:\s*"header"')
@@ -30,8 +30,8 @@ def head_of(folder):
     return {"type": "spec"}
 
 
-def file_name(header):
-    return json.loads(header)["case_id"].rpartition("/")[2] + CASE
+def file_name(header, where):
+    return [plain_name(name, where) for name in str(json.loads(header)["case_id"]).rsplit("/", 1)][-1] + CASE
 
 
 def case_lines(path):
@@ -40,7 +40,7 @@ def case_lines(path):
     *lines, rest = text.split("\n")
     try:
         finished = not rest and bool(lines) and json.loads(lines[-1]).get("type") == "footer"
-        name = file_name(lines[0]) if finished else ""
+        name = file_name(lines[0], path) if finished else ""
     except (AttributeError, KeyError, ValueError) as error:
         raise PlotError(f"{path}: is damaged: found {error!r}; run its spec again, or move it away") from error
     if not finished:
@@ -75,11 +75,11 @@ def read_packed(path):
     """The head, and the lines of each case by the name of its file."""
     lines, cases = packed_lines(path), {}
     head = json.loads(next(lines, "null"))
-    if not isinstance(head, dict) or head.get("type") not in HEADS:
+    if not isinstance(head, dict) or head.get("type") not in list(HEADS):
         raise PlotError(f"{path}:1: expected the spec or the study that was packed")
     for number, line in enumerate(lines, 2):
         if HEADER.match(line):
-            cases[file_name(line)] = []
+            cases[file_name(line, f"{path}:{number}")] = []
         elif not cases:
             raise PlotError(f"{path}:{number}: expected the header of a case")
         next(reversed(cases.values())).append(line)
@@ -106,12 +106,13 @@ def pack_folder(folder):
 
 def unpack_file(packed):
     head, cases = read_packed(packed)
-    folder = packed.with_name(packed.name.removesuffix(PACKED))
-    folder.mkdir(exist_ok=True)
-    for name, lines in cases.items():
-        write(folder / name, "".join(lines).encode())
+    files = {name: "".join(lines).encode() for name, lines in cases.items()}
     if stated := {key: value for key, value in head.items() if key != "type"}:
-        write(folder / HEADS[head["type"]], (json.dumps(stated, ensure_ascii=False, indent=2) + "\n").encode())
+        files[HEADS[head["type"]]] = (json.dumps(stated, ensure_ascii=False, indent=2) + "\n").encode()
+    folder = folder_in(packed.parent, packed.name.removesuffix(PACKED))
+    folder.mkdir(exist_ok=True)
+    for name, data in files.items():
+        write(folder / name, data)
     packed.unlink()
     return folder
 
@@ -130,5 +131,5 @@ def pack(words):
                 raise Failure(f"{place}: no folder with results")
             for path in found:
                 print((unpack_file if asked.unpack else pack_folder)(path))
-    except (OSError, EOFError, PlotError, lzma.LZMAError, ValueError, KeyError) as error:
+    except (OSError, EOFError, PlotError, lzma.LZMAError, ValueError, KeyError, TypeError) as error:
         raise Failure(str(error)) from error
