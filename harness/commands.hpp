@@ -36,7 +36,7 @@ Shard parse_shard(const std::string& text);
 
 // cli_run.cpp. Says what is odd about a spec that is valid.
 Spec read_and_warn(const std::string& path);
-// `keys`: in place of those that data sets have which are files.
+// `keys` replace the keys of data sets that are files.
 void validate_command(const std::string& path, bool json, bool data, const Json& keys);
 void refuse_apart(const RunOptions& options);
 // The exit code, as of all here. `ran` gets what has run; trials that it holds already count as run

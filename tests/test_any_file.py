@@ -237,7 +237,8 @@ MOVIELENS = {"ml/README.txt": b"no ratings", "ml/movies.dat": b"1::Toy Story::Co
 @pytest.mark.parametrize("name, content", [
     ("mine.tar.gz", tar_of({"a/mine.csv": PLAIN})), ("mine.tar", tar_of({"mine.csv": PLAIN}, "w")),
     ("mine.tar.xz", tar_of({"mine.csv": PLAIN, "._mine.csv": b"\0"}, "w:xz")), ("ml.tgz", tar_of(MOVIELENS)),
-    ("mac.zip", zip_of({"a/mine.csv": PLAIN, **MAC})), ("ml.zip", zip_of(MOVIELENS)), ("mine.csv.gz", gzip.compress(PLAIN))])
+    ("mac.zip", zip_of({"a/mine.csv": PLAIN, **MAC})), ("ml.zip", zip_of(MOVIELENS)), ("mine.csv.gz", gzip.compress(PLAIN))],
+    ids=lambda one: one if isinstance(one, str) else "bytes")  # which hold the time
 def test_archives_are_unpacked(mfbench, stats, tmp_path, name, content):
     if not json.loads(mfbench("doctor", "--json", cwd=tmp_path, code=0).stdout)["build"]["libarchive"].startswith("yes"):
         pytest.skip("this build unpacks nothing")

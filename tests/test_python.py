@@ -261,7 +261,7 @@ def test_refusals_carry_what_the_program_says(place, frame):
         run({"algorithms": ["sgd_serail"]}, frame)
     assert found.value.code == 2
     assert str(found.value).startswith('api.json: $.algorithms[0].name: there is no algorithm "sgd_serail", did you mean')
-    with pytest.raises(mfbench.Error, match="run: no keyword 'rerum'; did you mean \"rerun\"[?] .keys of a spec stand in it: .*factors"):
+    with pytest.raises(mfbench.Error, match="run: no keyword 'rerum'; did you mean \"rerun\"[?] .put keys of a spec into the spec: .*factors"):
         run(None, frame, rerum=True)
     for spec, words in [(["sgd_serial"], "run: found list, expected the path of a spec or a dictionary"), (None, "found NoneType")]:
         with pytest.raises(mfbench.Error, match=words):

@@ -131,7 +131,7 @@ def test_a_class_of_no_file_is_refused():
 
 
 @pytest.mark.parametrize("guard, words", [
-    ("if True:", "script.py: Means stands in the script that runs, which would run again with it; move the class to my_own.py"),
+    ("if True:", "script.py: Means is defined in the script that is running, and the peer would run that script again; move the class to my_own.py"),
     ('if __name__ == "__main__":', "")])
 def test_a_class_of_the_script_that_runs(place, frame, guard, words):
     """Without a guard the peer would run the script again, data and all."""
@@ -150,7 +150,7 @@ def test_a_class_of_the_script_that_runs(place, frame, guard, words):
 def test_a_file_that_is_the_script_is_refused_before_it_runs_itself(monkeypatch, place):
     pathlib.Path("itself.py").write_text("raise SystemExit('ran')\n")
     monkeypatch.setattr(sys.modules["__main__"], "__file__", str(pathlib.Path("itself.py").resolve()), raising=False)
-    with pytest.raises(mfbench.Error, match="this stands in the script that runs"):
+    with pytest.raises(mfbench.Error, match="this is defined in the script that is running"):
         own.classes_of("itself.py")
 
 

@@ -248,7 +248,7 @@ def test_who_misses_the_target_is_counted(undrawn, tmp_path):
     write_rulers(tmp_path, target_rmse=1e-6)
     assert end_of(undrawn("s.json"))["fastest"].startswith("no algorithm of 2 reached RMSE 1e-06 on ml-100k look-alike")
     write_rulers(tmp_path)
-    assert "names no target" in end_of(undrawn("s.json"))["fastest"]
+    assert "the spec names none" in end_of(undrawn("s.json"))["fastest"]
 
 
 def test_a_race_ends_well_without_a_report(race, tmp_path, monkeypatch):

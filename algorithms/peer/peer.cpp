@@ -122,7 +122,7 @@ class Peer : public Algorithm, public Foreign {
     }
     account["set_back"] = channel_->said().value("set_back", Json::array());
     if (!account["set_back"].empty()) {
-      warn("{}: changed mfbench itself, which may be in the times of this case: {}", library_.name,
+      warn("{}: changed settings of mfbench, which may have affected the times of this case: {}", library_.name,
            json_text(account["set_back"]));
     }
     account["calls"] = calls_;

@@ -356,7 +356,7 @@ RawRatings read_columns(const Text& text, const ScaleCheck& scale, const ParseOp
     const bool truths = std::ranges::any_of(second, is_truth_value);
     if (pairs && truths && !options.columns.any()) {
       throw LineError{line.data(), "true or false beside the pairs", "observed pairs only",
-                      "write 1 and 0 as ratings, or, if the false count, too, name user and item "
+                      "write 1 and 0 as ratings, or, if false values count too, name user and item "
                       "with " +
                           key_name("columns")};
     }

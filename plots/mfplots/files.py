@@ -76,7 +76,7 @@ def plain_name(name: str, where: str | Path) -> str:
     """A name from a stranger's file, if it names one file in any folder. Else raises PlotError that begins with `where`."""
     if _PLAIN.fullmatch(name) and len(name.encode()) <= LONGEST_NAME:
         return name
-    raise PlotError(f"{where}: found {ascii(name)[:80]} for the name of a file, expected at most {LONGEST_NAME} bytes of text "
+    raise PlotError(f"{where}: found {ascii(name)[:80]} as a file name, expected at most {LONGEST_NAME} bytes of text "
                     "without a folder, a dot in front or control characters; remove that case")
 
 

@@ -89,7 +89,7 @@ def refuse_script(path, named):
     """The peer imports the file: of a script that would run all of it again."""
     script = getattr(sys.modules["__main__"], "__file__", None)
     if script and path == Path(script).resolve() and not re.search("['\"]__main__['\"]", path.read_text(encoding="utf-8")):
-        raise PlotError(f"algorithms: {path.name}: {named} stands in the script that runs, which would run again with it; "
+        raise PlotError(f"algorithms: {path.name}: {named} is defined in the script that is running, and the peer would run that script again; "
                         'move the class to my_own.py and name that: algorithms=["my_own.py"], or put the rest below '
                         'if __name__ == "__main__":')
 

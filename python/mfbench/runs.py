@@ -131,7 +131,7 @@ def option_words(command, options):
     known = {one.replace("-", "_"): f"--{one}" for one in re.findall(r"^ +--([a-z-]+)", program.text(command, "--help"), re.M)}
     for name in options:
         if name not in known:
-            raise PlotError(f"{command}: no keyword {name!r}{hint(name, known)} (keys of a spec stand in it: "
+            raise PlotError(f"{command}: no keyword {name!r}{hint(name, known)} (put keys of a spec into the spec: "
                             '{"stop": {"epochs": 20}, "algorithms": [{"name": "als_cpu", "factors": 16}]})')
     return [word for name, value in options.items() if value not in (None, False)
             for word in [known[name], *([] if value is True else [str(value)])]]

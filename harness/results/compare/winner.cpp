@@ -77,9 +77,9 @@ std::string winner_text(const std::vector<Racer>& racers, const Goal& goal) {
   const auto& [target, data, named, quality] = goal;
   const auto order = finish_order(racers);
   const std::size_t all = racers.size(), missed = all - order.size();
-  std::string text =
-      fmt::format("{} {:g} on {}{}", target.metric == kTestRmse ? "RMSE" : target.metric.title(),
-                  target.value, data, named ? "" : " (chosen here: the spec names no target)");
+  std::string text = fmt::format(
+      "{} {:g} on {}{}", target.metric == kTestRmse ? "RMSE" : target.metric.title(), target.value,
+      data, named ? "" : " (the spec names none: frozen, or 5 % short of the best)");
   if (order.empty()) {
     text = fmt::format("no algorithm of {} reached {}", all, text);
   } else {

@@ -71,7 +71,7 @@ std::string numbers_text(const std::optional<ResultFile>& file) {
                      time_text(*file, metric));
 }
 
-// During training: a value of the test part beside a validation part would be chosen by.
+// During training. With a validation part, its value: a user would choose by a test value.
 Metric watched_metric(const Case& item) {
   if (const auto judge = find_metric(text_at(item.trial, {"metric"}).value_or(""))) return *judge;
   const Metric main = main_metric(item);
