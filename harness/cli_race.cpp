@@ -53,7 +53,8 @@ bool is_spec(const std::string& what) {
   return !first.is_object() || first.contains("algorithms");
 }
 
-constexpr std::int64_t kFewestRatings = 20;  // so that a tenth, and a tenth of the rest, has a rating
+constexpr std::int64_t kFewestRatings =
+    20;  // so that a tenth, and a tenth of the rest, has a rating
 
 // ---- the spec of given ratings ------------------------------------------------------------------
 

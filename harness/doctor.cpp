@@ -155,8 +155,9 @@ std::string features_text(const Json& features) {
 std::string confined_text(const Json& report) {
   const auto what = report["peers_confined"].get<std::vector<std::string>>();
   const bool has_sockets = std::count(what.begin(), what.end(), "sockets") != 0;
-  return what.empty() ? "not confined: this kernel lacks Landlock's rules for writes"
-                      : "confined: " + join(what) + (has_sockets ? "" : "; sockets stay open to it");
+  return what.empty()
+             ? "not confined: this kernel lacks Landlock's rules for writes"
+             : "confined: " + join(what) + (has_sockets ? "" : "; sockets stay open to it");
 }
 
 // A name and its text: a line on a terminal, or as many as it takes.

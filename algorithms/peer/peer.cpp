@@ -122,8 +122,8 @@ class Peer : public Algorithm, public Foreign {
     }
     account["set_back"] = channel_->said().value("set_back", Json::array());
     if (!account["set_back"].empty()) {
-      warn("{}: changed settings of mfbench, which may have affected the times of this case: {}", library_.name,
-           json_text(account["set_back"]));
+      warn("{}: changed settings of mfbench, which may have affected the times of this case: {}",
+           library_.name, json_text(account["set_back"]));
     }
     account["calls"] = calls_;
     account["worked_s"] = worked_s_;
