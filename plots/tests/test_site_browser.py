@@ -285,7 +285,7 @@ def test_ratios_are_over_the_first_with_seeds_enough(browser):
         document.querySelector('[data-value=named]').click();
         return [s(order[0]), s(order[1])];""")
     rows = [value for _, value in shown_rows(browser)]
-    assert rows[0] == f"{brief(first)} n = 2" and rows[1] == brief(second)
+    assert rows[0] == brief(second) and rows[1] == f"{brief(first)} n = 2"
 
 
 # ---- the target -----------------------------------------------------------------------------------
