@@ -174,7 +174,7 @@ TEST(EmptyPart, IsAnErrorBeforeTraining) {
 
 TEST(BadData, IsCountedApartAndTheOtherSetsRun) {
   const TempFolder folder;
-  std::ofstream(folder / "bad.txt") << "1 2 3\n1 x 3\n";
+  std::ofstream(folder / "bad.txt") << "1 2 3\n1 2.5 3\n";
   const Spec spec = spec_from(R"({"name": "t", "datasets": ["like:ml-100k:0.05", {"path": ")" +
                               folder / "bad.txt" + R"("}], "algorithms": ["thrower"]})");
   const SessionSummary summary = run_in(folder / "r", spec);
