@@ -51,7 +51,7 @@ def test_a_column_of_integers_that_meets_something_else_is_text(stats, separator
     found, said = stats("r.txt", text_of(odd, head="").replace(",", separator))
     assert is_plain(found) and (found["user_ids"], found["item_ids"]) == ("integers", "text")
     assert said.count("\n") == 1 and f"r.txt:{first + 1}:" in said
-    assert f"items are text: '{name.format(RATINGS[first][1])}' is no integer from 0 to 2147483647" in said
+    assert f"items are text: '{name.format(RATINGS[first][1])}' is not an integer from 0 to 2147483647" in said
 
 
 def test_both_columns_may_turn_out_to_be_text(stats):
@@ -70,7 +70,7 @@ def test_ids_with_zeros_in_front_are_text(stats, lines, users, separator):
     zeros = any(re.match("0[0-9]", line) for line in lines)
     found, said = stats("r.txt", text)
     assert (found["n_users"], found["user_ids"]) == (users, "text" if zeros else "integers")
-    assert ("or has zeros in front" in said) == zeros
+    assert ("or has leading zeros" in said) == zeros
     if lines[0] == "007,1,3" and lines[1] == "1234,1,4":
         assert stats("r.txt", text, "--ids", "integers")[0]["user_ids"] == "integers"
 

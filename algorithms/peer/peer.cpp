@@ -110,8 +110,9 @@ class Peer : public Algorithm, public Foreign {
     if (!started_) return nullptr;
     if (converted_s_ > std::max(1.0, 10 * train_s_)) {
       warn(
-          "{}: convert() took {:.3g} s beside {:.3g} s of training, and is in the answer time; "
-          "import libraries at the top of the file, which is start",
+          "{}: convert() took {:.3g} s and training {:.3g} s; convert() counts in the answer time, "
+          "so "
+          "import libraries at the top of the file",
           library_.name, converted_s_, train_s_);
     }
     Json account;

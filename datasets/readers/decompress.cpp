@@ -95,7 +95,7 @@ bool is_rating_file(std::string_view path) {
   return std::ranges::find(kRatingFiles, file_name(path)) != kRatingFiles.end();
 }
 
-// What a Mac puts beside each file.
+// Files that a Mac adds to an archive.
 bool is_of_mac(std::string_view path) {
   return path.starts_with("__MACOSX/") || file_name(path).starts_with("._") ||
          file_name(path) == ".DS_Store";

@@ -95,7 +95,7 @@ void FirstError::check(const Text& text, const std::vector<TextChunk>& chunks, I
     fail_in_text(text, at, error);
   const auto* const first_end = std::find(chunks[0].begin, chunks[0].end, '\n');
   if (bad > 0 || error.at > first_end || is_digit(error.found[1]))
-    note_once("{}: {}s are text: {} is no integer from 0 to 2147483647, or has zeros in front",
+    note_once("{}: {}s are text: {} is not an integer from 0 to 2147483647, or has leading zeros",
               place_in_text(text, at), error.id, error.found);
   throw NamesFound{*error.id == 'u'};
 }

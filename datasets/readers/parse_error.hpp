@@ -51,7 +51,7 @@ std::string field_at(const char* p);
 [[noreturn]] void fail_in_text(const Text& text, std::int64_t offset, const LineError& error);
 
 std::string place_in_text(const Text& text, std::int64_t offset);  // "path:line:column"
-// What the line there is if no rating: a comment, or the first line once more; else "".
+// A name for a line without a rating: a comment, or the first line once more; "" for others.
 std::string odd_line(std::string_view text, std::int64_t offset);
 
 }  // namespace mf

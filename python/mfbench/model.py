@@ -84,7 +84,7 @@ class Model:
         return np.array([line["prediction"] for line in said], dtype=float)
 
     def similar_items(self, item, k=10):
-        """The `k` items whose rows of Q are nearest to that of `item` by their cosine, among those with a rating."""
+        """The `k` items whose rows of Q are nearest to the row of `item` by their cosine, among those with a rating."""
         own = np.flatnonzero(self.items.astype(object) == item)
         if not len(own):
             raise PlotError(f"{self.folder}: the model knows no item {item!r}; it has {len(self.items)} items, such as "

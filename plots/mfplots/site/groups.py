@@ -140,7 +140,7 @@ class Group:
     key: tuple[str, str, str]
     members: list[Member] = field(default_factory=list)
     detail: str = ""
-    alone: bool = False  # in a report of one run, all of whose series compete
+    whole_run: bool = False  # the report is of one run, and all its series compete
 
     @property
     def title(self) -> str:
@@ -175,7 +175,7 @@ def make_groups(runs: Iterable[Run]) -> list[Group]:
         for panel in run.view.panels:
             target = _target(panel)
             for series in panel.series:
-                group = found.setdefault(key := _key(series), Group(key, alone=len(runs) == 1))
+                group = found.setdefault(key := _key(series), Group(key, whole_run=len(runs) == 1))
                 group.members.append(Member(run, panel, series, target))
     found = {key: group for key, group in found.items() if not group.skipped} or found
     for key, group in found.items():

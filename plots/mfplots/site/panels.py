@@ -58,7 +58,7 @@ class Cell:
     def asked(self) -> bool:
         """Whether the target that the results name is the first: beside other runs, only where none is frozen."""
         target, named = self.group.target
-        return named and (self.group.alone or not self.are_frozen and any(_reach(m, target, ANSWER) for m in self.members))
+        return named and (self.group.whole_run or not self.are_frozen and any(_reach(m, target, ANSWER) for m in self.members))
 
     @cached_property
     def are_frozen(self) -> bool:
@@ -72,16 +72,16 @@ def _reach(member: Member, target: Target, clock: str) -> float | None:
 
 
 def cells(group: Group) -> list[Cell]:
-    """A cell a host, with its most common number of factors, or all of a run alone. Cells with libraries first, then by
+    """A cell a host, with its most common number of factors, or one cell for all of a run. Cells with libraries first, then by
     rows."""
     by_bench: dict[Bench | str, list[Member]] = {}
     for member in group.members:
         if len(member.series.finished):
-            by_bench.setdefault(member.bench.host if group.alone else member.bench, []).append(member)
+            by_bench.setdefault(member.bench.host if group.whole_run else member.bench, []).append(member)
     found = []
     for members in by_bench.values():
         sizes = sorted({f for m in members if (f := m.factors)}) or [None]
-        sizes = [None] if group.alone and len(sizes) > 1 else sizes
+        sizes = [None] if group.whole_run and len(sizes) > 1 else sizes
         found.append(max((Cell(group, members[0].bench, f, [m for m in members if f is None or m.factors in (f, None)])
                           for f in sizes), key=lambda cell: cell.rank))
     return sorted(found, key=lambda cell: cell.rank, reverse=True)
@@ -89,7 +89,7 @@ def cells(group: Group) -> list[Cell]:
 
 def usual_cell(group: Group) -> Json:
     """The first curves, as in the page's selects."""
-    found = [] if group.alone else cells(group)
+    found = [] if group.whole_run else cells(group)
     return {"machine": found[0].bench.title, "factors": str(found[0].factors or "")} if found else {"machine": "", "factors": ""}
 
 
@@ -98,7 +98,7 @@ def panels(groups: Sequence[Group], published: pd.DataFrame | None = None) -> li
     machines the first is the usual one."""
     found = [(group, own) for group in groups if (own := [c for c in cells(group) if c.levels])]
     libraries = [(group, own) for group, own in found if own[0].has_library]
-    chosen = found if groups[:1] and groups[0].alone else libraries or found
+    chosen = found if groups[:1] and groups[0].whole_run else libraries or found
     chosen.sort(key=lambda pair: (made_of(pair[0]) != "real", -(plain(pair[0].members[0].row["nnz_train"]) or 0)))
     return [_panel(cell, cell is own[0], groups, published) for _, own in chosen
             for cell in _one_a_kind(own) if cell is own[0] or cell.has_library]
