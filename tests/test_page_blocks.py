@@ -27,6 +27,9 @@ def desk(mfbench, tmp_path_factory):
     subprocess.run(["bash", "-eu", "-c", STEPS[0][0]], cwd=folder, check=True, capture_output=True)
     (folder / "bin").mkdir()
     (folder / "bin" / "mfbench").symlink_to(pathlib.Path(shutil.which(mfbench.program)).resolve())
+    python = folder / "bin" / "python3"  # a page's python3 is the one that runs the tests
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    python.chmod(0o755)
     (folder / "mine.json").write_text(block("json"))
     environment = {**mfbench.environment(), "MFBENCH_CACHE": str(folder / "cache"), "PYTHON": sys.executable,
                    "PATH": f"{folder / 'bin'}:{os.environ['PATH']}", "PYTHONPATH": f"{ROOT / 'python'}"}
