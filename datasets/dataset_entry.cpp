@@ -15,6 +15,7 @@
 #include "datasets/ratings/scale_form.hpp"
 #include "datasets/readers/columns_form.hpp"
 #include "datasets/readers/readers.hpp"
+#include "datasets/readers/times.hpp"
 #include "datasets/synthetic/synthetic.hpp"
 
 namespace mf {
@@ -92,10 +93,28 @@ SplitForm with_common_keys(SplitForm form) {
       .integer("seed", &SplitKeys::own_seed, 0, INT64_MAX, "seed of the draw; default: the case's");
 }
 
+// A share, or a date.
+void read_cut(JsonReader& reader, SplitKeys& split) {
+  if (const Json* found = reader.find("by_time"); found == nullptr || !found->is_string()) {
+    split.before_cut = reader.number("by_time", split.before_cut, 1e-9, 0.999999);
+    return;
+  }
+  split.cut_date = reader.name("by_time");
+  if (date_of(split.cut_date)) return;
+  fail(ErrorKind::usage,
+       "{}: found \"{}\", expected a share of the ratings or a date such as "
+       "\"2005-09-06\" or \"2005-09-06T12:30:00Z\"",
+       reader.path("by_time"), split.cut_date);
+}
+
 SplitForm by_time_form() {
+  Json value = {{"anyOf", Json::array({range_schema("number", 1e-9, 0.999999),
+                                       Json{{"type", "string"}, {"pattern", "^[0-9]{4}-[0-9]{2}-[0-9]{2}"}}})}};
   return kind_of(Kind::by_time)
-      .number("by_time", &SplitKeys::before_cut, 1e-9, 0.999999,
-              "share of all ratings, the earliest; the later ones are the test part")
+      .field({"by_time",
+              "share of all ratings, the earliest, or a date; the later ones are the test part",
+              std::move(value), nullptr},
+             read_cut)
       .refuse("seed", kNothingDrawn);
 }
 

@@ -104,7 +104,8 @@ def traces_of(lines):
 
 @pytest.mark.parametrize("split", [{"holdout": 0.2, "validation": 0.1}, {"leave_out": 2},
                                    {"folds": 4, "fold": 2}, {"by_time": 0.8, "validation": 0.1},
-                                   {"leave_last": 2, "validation": 1}, {"users": 0.2, "fold_in": 0.5}])
+                                   {"by_time": "1970-01-01T00:00:30"}, {"leave_last": 2, "validation": 1},
+                                   {"users": 0.2, "fold_in": 0.5}])
 def test_each_rank_reads_its_share_and_the_split_is_that_of_one(mfbench, tmp_path, split):
     write_ratings(tmp_path / "own.csv")
     spec = {**with_ranks([1, 2, 3, 4]), "datasets": [{"path": "own.csv", "split": split}]}

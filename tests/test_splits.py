@@ -89,6 +89,8 @@ def test_splits_with_and_without_times_share_a_spec(mfbench, tmp_path):
 
 @pytest.mark.parametrize("data, split, message", [
     ({"like": "ml-100k"}, {"by_time": 0.8}, "$.split.by_time: ratings that are made have no times"),
+    ({"path": "r.tsv"}, {"by_time": "2005-02-30"},
+     '$.split.by_time: found "2005-02-30", expected a share of the ratings or a date such as "2005-09-06"'),
     ({"path": "r.tsv"}, {"leave_last": 1, "seed": 3}, "$.split.seed: nothing is drawn, the times decide"),
     ({"path": "r.tsv"}, {"leave_last": 1, "validation": 0.1},
      "$.split.validation: found the number 0.1, expected an integer"),

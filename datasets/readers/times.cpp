@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -120,6 +121,14 @@ void read_time(const char*& p, Moment& time, bool& is_date) {
   if (!find_time(p, time, is_date)) {
     fail_field(begin, "a time: a number, or a date such as 2005-09-06 or 2005-09-06 12:30:00");
   }
+}
+
+std::optional<std::int64_t> date_of(const std::string& text) {
+  const std::string line = text + '\n';
+  const char* p = line.data();
+  Moment time;
+  if (!read_date(p, time) || p != line.data() + text.size()) return std::nullopt;
+  return time.whole;
 }
 
 void ChunkTimes::read(const char*& p) {

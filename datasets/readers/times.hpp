@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,8 @@ struct Moment {
 // since 1970, in UTC or the zone at its end (+02:00). Moves p behind it. For a line that ends in
 // '\n'. Throws LineError.
 void read_time(const char*& p, Moment& time, bool& is_date);
+// Seconds since 1970 of a text that is such a date and nothing else.
+std::optional<std::int64_t> date_of(const std::string& text);
 // 19:09:00 or 19:09 as seconds.
 bool read_clock(const char*& p, Moment& seconds);
 

@@ -25,6 +25,7 @@
 #include "datasets/ratings/rank_offsets.hpp"
 #include "datasets/ratings/select_parts.hpp"
 #include "datasets/ratings/sort/bucket_sort.hpp"
+#include "datasets/readers/times.hpp"
 #include "datasets/split/draw.hpp"
 
 namespace mf {
@@ -304,43 +305,6 @@ DrawnOf end_of_fold(std::int64_t fold, std::int64_t folds) {
   return [=](std::int64_t n) { return n / folds * fold + n % folds * fold / folds; };
 }
 
-void draw_test(DrawnLabels& labels, const Dataset& data, const SplitSpec& spec) {
-  switch (spec.kind) {
-    case SplitSpec::Kind::holdout:
-      labels.draw(share_of(spec.test_fraction), Keys(spec.seed, Purpose::test), kTest);
-      break;
-    case SplitSpec::Kind::folds:
-      labels.draw_between(end_of_fold(spec.fold - 1, spec.folds),
-                          end_of_fold(spec.fold, spec.folds), Keys(spec.seed, Purpose::folds));
-      break;
-    case SplitSpec::Kind::by_time:
-      labels.draw([&](std::int64_t n) { return n - share_of(spec.before_cut)(n); },
-                  latest_first(data), kTest);
-      break;
-    default:  // written already
-      break;
-  }
-}
-
-// The label of each rating of the scope. `written` lives as long.
-LabelsOf labels_in(const Dataset& data, const Scope& scope, const Labels& written,
-                   const SplitSpec& spec, ThreadTeam& team) {
-  LabelsOf start =
-      spec.draws_ratings() ? all_train() : stored_labels(written, scope.first_rating());
-  if (spec.kind == SplitSpec::Kind::given) start = given_labels(data, spec, scope, team);
-  DrawnLabels labels(scope, team, std::move(start));
-  draw_test(labels, data, spec);
-  if (spec.validation_fraction == 0 || spec.kind == SplitSpec::Kind::users ||
-      spec.kind == SplitSpec::Kind::leave_last)
-    return labels.take();
-  if (spec.kind == SplitSpec::Kind::by_time)
-    labels.draw(share_of(spec.validation_fraction), latest_first(data), kValidation);
-  else
-    labels.draw(share_of(spec.validation_fraction), Keys(spec.seed, Purpose::validation),
-                kValidation);
-  return labels.take();
-}
-
 // The earliest time of the ratings with this label, of all ranks; empty without any. Or the
 // latest.
 std::optional<std::int64_t> earliest(const Dataset& data, const Scope& scope,
@@ -364,6 +328,68 @@ std::optional<std::int64_t> earliest(const Dataset& data, const Scope& scope,
   });
   const std::int64_t found = scope.ranks.all_min(least);
   return found == kNone ? std::nullopt : std::optional(turned(found));
+}
+
+// The ratings from the date on, of all ranks. Times that are too late for seconds since 1970 are
+// taken for milliseconds or microseconds.
+std::int64_t ratings_from(const std::string& date, const Dataset& data, const Scope& scope,
+                          ThreadTeam& team) {
+  constexpr std::int64_t kLatestSeconds = 100'000'000'000;
+  const std::int64_t first = earliest(data, scope, all_train(), kTrain, team).value_or(0);
+  const std::int64_t last = earliest(data, scope, all_train(), kTrain, team, true).value_or(0);
+  std::int64_t unit = 1;
+  while (last / unit > kLatestSeconds) unit *= 1000;
+  const std::int64_t cut = *date_of(date) * unit;
+  const std::int64_t own = scope.first_rating();
+  const auto times = data.times.all.part(own, own + scope.ratings());
+  const std::int64_t count = scope.sum(std::count_if(
+      times.begin(), times.end(), [&](const RatingTime& of) { return of.time >= cut; }));
+  if (first < cut && cut <= last) return count;
+  fail(ErrorKind::data,
+       "{}: by_time \"{}\" leaves no rating to {} on: the times of the file reach from {} to {}",
+       data.info.name, date, first < cut ? "test" : "train", first, last);
+}
+
+void draw_test(DrawnLabels& labels, const Dataset& data, const SplitSpec& spec, const Scope& scope,
+               ThreadTeam& team) {
+  switch (spec.kind) {
+    case SplitSpec::Kind::holdout:
+      labels.draw(share_of(spec.test_fraction), Keys(spec.seed, Purpose::test), kTest);
+      break;
+    case SplitSpec::Kind::folds:
+      labels.draw_between(end_of_fold(spec.fold - 1, spec.folds),
+                          end_of_fold(spec.fold, spec.folds), Keys(spec.seed, Purpose::folds));
+      break;
+    case SplitSpec::Kind::by_time:
+      labels.draw(
+          [&](std::int64_t n) {
+            return spec.cut_date.empty() ? n - share_of(spec.before_cut)(n)
+                                         : ratings_from(spec.cut_date, data, scope, team);
+          },
+          latest_first(data), kTest);
+      break;
+    default:  // written already
+      break;
+  }
+}
+
+// The label of each rating of the scope. `written` lives as long.
+LabelsOf labels_in(const Dataset& data, const Scope& scope, const Labels& written,
+                   const SplitSpec& spec, ThreadTeam& team) {
+  LabelsOf start =
+      spec.draws_ratings() ? all_train() : stored_labels(written, scope.first_rating());
+  if (spec.kind == SplitSpec::Kind::given) start = given_labels(data, spec, scope, team);
+  DrawnLabels labels(scope, team, std::move(start));
+  draw_test(labels, data, spec, scope, team);
+  if (spec.validation_fraction == 0 || spec.kind == SplitSpec::Kind::users ||
+      spec.kind == SplitSpec::Kind::leave_last)
+    return labels.take();
+  if (spec.kind == SplitSpec::Kind::by_time)
+    labels.draw(share_of(spec.validation_fraction), latest_first(data), kValidation);
+  else
+    labels.draw(share_of(spec.validation_fraction), Keys(spec.seed, Purpose::validation),
+                kValidation);
+  return labels.take();
 }
 
 // Of `leave_last`, with the label of each rating of the scope: do times tell what came last, and

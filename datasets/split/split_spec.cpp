@@ -17,7 +17,7 @@ Json SplitSpec::to_json() const {
       json["fold"] = fold;
       break;
     case Kind::by_time:
-      json["by_time"] = before_cut;
+      json["by_time"] = cut_date.empty() ? Json(before_cut) : Json(cut_date);
       break;
     case Kind::leave_last:
       json["leave_last"] = leave_last;

@@ -136,6 +136,35 @@ TEST_F(TimeSplit, CutsAllRatingsAtOneTime) {
   }
 }
 
+TEST_F(TimeSplit, CutsAtADate) {
+  const auto lines = make_lines(1, 60, 40);  // times from 1997-11-20 on
+  const auto ordered = by_time(lines);
+  SplitSpec spec = cut_at(0.5);
+  spec.cut_date = "1997-11-20T05:31:45+01:00";
+  constexpr long long kCut = 880'000'305;
+  const auto begin = std::find_if(ordered.begin(), ordered.end(),
+                                  [](const Line& line) { return line.time >= kCut; });
+  const auto cut = static_cast<std::size_t>(begin - ordered.begin());
+  for (const int zeros : {0, 3, 6}) {  // seconds, milliseconds, microseconds
+    std::string text;
+    for (const Line& line : lines)
+      text += fmt::format("{}\t{}\t3\t{}{}\n", line.user, line.item, line.time,
+                          std::string(static_cast<std::size_t>(zeros), '0'));
+    const Split split = make_split(load(fmt::format("r{}.tsv", zeros), text), spec, 3);
+    EXPECT_EQ(pairs_of(split.train), pairs_of(ordered, 0, cut)) << zeros;
+    EXPECT_EQ(pairs_of(split.test), pairs_of(ordered, cut, ordered.size())) << zeros;
+  }
+  const Dataset data = load("r.tsv", text_of(lines));
+  for (const auto& [date, missing] :
+       {std::pair{"1997-11-20",
+                  "no rating to train on: the times of the file reach from 880000000"},
+        std::pair{"1998-01-01", "no rating to test on: the times of the file"}}) {
+    spec.cut_date = date;
+    const std::string said = error_of([&] { make_split(data, spec, 3); }).what();
+    EXPECT_NE(said.find(missing), std::string::npos) << said;
+  }
+}
+
 TEST_F(TimeSplit, LeavesTheLastOfEachUser) {
   const auto lines = make_lines(2, 60, 40);
   const Dataset data = load("r.tsv", text_of(lines));

@@ -85,7 +85,7 @@ double train_share(const SplitSpec& split) {
   double test = 0;
   if (split.kind == SplitSpec::Kind::holdout) test = split.test_fraction;
   if (split.kind == SplitSpec::Kind::folds) test = 1.0 / split.folds;
-  if (split.kind == SplitSpec::Kind::by_time) test = 1 - split.before_cut;
+  if (split.kind == SplitSpec::Kind::by_time) test = 1 - split.before_cut;  // of a date: a guess
   if (split.kind == SplitSpec::Kind::users) test = split.user_fraction;
   return (1 - test) * (1 - split.validation_fraction);
 }
