@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "algorithms/core/foreign.hpp"
 #include "algorithms/core/registry.hpp"
 #include "base/json/json.hpp"
 #include "base/terminal.hpp"
@@ -45,8 +46,14 @@ Json param_json(const ParamSpec& spec) {
   return json;
 }
 
-// "CPU", "CUDA", "CUDA, compute capability 8.0 or newer"
+std::string unit_of(const AlgorithmInfo& info) {
+  if (info.foreign != nullptr) return info.foreign->hardware;
+  return info.hardware == Hardware::cuda ? "cuda" : "cpu";
+}
+
+// "CPU", "CUDA", "CUDA, compute capability 8.0 or newer"; of a library as its form says.
 std::string hardware_text(const AlgorithmInfo& info) {
+  if (info.foreign != nullptr) return info.foreign->hardware;
   if (info.hardware == Hardware::cpu) return "CPU";
   if (info.min_compute == 0) return "CUDA";
   return "CUDA, compute capability " + format_compute(info.min_compute) + " or newer";
@@ -106,24 +113,20 @@ std::vector<Group> grouped() {
 }
 
 Json list_json(const AlgorithmInfo& info, const std::string& title) {
-  return {{"name", info.name},
-          {"family", info.family},
-          {"group", title},
-          {"hardware", info.hardware == Hardware::cuda ? "cuda" : "cpu"},
-          {"built", is_built(info.name)},
-          {"summary", info.summary},
+  return {{"name", info.name},         {"family", info.family},        {"group", title},
+          {"hardware", unit_of(info)}, {"built", is_built(info.name)}, {"summary", info.summary},
           {"paper", info.paper}};
 }
 
 // The title, and below it the names, with a star if this build lacks them.
 std::string group_text(const std::string& title, const std::vector<const AlgorithmInfo*>& infos) {
-  std::size_t width = 0;
+  std::size_t width = 0, of_unit = 4;
   for (const auto* info : infos) width = std::max(width, info->name.size());
+  for (const auto* info : infos) of_unit = std::max(of_unit, unit_of(*info).size());
   std::string text = title + "\n";
   for (const auto* info : infos) {
-    const std::string start = fmt::format("  {:<{}}  {}{}  ", info->name, width,
-                                          info->hardware == Hardware::cuda ? "cuda" : "cpu ",
-                                          is_built(info->name) ? " " : "*");
+    const std::string start = fmt::format("  {:<{}}  {:<{}}{}  ", info->name, width, unit_of(*info),
+                                          of_unit, is_built(info->name) ? " " : "*");
     text += folded(start + info->summary, shown_columns(stdout), start.size()) + "\n";
   }
   return text;

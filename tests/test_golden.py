@@ -11,6 +11,7 @@ import re
 import pytest
 
 GOLDEN = pathlib.Path(__file__).parent / "golden"
+ROOT = pathlib.Path(__file__).parents[1]
 
 RULER = {
     "name": "golden",
@@ -176,11 +177,17 @@ def test_compare_as_json_and_as_an_exit_code(mfbench, tmp_path):
     assert "only in the first" in done.stdout
 
 
-def test_unknown_algorithm_names_all(mfbench, tmp_path):
-    message = mfbench("describe", "hogwlid", cwd=tmp_path).stderr
-    known = message.split("known: ")[1].strip().split(", ")
-    listed = json.loads(mfbench("list", "--json", cwd=tmp_path).stdout)
-    assert known == sorted(item["name"] for item in listed)
+def test_an_unknown_algorithm_gets_one_guess(mfbench, tmp_path):
+    message = mfbench("describe", "hogwlid", cwd=tmp_path, code=2).stderr
+    assert message == 'error: there is no algorithm "hogwlid", did you mean "hogwild"?; mfbench list has all\n'
+
+
+def test_a_program_for_gpus_is_listed_as_one(mfbench, tmp_path):
+    listed = {one["name"]: one["hardware"] for one in json.loads(mfbench("list", "--json", cwd=tmp_path).stdout)}
+    for form in ROOT.glob("peers/*/peer.json"):
+        known = json.loads(form.read_text())
+        for name in known["algorithms"]:
+            assert listed[f"peer:{form.parent.name}:{name}"] == known.get("hardware", "cpu")
 
 
 def test_profile_has_a_folder_and_a_header_of_its_own(mfbench, tmp_path):

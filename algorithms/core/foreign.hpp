@@ -35,7 +35,8 @@ struct ForeignInfo {
   bool repeats_epochs = false;
   // A program that evaluates itself and leaves no model: only it is given the test part.
   bool takes_test = false;
-  bool usual = false;  // of its library, if a spec names no algorithm
+  bool usual = false;            // of its library, if a spec names no algorithm
+  std::string hardware = "cpu";  // or "cuda", "cpu or cuda"
   std::function<ProcessNeed(const Params&, const ProblemShape&)> process;
 };
 

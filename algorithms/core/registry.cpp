@@ -107,8 +107,8 @@ const AlgorithmInfo& find_algorithm(const std::string& name) {
   std::vector<std::string> names;
   for (const auto& [known, info] : infos) names.push_back(known);
   const std::string near = nearest(name, names);
-  fail(ErrorKind::usage, "there is no algorithm \"{}\"{}; known: {}", name,
-       near.empty() ? "" : ", did you mean \"" + near + "\"?", join(names));
+  fail(ErrorKind::usage, "there is no algorithm \"{}\"{}; mfbench list has all", name,
+       near.empty() ? "" : ", did you mean \"" + near + "\"?");
 }
 
 bool is_built(const std::string& name) { return complete_registry().factories.count(name) != 0; }

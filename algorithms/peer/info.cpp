@@ -258,6 +258,7 @@ PeerAlgorithm read_algorithm(const PeerLibrary& library, const std::string& name
       .repeats_epochs = !reader.boolean("each_epoch", false),
       .takes_test = reader.boolean("takes_test", false),
       .usual = reader.boolean("usual", false),
+      .hardware = library.hardware,
       .process = [=](auto& params, auto& shape) { return memory.need(params, shape); }});
   return algorithm;
 }
@@ -307,7 +308,7 @@ PeerLibrary read_peer_library(const std::string& folder) {
   library.environment =
       reader.string("environment", library.is_program ? "programs" : library.name);
   check_name(library.environment, reader.path("environment"));
-  reader.choice("hardware", "cpu", {"cpu", "cuda", "cpu or cuda"});  // the figures ask for it
+  library.hardware = reader.choice("hardware", "cpu", {"cpu", "cuda", "cpu or cuda"});
   std::vector<ParamSpec> first, last = limits();
   if (library.is_program) {
     first = {ParamSpec::text("program", "its path, in a folder that MFBENCH_PROGRAMS names")};

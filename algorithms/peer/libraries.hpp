@@ -26,6 +26,7 @@ struct PeerLibrary {
   std::string environment;  // whose Python runs the adapter: ./dev peers NAME
   // A program of one's own, which the parameter `program` names, instead of a Python package.
   bool is_program = false;
+  std::string hardware = "cpu";  // or "cuda", "cpu or cuda"
   std::vector<PeerAlgorithm> algorithms;
 };
 
