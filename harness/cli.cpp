@@ -303,6 +303,7 @@ class Cli {
     run->add_option("--save-model", options_.model_folder, "folder for the trained models");
     run->add_flag("--json", json_, "JSON lines instead of a table");
     run->add_flag("--quiet", quiet_, "print only the table at the end");
+    run->add_flag("--explain", options_.explain, kExplain);
     run->add_flag("--retry", options_.retry,
                   "run failed cases again (old files are set aside), and take the claims of other "
                   "machines");

@@ -177,13 +177,11 @@ std::string drawn(const std::string& folder) {
   return "";
 }
 
-void tell_end(const std::string& path, const std::string& folder, const SessionSummary& ran,
-              const RaceOptions& asked) {
+void tell_end(const std::string& path, const std::string& folder, const RaceOptions& asked) {
   const std::string file = drawn(folder);
   const std::string next =
       is_spec(asked.what) ? "ratings.csv, with ratings of your own" : shell_word(path) + ", edited";
-  tell_ending(winners_text(ran.folder, ran.spec),
-              file.empty() ? "no figure, for the reason above" : one_line(file),
+  tell_ending(file.empty() ? "no figure, for the reason above" : one_line(file),
               asked.program + " race " + next);
 }
 
@@ -207,7 +205,7 @@ int race_command(const RaceOptions& asked, RunOptions options) {
   ran.trials_run = trials.trials_run;
   const int code = run_command(path, options, ProgressMode::automatic, &ran);
   if (code != 0 && code != kSomeCasesFailed) return code;
-  tell_end(path, options.folder.value_or(default_folder(spec)), ran, asked);
+  tell_end(path, options.folder.value_or(default_folder(spec)), asked);
   return code;
 }
 
@@ -227,6 +225,7 @@ void add_race_command(CLI::App& app, const std::string& program, RunOptions& opt
   race->add_option("--feedback", asked->feedback, "the kind of values, if mfbench guesses wrong")
       ->check(CLI::IsMember(kFeedbackNames.all()));
   add_reading_options(*race, asked->reading);
+  race->add_flag("--explain", options.explain, kExplain);
   race->add_option("--out", options.folder, "folder of the results [results/runs/race-FILE]");
   race->callback([asked, time, &options, &code] {
     asked->limited = time->count() > 0;

@@ -42,6 +42,7 @@ namespace mf {
 namespace {
 
 constexpr int kUnforeseen = 70;
+const std::string kFastest = "fastest  ";
 
 // Warns of oddities of a valid spec.
 void warn_of(const Spec& spec, const std::string& path) {
@@ -71,6 +72,12 @@ void print_studies(const std::vector<FoundStudy>& studies, bool json) {
   warn_of_edges(studies);
 }
 
+// A pipe's columns, too.
+std::size_t room_of_table() {
+  constexpr std::size_t kPipe = 100;
+  return terminal_columns(stdout).value_or(kPipe);
+}
+
 void print_choices(const SessionSummary& summary, std::size_t room) {
   if (summary.studies.empty()) return;
   fmt::print("tuned on the validation part; `mfbench tune {}` says why:\n",
@@ -95,12 +102,15 @@ std::string counts_text(const SessionSummary& summary, const RunOptions& options
 }
 
 void print_session(const SessionSummary& summary, const RunOptions& options) {
-  const std::size_t room = terminal_columns(stdout).value_or(kAnyWidth);
+  const std::size_t room = room_of_table();
+  const Spec& spec = summary.spec;
   fmt::print("\n");
-  print_choices(summary, room);
   // Before all trials have run there are no cases yet.
-  if (!summary.spec.cases.empty()) {
-    fmt::print("{}\n{}\n", summary_table(summary.folder, summary.spec, room),
+  if (!spec.cases.empty() && !summary.interrupted && !options.profile)
+    fmt::print("{}\n\n", folded(kFastest + winners_text(summary.folder, spec), room, 9));
+  print_choices(summary, room);
+  if (!spec.cases.empty()) {
+    fmt::print("{}{}\n", summary_table(summary.folder, spec, room, options.explain),
                folded(counts_text(summary, options), room, 2));
   }
   if (options.profile) {
@@ -325,16 +335,15 @@ int tell_interrupted() {
   return kBySignal + interrupt_signal();
 }
 
-void tell_ending(const std::string& fastest, const std::string& open, const std::string& next) {
+void tell_ending(const std::string& open, const std::string& next) {
   const std::size_t room = terminal_columns(stdout).value_or(kAnyWidth);
-  const auto line = [&](auto... parts) { return folded(fmt::format("{}{}", parts...), room, 9); };
-  fmt::print("\n{}\n{}\n{}\n", line("fastest  ", fastest), line(kOpen, open),
-             line("next     ", next));
+  fmt::print("{}\n{}\n", folded(std::string(kOpen) + open, room, 9),
+             folded("next     " + next, room, 9));
 }
 
 void tell_end_of_run(const SessionSummary& ran) {
   if (ran.spec.cases.empty() || ran.interrupted) return;
-  tell_ending(winners_text(ran.folder, ran.spec), one_line(ran.folder) + ", a file a case",
+  tell_ending(one_line(ran.folder) + ", a file a case",
               "mfbench plot " + one_line(shell_word(ran.folder)));
 }
 

@@ -43,9 +43,10 @@ void refuse_apart(const RunOptions& options);
 // now.
 int run_command(const std::string& path, RunOptions options, ProgressMode mode,
                 SessionSummary* ran = nullptr);
-// The last three lines of a command: the winner, the file to open, the next command.
+// The last two lines of a command: the file to open, the next command.
 inline constexpr std::string_view kOpen = "open     ";
-void tell_ending(const std::string& fastest, const std::string& open, const std::string& next);
+void tell_ending(const std::string& open, const std::string& next);
+inline constexpr const char* kExplain = "say what columns and marks of the table mean";
 // The same of a run.
 void tell_end_of_run(const SessionSummary& ran);
 int tune_command(const std::string& path, RunOptions options, ProgressMode mode, bool json);

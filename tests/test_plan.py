@@ -139,8 +139,8 @@ def test_small_files_are_read_for_a_plan(mfbench, tmp_path):
     spec = {"name": "plan", "datasets": [{"path": "own.csv"}, {"path": "bad.csv"}],
             "stop": {"epochs": 2}, "algorithms": algorithms}
     done = mfbench("plan", "plan.json", cwd=tmp_path, code=0, spec=spec)
-    own = [line for line in done.stdout.splitlines() if "-own.csv-" in line]
-    bad = [line for line in done.stdout.splitlines() if "-bad.csv-" in line]
+    own = [line for line in done.stdout.splitlines() if " on own.csv " in line]
+    bad = [line for line in done.stdout.splitlines() if " on bad.csv " in line]
     assert len(own) == len(bad) == 2
     for line in own:
         assert "?" not in line and "MiB" in line and "~" in line

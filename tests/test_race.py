@@ -62,9 +62,10 @@ def plays(user, item, rng, alike):
 
 
 def end_of(done):
-    """Of a command whose last three lines are the winner, the file to open and the next command, by their first words."""
-    lines = done.stdout.splitlines()[-3:]
-    return dict(line.split(maxsplit=1) for line in lines)
+    """The winner, the last two lines, which are the file to open and the next command, by their first words."""
+    lines = done.stdout.splitlines()
+    (winner,) = re.findall(r"(?m)^(fastest .*(?:\n {9}.*)*)", done.stdout)
+    return dict(" ".join(line.split()).split(maxsplit=1) for line in (winner, *lines[-2:]))
 
 
 # ---- ratings of one's own ------------------------------------------------------------------------

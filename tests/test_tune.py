@@ -70,7 +70,7 @@ def test_the_cases_have_what_the_best_trial_had(mfbench, whole):
             assert header["schedule"]["learning_rate"] == study["chosen"]["learning_rate"]
         assert footer["status"] == "completed" and footer["best_test_rmse"] > 0
     for study in studies.values():
-        assert f"({study['metric']} {study['score']:.4f}, trial" in done.stdout
+        assert f"({study['metric']} {study['score']:.4f}, trial" in " ".join(done.stdout.split())
 
 
 def test_a_trial_says_nothing_of_the_test_part(whole):

@@ -191,7 +191,10 @@ std::optional<double> excess(const Row& row, const std::vector<Row>& rows) {
 
 std::string status_cell(const Row& row, const std::vector<Row>& rows) {
   std::vector<std::string> words;
-  for (const auto& [name, count] : row.status) words.push_back(fmt::format("{} {}", count, name));
+  const std::string completed = kStatuses.of(Status::completed);
+  for (const auto& [name, count] : row.status)
+    if (name != completed || row.status.size() > 1)
+      words.push_back(fmt::format("{} {}", count, name));
   const auto missed = std::count(row.train_to.begin(), row.train_to.end(), kNever);
   if (missed > 0) words.push_back(fmt::format("{} missed the target", missed));
   if (row.on_test > 0) words.push_back(fmt::format("{} watched the test part", row.on_test));
@@ -267,10 +270,8 @@ std::string contended_line(const std::vector<Row>& rows) {
     if (why.empty() && !row.contended.empty()) why = row.contended.front();
   }
   if (contended == 0) return "";
-  return "\n" +
-         one_line(fmt::format("contended, {} of {} cases; of the first: {}", contended, cases,
-                              why.substr(0, why.find(';')))) +
-         "\n";
+  return one_line(fmt::format("contended, {} of {} cases; of the first: {}", contended, cases,
+                              why.substr(0, why.find(';'))));
 }
 
 // The first case of a process pays for the device's context and for ratings that others share: the
@@ -310,6 +311,8 @@ constexpr const char* kSingleRuns =
 constexpr const char* kSeenTrain =
     "seen: train: an older version ranked test items among the user's items of the validation "
     "part\n";
+
+constexpr const char* kShort = "medians over the seeds; --explain says what columns and marks mean";
 
 constexpr const char* kReading =
     "\nquality on the test part at the epoch that the validation part chose, or, without one, at "
@@ -363,12 +366,15 @@ std::string winner_on(const std::string& folder, Spec spec, const Case& one) {
 
 }  // namespace
 
-std::string summary_table(const std::string& folder, const Spec& given, std::size_t room) {
+std::string summary_table(const std::string& folder, const Spec& given, std::size_t room,
+                          bool explain) {
   const HeldFolder held(folder, Origin::found);
   const Spec spec = named_as_in(folder, given);
   const auto target = target_of(spec);
   const std::vector<Row> rows = rows_of(folder, spec, target);
   const std::string text = answers_table(rows, target, room);
+  const std::string contended = folded_lines(contended_line(rows), room);
+  if (!explain) return text + folded_lines(kShort, room) + contended;
   std::string notes = kReading;
   if (any_earlier(rows)) notes += "last epoch: of the model that --save-model keeps\n";
   if (any_restarts(rows)) notes += kSingleRuns;
@@ -377,8 +383,7 @@ std::string summary_table(const std::string& folder, const Spec& given, std::siz
   notes += start_line(rows) + origins_line(rows);
   notes += fmt::format("rates, energy and frozen targets: mfbench plot table {}\n",
                        one_line(shell_word(folder)));
-  return text + folded_lines(notes, std::min(room, kProse)) +
-         folded_lines(contended_line(rows), room);
+  return text + folded_lines(notes, std::min(room, kProse)) + contended;
 }
 
 std::string winners_text(const std::string& folder, const Spec& given) {

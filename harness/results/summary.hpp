@@ -9,9 +9,10 @@
 namespace mf {
 
 // Medians over seeds from the result files, one line an algorithm and data set: quality and times,
-// to the target if the spec names one. No line is wider than `room`.
-std::string summary_table(const std::string& folder, const Spec& spec,
-                          std::size_t room = kAnyWidth);
+// to the target if the spec names one. No line is wider than `room`. `explain`: and the meaning of
+// all columns and marks.
+std::string summary_table(const std::string& folder, const Spec& spec, std::size_t room = kAnyWidth,
+                          bool explain = true);
 
 // The winner of each data set (winner.hpp) at the spec's target, or else at the first of
 // target_levels(); of many data sets the first three.

@@ -53,8 +53,9 @@ struct RunOptions {
   std::optional<Clock::time_point> process_start;
   // Once each algorithm has a case, no other begins that would take longer than this says.
   std::function<double()> left_s;
-  std::string began;  // of a run --apart: results of later are its own (utc_now)
-  bool share = true;  // what cases have in common is made once; false: by each of them anew
+  std::string began;     // of a run --apart: results of later are its own (utc_now)
+  bool explain = false;  // the table at the end
+  bool share = true;     // what cases have in common is made once; false: by each of them anew
   // Run all cases again, for a profiler; into a folder of their own.
   std::optional<ProfileWindow> profile;
   std::optional<std::string> timeline;  // file (base/timeline.hpp) of the ranges in time

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -14,6 +15,7 @@
 #include "base/error.hpp"
 #include "base/host/memory_limit.hpp"
 #include "base/json/json_values.hpp"
+#include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "base/threads.hpp"
 #include "datasets/load.hpp"
@@ -22,6 +24,7 @@
 #include "harness/device/device.hpp"
 #include "harness/device/device_clock.hpp"
 #include "harness/results/compare/answer.hpp"
+#include "harness/results/meaning/text_table.hpp"
 #include "harness/run/data/shared_cases.hpp"
 #include "harness/run/plan/preflight.hpp"
 #include "harness/run/prepared.hpp"
@@ -198,14 +201,14 @@ std::string bytes_text(const Json& bytes, const char* unknown) {
   return bytes.is_null() || bytes == 0 ? unknown : format_bytes(bytes.get<double>());
 }
 
-// "  its process: 1.2 GiB; not counted: the heap of Java"
+// "its process: 1.2 GiB; not counted: the heap of Java  "
 std::string process_text(const Json& planned) {
   const auto bytes = number_at(planned, {"process_bytes"});
   const auto unknown = planned["process_unknown"].get<std::string>();
   if (!bytes && unknown.empty()) return "";
-  std::string text = "  its process: " + (bytes ? format_bytes(*bytes) : "unknown");
+  std::string text = "its process: " + (bytes ? format_bytes(*bytes) : "unknown");
   if (!unknown.empty()) text += (bytes ? "; not counted: " : ": ") + unknown;
-  return text;
+  return text + "  ";
 }
 
 }  // namespace
@@ -252,21 +255,41 @@ Json make_plan(const Spec& spec, const PlanOptions& options) {
 }
 
 std::string format_plan(const Json& plan, const Spec& spec) {
-  std::size_t width = 4;
-  for (const Case& item : spec.cases) width = std::max(width, item.id.size());
-  std::string text = fmt::format("{:<{}}  {:>10}  {:>10}  {:>12}\n", "case", width, "memory",
-                                 "device", "training");
+  // Cases of a configuration on a data set that can be run here, or cannot for one reason: of the
+  // one with the most memory, and the time of all.
+  struct Row {
+    Json largest;
+    std::int64_t cases = 0;
+    double train_s = 0;
+  };
+  std::map<std::array<std::string, 2>, Row> rows;
+  std::vector<std::array<std::string, 2>> order;
   const auto time = [](const Json& planned) { return number_at(planned, {"train_s"}); };
+  const auto bytes = [](const Json& planned) { return number_at(planned, {"all_host_bytes"}); };
   bool unread = false;
-  for (const Json& item : plan["cases"]) {
-    const auto note = item["note"].get<std::string>();
-    unread |= item["host_bytes"].is_null() && note.empty();
-    text += fmt::format("{:<{}}  {:>10}  {:>10}  {:>12}{}{}\n", item["case_id"].get<std::string>(),
-                        width, bytes_text(item["all_host_bytes"], "?"),
-                        bytes_text(item["device_bytes"], "-"),
-                        time(item) ? "~" + format_seconds(*time(item)) : "?", process_text(item),
-                        note.empty() ? "" : "  NOT RUNNABLE HERE: " + note);
+  for (std::size_t i = 0; i < spec.cases.size(); ++i) {
+    const Json& planned = plan["cases"][i];
+    const auto note = planned["note"].get<std::string>();
+    unread |= planned["host_bytes"].is_null() && note.empty();
+    const auto& key =
+        order.emplace_back(std::array{spec.cases[i].name + " on " + spec.cases[i].data_name, note});
+    Row& row = rows[key];
+    if (row.cases++ > 0) order.pop_back();
+    if (row.largest.is_null() || bytes(planned) > bytes(row.largest)) row.largest = planned;
+    row.train_s += time(planned).value_or(0);
   }
+  std::vector<Cells> lines;
+  for (const auto& key : order) {
+    const auto& [largest, cases, train_s] = rows[key];
+    lines.push_back(
+        {key[0], std::to_string(cases), bytes_text(largest["all_host_bytes"], "?"),
+         bytes_text(largest["device_bytes"], "-"),
+         time(largest) ? "~" + format_seconds(train_s) : "?",
+         process_text(largest) + (key[1].empty() ? "" : "NOT RUNNABLE HERE: " + key[1])});
+  }
+  std::string text =
+      table_text({{"", true}, {"cases"}, {"memory"}, {"device"}, {"training"}, {"", true}},
+                 std::move(lines), kAnyWidth);
   for (const Json& study : plan["studies"]) {
     const auto count = [&](const char* key, const char* what) {
       return counted(study[key].get<std::int64_t>(), what);
