@@ -109,7 +109,8 @@ void read_cut(JsonReader& reader, SplitKeys& split) {
 
 SplitForm by_time_form() {
   Json value = {{"anyOf", Json::array({range_schema("number", 1e-9, 0.999999),
-                                       Json{{"type", "string"}, {"pattern", "^[0-9]{4}-[0-9]{2}-[0-9]{2}"}}})}};
+                                       Json{{"type", "string"},
+                                            {"pattern", "^[0-9]{4}-[0-9]{2}-[0-9]{2}"}}})}};
   return kind_of(Kind::by_time)
       .field({"by_time",
               "share of all ratings, the earliest, or a date; the later ones are the test part",

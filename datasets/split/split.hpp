@@ -24,9 +24,9 @@ struct SplitSpec {
   // than another. This one is the test part.
   int folds = 5, fold = 1;  // fold from 1 to folds
   // by_time: the first round(share * nnz) ratings in the order of their times are before the cut,
-  // the later ones are the test part.
+  // the later ones are the test part. Or ratings from a date on, if one is given.
   double before_cut = 0.8;
-  std::string cut_date = "";  // by_time: if given, ratings from this date on are the test part instead
+  std::string cut_date = "";
   int leave_last = 1;  // leave_last: the k last ratings of each user with more than k
   // users (strong generalization): exactly round(fraction * n) of the n users with two or more
   // ratings are held out whole. The history is round(fold_in * count) of a held-out user's ratings,
