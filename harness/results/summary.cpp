@@ -210,11 +210,6 @@ std::string status_cell(const Row& row, const std::vector<Row>& rows) {
 
 // ---- tables -----------------------------------------------------------------------------------
 
-std::string target_text(const TargetSpec& target) {
-  const std::string value = fmt::format("{:g}", target.value);
-  return target.metric == kTestRmse ? value : target.metric.label() + " " + value;
-}
-
 std::string answers_table(const std::vector<Row>& rows, const std::optional<TargetSpec>& target,
                           std::size_t room) {
   const bool several = std::any_of(
@@ -231,10 +226,9 @@ std::string answers_table(const std::vector<Row>& rows, const std::optional<Targ
   columns.push_back({"train", false, 10});
   columns.push_back({"answer", false, 10});
   columns.push_back({"file to model"});
-  if (target) {
-    columns.push_back({"train to " + target_text(*target), false, 10});
-    columns.push_back({"answer to " + target_text(*target), false, 10});
-    columns.push_back({"file to " + target_text(*target), false, 10});
+  if (target) {  // the winner's line has its metric
+    for (const char* clock : {"train to", "answer to", "file to"})
+      columns.push_back({fmt::format("{} {:g}", clock, target->value), false, 10});
   }
   columns.push_back({"status", true});
   const bool marked = any_restarts(rows);

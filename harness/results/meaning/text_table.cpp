@@ -13,10 +13,10 @@ namespace {
 
 constexpr std::size_t kBetween = 2;
 constexpr std::size_t kLeastName = 12;
-// Headings begin so; the first is left out first.
+// Headings begin so; the first is left out first, but after the data set if all lines have one.
 constexpr auto kLess = std::to_array<std::string_view>(
     {"best on test", "[min, max]", "last epoch", "seeds", "train", "file to model"});
-// Left out if all lines have the same, and cut if that is not enough.
+// Cut if that is not enough.
 constexpr std::string_view kData = "data set";
 constexpr std::array<std::string_view, 2> kNames = {kData, "algorithm"};
 
@@ -31,9 +31,10 @@ class Table {
   }
 
   void fit(std::size_t room) {
-    for (const auto name : kLess) drop(name, room);
     if (all_alike(kData)) drop(kData, room);
+    for (const auto name : kLess) drop(name, room);
     for (const auto name : kNames) shorten(name, room);
+    drop("file to", room + widths_.back());  // before numbers are cut, not only the last column
   }
 
   std::string text(std::size_t room) const {
