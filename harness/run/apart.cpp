@@ -177,7 +177,7 @@ class Apart {
     words.push_back(fmt::format("--began-ns={}", of_all_.began_ns));
     CaseProcess process(words);
     const bool of_plugin =
-        which >= 0 && !find_algorithm(spec_.cases[which].algorithm).origin.empty();
+        which >= 0 && signal == 0 && !find_algorithm(spec_.cases[which].algorithm).origin.empty();
     const auto limit = of_plugin ? spec_.cases[which].stop.wall_seconds : std::nullopt;
     const int status = process.wait(limit ? *limit + std::max(*limit, 5.0) : kInfinite);
     Json report = process.report();
