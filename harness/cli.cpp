@@ -317,6 +317,7 @@ class Cli {
            "run only each N-th case, from the I-th on: 1/8, 2/8, ... 8/8 on eight machines")
         ->type_name("I/N");
     run->add_option(kOneCase, options_.only)->group("");  // which one, in such a process
+    run->add_option("--ended-by", options_.ended_by)->group("");
     run->add_option("--began-ns", options_.began_ns)->group("");
     run->add_option("--ran-cases", options_.before.cases)->group("");  // by those before it
     run->add_option("--ran-seconds", options_.before.seconds)->group("");
@@ -337,6 +338,7 @@ class Cli {
         window_.epochs = ProfileWindow{}.epochs;
       if (profile->count() > 0) options_.profile = window_;
       refuse_apart(options_);
+      options_.apart |= is_apart_for_plugins(spec_, options_);
       options_.interrupted = interrupt_level;
       SessionSummary ran;
       code_ = run_command(spec_, options_, mode(), &ran);

@@ -94,8 +94,12 @@ Lists read_lists(const std::string& path, const RankedUsers& users, const Rating
   ReadOptions options;
   options.threads = team.size();
   const bool named = !known.user_names().empty() || !known.item_names().empty();
-  // An array says itself whether it holds names.
-  if (named && !std::filesystem::is_directory(path)) options.ids = IdKind::text;
+  // An array says itself whether it holds names, and some formats have none.
+  if (named && !std::filesystem::is_directory(path)) {
+    const std::string format = look_at_ratings(path, options).format;
+    for (const ReaderFormat& one : reader_formats())
+      if (one.name == format && one.text_ids) options.ids = IdKind::text;
+  }
   RawRatings raw = read_ratings(path, options);
   to_rows(raw.users, raw.user_names, ids_of(known.user_ids(), known.user_names()), team);
   to_rows(raw.items, raw.item_names, ids_of(known.item_ids(), known.item_names()), team);

@@ -15,10 +15,12 @@
 #include <utility>
 #include <vector>
 
+#include "algorithms/core/registry.hpp"
 #include "base/clock.hpp"
 #include "base/counted.hpp"
 #include "base/error.hpp"
 #include "base/files/files.hpp"
+#include "base/files/shared_folder.hpp"
 #include "base/key_words.hpp"
 #include "base/log.hpp"
 #include "base/ranks/local_ranks.hpp"
@@ -318,8 +320,11 @@ int tell_exception() {
     return static_cast<int>(ErrorKind::io);
   } catch (const std::exception& error) {
     tell_error(std::string(error.what()) + "; this should have been told better: please report it");
-    return kUnforeseen;
+  } catch (...) {
+    tell_error(
+        "an unknown exception was thrown; this should have been told better: please report it");
   }
+  return kUnforeseen;
 }
 
 void tell_first(const std::vector<std::string>& lines) {
@@ -434,6 +439,16 @@ void refuse_apart(const RunOptions& options) {
          "itself",
          launched_count());
   }
+}
+
+bool is_apart_for_plugins(const std::string& path, const RunOptions& options) {
+  const bool in_one = options.only || options.profile || options.timeline || launched_count() > 1;
+  // A pipe can be read only once.
+  if (in_one || named_folders("MFBENCH_PLUGINS").empty() || !std::filesystem::is_regular_file(path))
+    return false;
+  const Spec spec = read_spec(path);
+  return std::ranges::any_of(
+      spec.cases, [](const Case& item) { return !find_algorithm(item.algorithm).origin.empty(); });
 }
 
 int run_command(const std::string& path, RunOptions options, ProgressMode mode,

@@ -39,6 +39,8 @@ Spec read_and_warn(const std::string& path);
 // `keys` replace the keys of data sets that are files.
 void validate_command(const std::string& path, bool json, bool data, const Json& keys);
 void refuse_apart(const RunOptions& options);
+// Whether a plugin's crash must end only its own process, and nothing asks for one of all cases.
+bool is_apart_for_plugins(const std::string& path, const RunOptions& options);
 // The exit code, as of all here. `ran` gets what has run; trials that it holds already count as run
 // now.
 int run_command(const std::string& path, RunOptions options, ProgressMode mode,

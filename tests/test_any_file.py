@@ -194,6 +194,12 @@ def test_json_lines_with_other_keys_take_columns(mfbench, stats, tmp_path):
     assert is_plain(stats("r.jsonl", text, "--columns", "user=who,item=what,rating=stars")[0])
 
 
+@pytest.mark.parametrize("key", ["user:a,b", 'user:"x"', "user:\nitem,rating"])
+def test_a_key_of_json_is_one_column_whatever_is_in_it(stats, key):
+    text = "".join(json.dumps({key: u, "item": i, "rating": r}) + "\n" for u, i, r in RATINGS)
+    assert is_plain(stats("r.jsonl", text)[0])
+
+
 def test_objects_of_python_and_arrays_are_mended_by_the_command_that_is_named(stats, tmp_path):
     objects = [{"username": f"u{u}", "product_id": str(i), "hours": float(r), "early": True, "found": None} for u, i, r in RATINGS]
     _, said = stats("steam.json", "".join(f"{one}\n" for one in objects), code=3)

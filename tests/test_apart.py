@@ -150,7 +150,7 @@ def test_a_process_that_is_killed_takes_its_case_alone_along(mfbench, place):
     os.kill(running.child(case=2), signal.SIGKILL)
     code, out, err = running.end()
     assert code == 1, (out, err)
-    assert "the process of case 2 of 3 was ended by signal 9" in err and "1 case failed" in err
+    assert "case 2 of 3: its process was ended by signal 9" in err and "1 case failed" in err
     assert len(re.findall(r"(?m)^\[\d/3\] .* (completed|contended)$", out)) == 2
     again = run(mfbench, folder)
     assert again.returncode == 0 and "3 cases: 1 run now, 2 finished before" in again.stdout

@@ -142,3 +142,6 @@ def test_ids_may_be_names(mfbench, small):
     (small / "given.tsv").write_text("user\titem\n" + "".join(f"{line}\n" for line in lists))
     done = mfbench("evaluate", "given.tsv", "--data", *GIVEN, "--metrics", "mrr_2", "--json", cwd=small, code=0)
     assert json.loads(done.stdout)["metrics"]["mrr_2"]["value"] == 0.375
+    (small / "given.mtx").write_text("%%MatrixMarket matrix coordinate pattern general\n4 9 1\n1 9\n")
+    refused = mfbench("evaluate", "given.mtx", "--data", *GIVEN, cwd=small, code=3).stderr
+    assert "found no list of a user with" in refused and "such as \"ann 1\" for a user" in refused

@@ -153,6 +153,122 @@ def test_what_does_not_fit_is_left_out_and_says_why(run, installed, tmp_path, ca
     assert done.stderr.count("warning") == 1
 
 
+# ---- those that break ------------------------------------------------------------------------------
+
+BREAKS = r"""
+#include <csignal>
+#include <cstdlib>
+#include <stdexcept>
+#include <thread>
+#include "algorithms/core/registry.hpp"
+
+static const std::string at_load = std::getenv("AT_LOAD") ? std::getenv("AT_LOAD") : "";
+[[maybe_unused]] static const int loaded = [] {
+  if (at_load == "exception") throw std::runtime_error("nothing to load");
+  if (at_load == "number") throw 42;
+  if (at_load == "crash") std::raise(SIGSEGV);
+  if (at_load == "exit") std::exit(3);
+  return 0;
+}();
+
+struct Breaks : mf::Algorithm {
+  explicit Breaks(const mf::Params& params) : how(params.choice("how")) {}
+  void prepare(const mf::Ratings& train, const mf::Model& initial, mf::Context&) override {
+    if (how == "prepare") std::abort();
+    nnz = train.nnz();
+    model = initial;
+  }
+  std::int64_t run_epoch(const mf::EpochArgs& args, mf::Context&) override {
+    if (args.epoch < 2) return nnz;
+    if (how == "null") *static_cast<volatile int*>(nullptr) = 1;
+    if (how == "division") std::raise(SIGFPE);
+    if (how == "abort") std::abort();
+    if (how == "thread") std::thread([] { throw std::runtime_error("in a thread"); }).join();
+    if (how == "exception") throw std::runtime_error("no such row");
+    if (how == "number") throw 42;
+    while (how == "hang") std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    return nnz;
+  }
+  mf::FactorView factors() override { return model.view(); }
+  mf::Work work_per_epoch() const override { return {}; }
+  std::string how;
+  std::int64_t nnz = 0;
+  mf::Model model;
+};
+
+static mf::AlgorithmInfo info() {
+  mf::AlgorithmInfo one;
+  one.name = "breaks";
+  one.family = "test";
+  one.params = {mf::ParamSpec::integer("factors", 2, 1, 1024, ""),
+                mf::ParamSpec::choice("how", "not", {"not", "prepare", "null", "division", "abort", "thread", "exception",
+                                                     "number", "hang", "plan"}, "")};
+  one.memory = [](const mf::Params& params) {
+    if (params.choice("how") == "plan") throw 42;
+    return mf::MemoryUse{};
+  };
+  return one;
+}
+static const mf::RegisterInfo registered(info());
+static const mf::RegisterFactory factory("breaks", [](const mf::Params& params) { return std::make_unique<Breaks>(params); });
+"""
+
+# Status and reason of a case, by the way in which it ends.
+ENDS = {
+    "not": ("completed", ""),
+    "prepare": ("error", "its process was ended by signal 6 (Aborted)"),
+    "null": ("error", "its process was ended by signal 11 (Segmentation fault)"),
+    "division": ("error", "its process was ended by signal 8 (Floating point exception)"),
+    "abort": ("error", "its process was ended by signal 6 (Aborted)"),
+    "thread": ("error", "its process was ended by signal 6 (Aborted)"),
+    "exception": ("error", "no such row"),
+    "number": ("error", "an unknown exception was thrown"),
+    "hang": ("timeout", "its process was ended by signal 14 (Alarm clock); its time was over"),
+}
+
+
+@pytest.fixture(scope="module")
+def breaks(installed, tmp_path_factory):
+    return compiled(tmp_path_factory.mktemp("breaks"), installed, BREAKS)
+
+
+def test_each_ends_its_own_case(run, breaks, tmp_path):
+    hang = {"name": "breaks", "how": "hang", "stop": {"epochs": 3, "wall_seconds": 0.2}}
+    ways = [how for how in ENDS if how != "hang"]
+    (tmp_path / "plug.json").write_text(json.dumps(
+        {**SPEC, "stop": {"epochs": 3}, "algorithms": [hang, {"name": "breaks", "how": ways}, "bias"], "baseline": "bias"}))
+    done = run("run", "plug.json", plugins=breaks, code=1)
+    ended = {lines[0]["algorithm"]["params"].get("how"): lines for lines in cases_of(tmp_path / "results/runs/plug")}
+    assert ended.pop(None)[-1]["status"] == "completed" and ended.keys() == ENDS.keys()
+    for how, (status, reason) in ENDS.items():
+        header, *_, footer = ended[how]
+        assert (footer["status"], header["algorithm"]["plugin"].split(",")[0]) == (status, "own.so")
+        if how != "not":
+            assert footer["stop_reason"] == f"{reason}; the algorithm is of the plugin own.so"
+    failed = len(ENDS) - 1
+    assert f"{failed} cases failed" in done.stderr and f"{failed + 2} cases: {failed + 2} run now" in done.stdout
+    kept = {path.name: path.read_text().count('"trace"') for path in (tmp_path / "results/runs/plug").glob("*.partial-*")}
+    assert len(kept) == 6
+    assert sorted(n for name, n in kept.items() if "hang" not in name) == [0, 2, 2, 2, 2], "what was measured before a crash stays"
+    again = run("run", "plug.json", "--quiet", plugins=breaks, code=1)
+    assert f"{failed + 2} cases: 0 run now, {failed + 2} finished before" in again.stdout
+    assert f"{failed + 2} cases: {failed} run now" in run("run", "plug.json", "--quiet", "--retry", plugins=breaks, code=1).stdout
+
+
+def test_a_number_thrown_at_a_plan_is_one_line(run, breaks, tmp_path):
+    (tmp_path / "plug.json").write_text(json.dumps({**SPEC, "algorithms": [{"name": "breaks", "how": "plan"}], "baseline": "breaks"}))
+    assert re.fullmatch("error: an unknown exception was thrown.*\n", run("plan", "plug.json", plugins=breaks, code=70).stderr)
+
+
+@pytest.mark.parametrize("at_load, words", [
+    ("exception", r"signal 6 \(Aborted\)"), ("number", r"signal 6 \(Aborted\)"), ("crash", r"signal 11 \(Segmentation fault\)"),
+    ("exit", "its process ended with code 3")])
+def test_one_that_breaks_as_it_is_loaded_is_left_out(run, breaks, at_load, words):
+    done = run("list", plugins=breaks, AT_LOAD=at_load)
+    assert re.search(f"(?m)^warning: plugin .*own.so is left out: found a static constructor that fails: .*{words}$", done.stderr)
+    assert "als_cpu" in done.stdout and "breaks" not in done.stdout and done.stderr.count("warning") == 1
+
+
 def test_a_file_that_is_no_shared_object(run, tmp_path):
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "text.so").write_text("no")

@@ -219,16 +219,25 @@ def all_ranks_of_mpi_by_a_signal_after_the_epoch(folder, mfbench):
     assert len(lines[-1]["ranks"]) == 2  # they have told what they did
 
 
-@waiting
-def all_ranks_of_mpi_with_one_that_is_killed(folder, mfbench):
+def killed_of_mpi(rank, folder, mfbench):
     with long_run_of_mpi_in(folder, mfbench) as process:
         ranks = children_of(process.pid)
         assert len(ranks) == 3
-        os.kill(ranks[1], signal.SIGKILL)
+        os.kill(ranks[rank], signal.SIGKILL)
         _, stderr = process.communicate(timeout=300)
         wait_for(lambda: gone(ranks))
         assert process.returncode != 0
-        assert "rank 1" in stderr  # mpirun says so
+        assert f"rank {rank}" in stderr  # mpirun says so
+
+
+@waiting
+def all_ranks_of_mpi_with_one_that_is_killed(folder, mfbench):
+    killed_of_mpi(1, folder, mfbench)
+
+
+@waiting
+def all_ranks_of_mpi_with_rank_0_that_is_killed(folder, mfbench):
+    killed_of_mpi(0, folder, mfbench)
 
 
 # Each ends with one error that has these words. A second spec is that of rank 1.

@@ -7,6 +7,8 @@
 // before any code of the plugin runs.
 #include <dlfcn.h>
 #include <fmt/core.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -18,6 +20,7 @@
 #include "base/files/mapped_file.hpp"
 #include "base/files/shared_folder.hpp"
 #include "base/hash.hpp"
+#include "base/host/process_id.hpp"
 #include "base/log.hpp"
 #include "mf_generated/plugin_abi.hpp"
 
@@ -65,13 +68,20 @@ std::string origin_of(const std::string& path) {
 std::optional<std::string> load_plugin(const std::string& path) {
   // The loader would wait for a pipe.
   if (!fs::is_regular_file(path)) return "found no file, expected a shared object";
-  // Its registrars run within dlopen, which no exception may pass.
+  // Static constructors run within dlopen, which no exception may pass. A process that ends with it
+  // tries it first: they may throw, crash or never return.
   Registrations registrations;
   void* object = nullptr;
+  int status = 0;
   {
     const CollectRegistrations collecting(registrations);
-    object = dlopen(fs::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
+    const pid_t trial = ::fork();
+    if (trial == 0) ::alarm(60);
+    if (trial > 0) ::waitpid(trial, &status, 0);
+    if (status == 0) object = dlopen(fs::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (trial == 0) ::_exit(0);
   }
+  if (status != 0) return "found a static constructor that fails: " + how_ended(status);
   if (object == nullptr) return refusal(fs::absolute(path).string(), dlerror());
   if (dlsym(object, kMark) == nullptr) {
     return "it does not say for which mfbench it is built; expected a target of mfbench_plugin()";

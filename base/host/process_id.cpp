@@ -2,11 +2,13 @@
 
 #include <fmt/core.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 
 #include "base/host/system_files.hpp"
 
@@ -73,6 +75,16 @@ std::optional<bool> is_running(const ProcessId& process) {
   // A system may hide the processes of other users (hidepid).
   if (now.begin.empty()) return std::nullopt;
   return now.begin == process.begin && now.state != 'Z' && now.state != 'X';
+}
+
+std::string how_ended(int status) {
+  if (!WIFSIGNALED(status))
+    return fmt::format("its process ended with code {}", WEXITSTATUS(status));
+  const int signal = WTERMSIG(status);
+  return fmt::format("its process was ended by signal {} ({}){}", signal, strsignal(signal),
+                     signal == SIGKILL   ? "; the system does so when memory runs out"
+                     : signal == SIGALRM ? "; its time was over"
+                                         : "");
 }
 
 }  // namespace mf

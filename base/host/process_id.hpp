@@ -29,4 +29,7 @@ ProcessId own_process();
 // container, or before a boot.
 std::optional<bool> is_running(const ProcessId& process);
 
+// "its process was ended by signal 11 (Segmentation fault)", for a status as from waitpid().
+std::string how_ended(int status);
+
 }  // namespace mf

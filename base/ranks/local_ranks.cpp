@@ -26,6 +26,7 @@
 
 #include "base/clock.hpp"
 #include "base/files/files.hpp"
+#include "base/host/process_id.hpp"
 
 namespace mf {
 namespace {
@@ -239,14 +240,6 @@ class LocalLinks : public RankLinks {
   std::atomic<bool> known_ = false;  // a fault, from any source
   std::optional<Fault> fault_;       // the first that was heard of
 };
-
-std::string how_ended(int status) {
-  if (!WIFSIGNALED(status))
-    return fmt::format("its process ended with code {}", WEXITSTATUS(status));
-  const int signal = WTERMSIG(status);
-  return fmt::format("its process was ended by signal {} ({}){}", signal, strsignal(signal),
-                     signal == SIGKILL ? "; the system does so when memory runs out" : "");
-}
 
 // Looks after the processes of the others while rank 0 has no time for it.
 class ProcessWatch {

@@ -188,6 +188,18 @@ TEST(Communicator, ARankThatIsGoneIsNamed) {
   EXPECT_EQ(errors[0], "rank 1: its process has ended");
 }
 
+// Between its orders rank 0 may take as long as it likes, so that the wait for one has no limit: it
+// ends with rank 0.
+TEST(Communicator, NoOneAwaitsTheOrderOfARankThatIsGone) {
+  const auto start = Clock::now();
+  const auto errors = run_ranks(2, [](Communicator& ranks) {
+    std::vector<std::byte> order(8);
+    if (!ranks.leads()) ranks.await(0, order);
+  });
+  EXPECT_EQ(errors[1], "rank 0: its process has ended");
+  EXPECT_LT(seconds_since(start), 5);
+}
+
 // Rank 1 hears first that rank 2 is gone, and ends because of it: rank 0 is told of rank 2.
 TEST(Communicator, WhoEndsBecauseOfAnotherSaysSo) {
   const auto errors = run_ranks(3, [](Communicator& ranks) {

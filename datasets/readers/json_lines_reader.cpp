@@ -19,7 +19,7 @@ constexpr const char* kObjectsOfPython =
 
 // In quotes; an end of line would begin another.
 void add_field(std::string& csv, const Json& value) {
-  csv += csv.ends_with('\n') ? "\"" : ",\"";
+  csv += csv.empty() || csv.ends_with('\n') ? "\"" : ",\"";
   for (const char c : value.is_string() ? value.get<std::string>() : value.dump())
     csv += c == '"' ? std::string("\"\"") : std::string(1, c == '\n' || c == '\r' ? ' ' : c);
   csv += '"';
@@ -53,7 +53,8 @@ RawRatings read_json_lines(const Text& text, const ScaleCheck& scale, const Pars
         refuse(in_quotes(line), "an object of JSON on one line", kObjectsOfPython);
       if (csv.empty()) {
         keys = claimed_keys(object, options.columns);
-        csv = join(keys, ",") + "\n";
+        for (const auto& key : keys) add_field(csv, key);
+        csv += '\n';
       }
       for (const auto& key : keys) {
         const Json value = object.value(key, Json());

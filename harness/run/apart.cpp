@@ -7,14 +7,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <limits>
 #include <map>
 
+#include "algorithms/core/registry.hpp"
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "base/host/process_id.hpp"
 #include "base/json/json.hpp"
 #include "base/json/json_values.hpp"
 #include "base/log.hpp"
@@ -30,6 +34,7 @@ namespace mf {
 namespace {
 
 constexpr int kLookAgainMs = 100;
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 [[noreturn]] void cannot_start(int error) {
   fail(ErrorKind::io, "no process can be started for the next case: {}", std::strerror(error));
@@ -69,10 +74,11 @@ class CaseProcess {
   CaseProcess(const CaseProcess&) = delete;
   CaseProcess& operator=(const CaseProcess&) = delete;
 
-  // Its status, as of waitpid.
-  int wait() {
+  // Its status, as of waitpid. Later than `limit_s` it is ended.
+  int wait(double limit_s) {
     int status = 0;
     while (!has_ended(status)) {
+      if (seconds_since(start_) > limit_s) ::kill(pid_, SIGALRM);
       pollfd look{report_, POLLIN, 0};
       // With the end of its report the process is about to end.
       if (::poll(&look, reported_ ? 0 : 1, reported_ ? 1 : kLookAgainMs) > 0) read_report();
@@ -102,6 +108,7 @@ class CaseProcess {
     tell_interrupt(pid_);
   }
 
+  const Clock::time_point start_ = Clock::now();
   pid_t pid_ = -1;
   int report_ = -1;
   bool reported_ = false;
@@ -109,7 +116,14 @@ class CaseProcess {
   int told_ = 0;
 };
 
-bool is_end_of_run(int signal) { return signal == SIGINT || signal == SIGTERM || signal == SIGHUP; }
+// What a process reports.
+constexpr std::pair<const char*, int SessionSummary::*> kCounts[] = {
+    {"run", &SessionSummary::run},
+    {"finished_before", &SessionSummary::finished_before},
+    {"by_others", &SessionSummary::by_others},
+    {"bad_data", &SessionSummary::bad_data},
+    {"trials_run", &SessionSummary::trials_run},
+    {"trials_finished_before", &SessionSummary::trials_finished_before}};
 
 class Apart {
  public:
@@ -152,56 +166,43 @@ class Apart {
     of_all_.interrupted |= interrupt_level() > 0 && !of_all_.held.empty();
   }
 
-  // The report of the process; `ended_by_` where no other may begin.
-  Json run_process(std::int64_t which) {
+  // The report of the process; `ended_by_` where no other may begin. `signal`: what has ended the
+  // case, whose result only has to be written.
+  Json run_process(std::int64_t which, int signal = 0) {
     std::vector<std::string> words = options_.words;
     words.push_back(fmt::format("--one-case={}", which));
+    if (signal != 0) words.push_back(fmt::format("--ended-by={}", signal));
     words.push_back(fmt::format("--ran-cases={}", of_all_.run));
     words.push_back(fmt::format("--ran-seconds={}", seconds_since(start_)));
     words.push_back(fmt::format("--began-ns={}", of_all_.began_ns));
     CaseProcess process(words);
-    const int status = process.wait();
+    const bool of_plugin =
+        which >= 0 && signal == 0 && !find_algorithm(spec_.cases[which].algorithm).origin.empty();
+    const auto limit = of_plugin ? spec_.cases[which].stop.wall_seconds : std::nullopt;
+    const int status = process.wait(limit ? *limit + std::max(*limit, 5.0) : kInfinite);
     Json report = process.report();
-    const auto add = [&](int& sum, const char* key) {
-      sum += static_cast<int>(integer_at(report, {key}).value_or(0));
-    };
-    add(of_all_.run, "run");
-    add(of_all_.finished_before, "finished_before");
-    add(of_all_.by_others, "by_others");
-    add(of_all_.bad_data, "bad_data");
-    if (which == RunOptions::kTrials) add(of_all_.trials_run, "trials_run");
-    if (which == RunOptions::kTrials) add(of_all_.trials_finished_before, "trials_finished_before");
+    for (const auto& [key, count] : kCounts) {
+      if ((which == RunOptions::kTrials) != std::string_view(key).starts_with("trials")) continue;
+      of_all_.*count += static_cast<int>(integer_at(report, {key}).value_or(0));
+    }
     of_all_.began_ns = integer_at(report, {"began_ns"}).value_or(of_all_.began_ns);
     const auto neighbour = text_at(report, {"neighbour"}).value_or("");
     if (!neighbour.empty()) of_all_.neighbour = neighbour;
-    if (WIFSIGNALED(status)) {
-      note_killed(which, WTERMSIG(status));
-      return report;
-    }
-    const int code = WEXITSTATUS(status);
-    if (code > kBySignal && is_end_of_run(code - kBySignal)) {
+    const int end = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status) - kBySignal;
+    if (end == SIGINT || end == SIGTERM || end == SIGHUP) {
       of_all_.interrupted = true;
-      ended_by_ = code;
+      ended_by_ = kBySignal + end;
+    } else if (report.empty() && WIFSIGNALED(status)) {
+      if (which >= 0 && signal == 0 && end != SIGKILL) return run_process(which, end);
+      warn("{}: {}; its result has no end, and the same command runs it again",
+           which < 0 ? "the trials" : fmt::format("case {} of {}", which + 1, spec_.cases.size()),
+           how_ended(end));
+      ++killed_;
+      if (which < 0) ended_by_ = kBySignal + end;
     } else if (report.empty()) {  // it has said why
-      ended_by_ = code;
+      ended_by_ = WEXITSTATUS(status);
     }
     return report;
-  }
-
-  void note_killed(std::int64_t which, int signal) {
-    if (is_end_of_run(signal)) {
-      of_all_.interrupted = true;
-      ended_by_ = kBySignal + signal;
-      return;
-    }
-    warn(
-        "{} was ended by signal {} ({}); its result has no end, and the same command runs it again",
-        which == RunOptions::kTrials
-            ? "the process of the trials"
-            : fmt::format("the process of case {} of {}", which + 1, spec_.cases.size()),
-        signal, strsignal(signal));
-    ++killed_;
-    if (which == RunOptions::kTrials) ended_by_ = kBySignal + signal;
   }
 
   // By the results that stand now.
@@ -215,14 +216,9 @@ class Apart {
       const auto quiet = make_progress(ProgressMode::quiet, stdout);
       found = run_session(spec_, options, *quiet);
     }
-    found.run = of_all_.run;
-    found.finished_before = of_all_.finished_before;
-    found.by_others = of_all_.by_others;
+    for (const auto& [key, count] : kCounts) found.*count = of_all_.*count;
     found.held = of_all_.held;
     found.neighbour = of_all_.neighbour;
-    found.bad_data = of_all_.bad_data;
-    found.trials_run = of_all_.trials_run;
-    found.trials_finished_before = of_all_.trials_finished_before;
     found.failed += killed_;
     found.interrupted = of_all_.interrupted;
     return found;
@@ -244,14 +240,8 @@ ApartSession run_apart(const Spec& spec, const RunOptions& options) {
 }
 
 int end_one_case(const SessionSummary& summary, int signal) {
-  Json report = {{"run", summary.run},
-                 {"finished_before", summary.finished_before},
-                 {"by_others", summary.by_others},
-                 {"began_ns", summary.began_ns},
-                 {"neighbour", summary.neighbour},
-                 {"bad_data", summary.bad_data},
-                 {"trials_run", summary.trials_run},
-                 {"trials_finished_before", summary.trials_finished_before}};
+  Json report = {{"began_ns", summary.began_ns}, {"neighbour", summary.neighbour}};
+  for (const auto& [key, count] : kCounts) report[key] = summary.*count;
   for (const auto& one : summary.held) {
     report["held"] = {{"id", one.id}, {"key", one.key}, {"holder", one.holder}};
   }

@@ -48,6 +48,7 @@ struct RunOptions {
   bool apart = false;
   static constexpr std::int64_t kTrials = -1, kNoCase = -2;
   std::optional<std::int64_t> only;
+  int ended_by = 0;  // the signal that ended an earlier process of this case: its result says so
   RanBefore before;  // the cases that ran before this process
   // The start of the process, if this is its first session.
   std::optional<Clock::time_point> process_start;

@@ -3,12 +3,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <csignal>
 #include <new>
 
 #include "algorithms/core/foreign.hpp"
 #include "algorithms/core/registry.hpp"
 #include "base/error.hpp"
 #include "base/host/pages.hpp"
+#include "base/host/process_id.hpp"
 #include "base/wait.hpp"
 #include "datasets/load.hpp"
 #include "harness/run/case/case_report.hpp"
@@ -66,6 +68,8 @@ class CaseRun {
   void run_or_refuse() {
     store_.ledger().begin_case();
     start();
+    if (const int signal = options_.ended_by; signal != 0)
+      return end({signal == SIGALRM ? Status::timeout : Status::error, how_ended(signal)});
     if (item_.unresolved) return end({item_.unresolved->status, item_.unresolved->reason});
     load();
     if (const auto refusal = setup_.open_or_refuse(measures_)) {
@@ -308,6 +312,9 @@ class CaseRun {
     setup_.report(measures_);
     for (const auto& warning : setup_.evaluation().warnings()) result_.warnings.push_back(warning);
     const bool failed = result_.status == Status::error && clock_.seconds() > 0;
+    const std::string& plugin = find_algorithm(item_.algorithm).origin;
+    if (!plugin.empty() && is_failure(result_.status))
+      result_.reason += "; the algorithm is of the plugin " + plugin.substr(0, plugin.rfind(','));
     if (result_.status == Status::diverged || failed)
       result_.reason += setup_.evaluation().hint_of_failure();
     ranks_.report(setup_.device(), result_, measures_);

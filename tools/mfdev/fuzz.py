@@ -27,14 +27,14 @@ TEXT = ["::", "\t", "\r\n", ":\n", "|", "%%MatrixMarket matrix coordinate real g
 # Targets that read JSON, and pages that name its words.
 OF_JSON = {"catalog": ["datasets/fetch/catalog.json"], "spec": ["docs/spec.md", "docs/reference/algorithms.md"],
            "split": ["docs/spec.md"], "model": [], "peer": [], "results": [], "packed": [], "study": [],
-           "peer_json": ["docs/peers.md"], "claim": []}
+           "peer_json": ["docs/peers.md"], "claim": [], "json_lines": []}
 ROW = "{:<14} {:>12} {:>9} {:>9} {:>9}"
 PLACE = pathlib.Path(".cache/fuzz")
 
 
 def words(target):
     """For the dictionary of a target: keys and names of its seeds and pages, and the above."""
-    if target in ("cache", "compressed"):
+    if target in ("cache", "compressed", "tar"):
         return []
     if target not in OF_JSON:
         return ARRAY if target in ("npy", "npz") else TEXT

@@ -152,6 +152,7 @@ void probe(std::string_view input) {
 const Registrar csv({"csv", csv_text});
 const Registrar delimited_target({"delimited", delimited});
 const Registrar lists({"lists", run<read_lists>});
+const Registrar json_lines({"json_lines", run<read_json_lines>});
 const Registrar netflix({"netflix", run<read_netflix>});
 const Registrar kddcup({"kddcup", run<read_kddcup>});
 const Registrar matrix_market({"matrix_market", run<read_matrix_market>});
