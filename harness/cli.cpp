@@ -316,6 +316,8 @@ class Cli {
            "--shard", [this](const std::string& text) { options_.shard = parse_shard(text); },
            "run only each N-th case, from the I-th on: 1/8, 2/8, ... 8/8 on eight machines")
         ->type_name("I/N");
+    run->add_option("--case", options_.named,
+                    "run only cases whose id or hash begins so (mfbench validate SPEC --json)");
     run->add_option(kOneCase, options_.only)->group("");  // which one, in such a process
     run->add_option("--ended-by", options_.ended_by)->group("");
     run->add_option("--began-ns", options_.began_ns)->group("");

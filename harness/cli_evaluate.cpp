@@ -53,11 +53,7 @@ Case case_of(const EvaluateOptions& o) {
   } catch (const Error& error) {
     fail(error.kind(), "{}: {}", o.data, error.what());
   }
-  const auto found = std::find_if(cases.begin(), cases.end(),
-                                  [&](auto& item) { return item.id.starts_with(o.chosen); });
-  if (found != cases.end()) return *found;
-  fail(ErrorKind::usage, "--case: found {}, expected the beginning of a case's id, such as {}",
-       in_quotes(o.chosen), cases.front().id);
+  return cases[*cases_named(o.chosen, cases).begin()];
 }
 
 ModelIds ids_of(View<const std::int32_t> ids, const IdNames& names) {

@@ -94,8 +94,9 @@ void print_choices(const SessionSummary& summary, std::size_t room) {
 // "12 cases, shard 2/3: 3 run now, 0 finished before, 1 run by others; results in runs/als".
 std::string counts_text(const SessionSummary& summary, const RunOptions& options) {
   std::string text = counted(std::ssize(summary.spec.cases), "case");
-  const auto [part, of] = options.shard;
+  const auto& [part, of, named] = options.shard;
   if (of > 1) text += fmt::format(", shard {}/{}", part, of);
+  if (!options.named.empty()) text += fmt::format(", {} named", options.shard.named.size());
   text += fmt::format(": {} run now, {} finished before", summary.run, summary.finished_before);
   if (summary.left_out > 0) text += fmt::format(", {} left out: the time is up", summary.left_out);
   if (summary.by_others > 0) text += fmt::format(", {} run by others", summary.by_others);
@@ -456,7 +457,9 @@ int run_command(const std::string& path, RunOptions options, ProgressMode mode,
   static bool begun = false;
   if (!std::exchange(begun, true)) options.process_start = process_start();
   if (options.apart && !options.only) {
-    return run_spec_apart(read_and_warn(path), options, mode, ran);
+    const Spec spec = read_and_warn(path);
+    options.shard.named = cases_named(options.named, spec.cases);
+    return run_spec_apart(spec, options, mode, ran);
   }
   if (options.only) end_with_starter(kReportFile);
   const bool joins = launched_count() == 1 || !mpi_version().empty();
@@ -469,6 +472,7 @@ int run_command(const std::string& path, RunOptions options, ProgressMode mode,
     if (!spec) return 0;
     if (!world.leads()) return follow_command(*spec, options, world);
     if (!options.only) warn_of(*spec, path);
+    options.shard.named = cases_named(options.named, spec->cases);
     options.ranks = &world;
     code = run_spec(*spec, options, mode, ran);
     world.dismiss();

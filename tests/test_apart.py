@@ -95,6 +95,20 @@ def test_trials_come_first_in_one_process(mfbench, place):
     assert "2 cases: 0 run now, 2 finished before" in again.stdout
 
 
+def test_a_case_by_its_hash_or_the_beginning_of_its_id(mfbench, place):
+    folder = place()
+    cases = [one["id"] for one in json.loads(mfbench("validate", "spec.json", "--json", cwd=folder, code=0).stdout)]
+    for words, names in [(["--case", cases[2][-10:]], cases[2:3]), (["--case", "als_cpu"], cases[1::2]),
+                         (["--case", "als_cpu", "--shard", "2/4", "--apart"], cases[1:2])]:
+        out = "-".join(words).replace("/", "-")
+        done = mfbench("run", "spec.json", "--out", out, *words, cwd=folder, code=0)
+        assert sorted(path.stem for path in (folder / out).glob("*.jsonl")) == sorted(names)
+        assert f"{len(cases[1::2]) if 'als_cpu' in words else 1} named: {len(names)} run now" in done.stdout
+    done = mfbench("run", "spec.json", "--case", "als_gpu", cwd=folder)
+    assert done.returncode == 2
+    assert f"--case: found 'als_gpu', expected the beginning of a case's id or hash, such as {cases[0]}" in done.stderr
+
+
 def small_from_a_terminal():
     as_from_a_terminal()
     in_little_memory()

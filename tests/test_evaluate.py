@@ -116,7 +116,7 @@ def test_what_does_not_fit_is_counted(mfbench, small):
     ("7 9\n", [], 3, "found no list of a user with"),
     ("1 9 nan\n", [], 3, "given.txt:1:5: found 'nan'"),
     ("1 9\n", ["--metrics", "rmse"], 2, "rmse"),
-    ("1 9\n", ["--case", "x"], 2, "--case: found 'x', expected the beginning of a case's id, such as popular"),
+    ("1 9\n", ["--case", "x"], 2, "--case: found 'x', expected the beginning of a case's id or hash, such as popular"),
     ("1 9\n", ["--split", "{"], 2, "--split")])
 def test_bad_lists_are_refused(mfbench, small, lists, words, code, said):
     (small / "given.txt").write_text(lists)

@@ -269,6 +269,22 @@ def test_the_job_array_shares_a_spec(place, mfbench):
     assert counts(end(again)[0]) == [1, 5, 0, 0]
 
 
+def test_the_indexed_job_of_kubernetes_shares_a_spec(place, mfbench):
+    yaml = pytest.importorskip("yaml")
+    spec = yaml.safe_load((ROOT / "tools" / "kubernetes-job.yaml").read_text())["spec"]
+    (container,) = spec["template"]["spec"]["containers"]
+    assert spec["completionMode"] == "Indexed" and spec["completions"] == spec["parallelism"] == 8
+    assert [one["name"] for one in spec["template"]["spec"]["volumes"]] == [one["name"] for one in container["volumeMounts"]]
+    assert container["workingDir"] == container["volumeMounts"][0]["mountPath"]
+    place.write(SPEC)
+    (place.out.parent / "s.json").rename(place.out.parent / "spec.json")
+    (place.out.parent / "mfbench").symlink_to(mfbench.program)
+    said = [end(place.start(command=(*container["command"], *container["args"]), JOB_COMPLETION_INDEX=str(index),
+                            PATH=f"{place.out.parent}:{os.environ['PATH']}"))[0] for index in range(8)]
+    assert [counts(out)[0] for out in said] == [1] * 6 + [0] * 2 and "shard 8/8" in said[7]
+    assert len(list((place.out.parent / "runs" / "als").glob("*.jsonl"))) == 6
+
+
 @pytest.mark.parametrize("name", waiting)
 def test_ends_well(begun, name):
     begun[name].result()

@@ -543,6 +543,7 @@ def test_the_examples_of_the_page_run(place, frame, monkeypatch, tmp_path):
         exec(compile(example, "docs/python.md", "exec"), names)
     assert pathlib.Path("curves.png").stat().st_size > 1000
     assert set(mfbench.load("results/runs/means").cases["status"]) == {"completed"}
+    assert len(mfbench.load("results/runs/jobs")) == 4, "by an executor"
     assert "error" not in set(mfbench.load("results").cases["status"])
 
 

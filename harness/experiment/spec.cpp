@@ -244,6 +244,17 @@ void check_cases(Spec& spec, const SpecKeys& keys) {
 
 }  // namespace
 
+std::set<std::size_t> cases_named(const std::string& text, const std::vector<Case>& cases) {
+  std::set<std::size_t> found;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    if (cases[i].id.starts_with(text) || cases[i].hash.starts_with(text)) found.insert(i);
+  }
+  if (!found.empty()) return found;
+  fail(ErrorKind::usage,
+       "--case: found {}, expected the beginning of a case's id or hash, such as {}",
+       in_quotes(text), cases.front().id);
+}
+
 Spec parse_spec(const Json& json, const std::string& file) {
   Spec spec;
   spec.source = json;

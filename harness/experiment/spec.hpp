@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -144,6 +145,9 @@ struct Spec {
   std::vector<Study> studies;         // what decides the cases that are tuned
   std::vector<std::string> warnings;  // for the user; the spec is valid
 };
+
+// The numbers of the cases whose id or hash begins with `text`. Throws Error(usage) without one.
+std::set<std::size_t> cases_named(const std::string& text, const std::vector<Case>& cases);
 
 // The target of the spec, as results have it: the one with a metric goes first.
 std::optional<TargetSpec> target_of(const Spec& spec);

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,12 @@ class RankWorld;
 struct Shard {
   std::int64_t part = 1;
   std::int64_t of = 1;
+  std::set<std::size_t> named;  // of --case; empty: all
 
-  bool has(std::size_t index) const { return static_cast<std::int64_t>(index) % of == part - 1; }
+  bool has(std::size_t index) const {
+    return static_cast<std::int64_t>(index) % of == part - 1 &&
+           (named.empty() || named.contains(index));
+  }
 };
 
 // The cases of a run --apart that other processes have run.
@@ -43,6 +48,7 @@ struct RunOptions {
   // run again. 0: at the start of the session.
   std::int64_t began_ns = 0;
   Shard shard;               // of the cases
+  std::string named;         // as of cases_named()
   bool trials_only = false;  // the trials of the spec's studies, and no case
   // `mfbench run --apart`, and of one of its processes: the case of this number, from 0 on.
   bool apart = false;

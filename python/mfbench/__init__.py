@@ -9,6 +9,7 @@ It starts the program `mfbench`, which does the work in a separate process, and 
     tables     a data frame, table or matrix becomes files that the program reads
     own        your own classes become algorithms
     call       starts the program
+    jobs       starts it by an executor
     progress   the display of run()
     results    Results: frames, tables, figures
     model      Model: arrays and recommendations

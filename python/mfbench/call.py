@@ -11,7 +11,7 @@ import warnings
 from mfplots import program
 from mfplots.errors import PlotError
 
-SOME_CASES_FAILED = 1  # an exit code of mfbench: results like others, which say so themselves
+FINE = (0, 1)  # exit codes of mfbench; 1: some cases failed, which are results like others and say so themselves
 
 
 class ProgramError(PlotError):
@@ -28,20 +28,25 @@ def environment(more=()):
 
 
 def lines(*words, text="", env=(), hear=lambda line: None, hide=""):
-    """The lines of JSON that `mfbench WORDS` prints. `hear` gets each as it comes; `text` is the program's input. An
-    interrupted call interrupts the program and waits for it. `hide`, a folder of ours, is cut out of its messages."""
+    """The lines of JSON that `mfbench WORDS` prints. `hear` gets each as it comes; `text` is the program's input."""
+    heard = []
+    judge(*started(*words, text=text, env=env, hide=hide, hear=lambda line: (heard.append(json.loads(line)), hear(heard[-1]))))
+    return heard
+
+
+def started(*words, text="", env=(), cwd=None, hear, hide=""):
+    """Its exit code and messages; `hear` gets what it prints, by lines. An interrupted call interrupts the program and waits
+    for it. `hide`, a folder of ours, is cut out of its messages."""
     with tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as given:
         given.write(text.encode())
         given.seek(0)
         # A separate session: Ctrl-C in a terminal reaches it once, from here.
         process = subprocess.Popen([program.find(), *map(str, words)], stdin=given, stdout=subprocess.PIPE, stderr=said,
-                                   env=environment(env), start_new_session=True)
+                                   env=environment(env), cwd=cwd, start_new_session=True)
         try:
-            heard = []
             with process.stdout:
                 for line in process.stdout:
-                    heard.append(json.loads(line))
-                    hear(heard[-1])
+                    hear(line)
             code = process.wait()
         except BaseException:
             process.send_signal(signal.SIGINT)
@@ -49,13 +54,12 @@ def lines(*words, text="", env=(), hear=lambda line: None, hide=""):
             raise
         said.seek(0)
         text = said.read().decode("utf-8", "replace")
-        judge(code, text.replace(hide, "") if hide else text)
-        return heard
+        return code, text.replace(hide, "") if hide else text
 
 
 def judge(code, said):
     """Raises ProgramError if the program refused; its warnings become Python's."""
-    if code not in (0, SOME_CASES_FAILED):
+    if code not in FINE:
         raise ProgramError(code, said.rpartition("error: ")[2].strip() or said.strip())
     for line in said.splitlines():
         if line.startswith("warning: "):

@@ -1,5 +1,6 @@
 """run(), evaluate() and load(): the spec is completed, its tables become files, the program runs, its folder is read."""
 
+import functools
 import json
 import os
 import re
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from mfbench import call, tables
+from mfbench import call, jobs, tables
 from mfbench.model import IDS
 from mfbench.progress import make as make_progress
 from mfbench.results import Results
@@ -24,26 +25,29 @@ OF_COLUMNS = ("columns", "format")  # keys of an entry that say how its columns 
 COMMENTS = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', re.S)
 
 
-def run(spec, data=None, *, algorithms=(), out=None, save_model=None, progress=True, **options):
+def run(spec, data=None, *, algorithms=(), out=None, save_model=None, progress=True, executor=None, **options):
     """Runs the cases without a result, and returns all results; the same call resumes an interrupted run.
 
     `spec`: a dictionary, or the path of a file (docs/spec.md). `data` takes the place of its `datasets`: a table, a
     matrix or a path, or a dictionary of such by their labels; an entry of the spec may have one as its `path`, too.
     `algorithms`: files with classes of one's own, "my_als.py" or "my_als.py:RidgeALS" (docs/python.md). `out`: folder
     of the results, by default results/runs/NAME. `save_model` keeps the models of the cases that complete. `progress`:
-    whether they are shown. Every other keyword is an option of `mfbench run`: rerun=True, retry=True, shard="1/2".
+    whether they are shown. `executor`: it runs a job for each case (docs/python.md). Every other keyword is an option of
+    `mfbench run`: rerun=True, retry=True, shard="1/2".
 
     Raises mfbench.Error with the program's message. A case that fails is a result, whose row says why.
     """
     if "mfown" in sys.modules:
         raise PlotError('run: called while a peer imports the file of its class; put the call below if __name__ == "__main__":')
-    with tempfile.TemporaryDirectory(prefix="mfbench-") as folder:
+    place = None if executor is None else jobs.place(executor, options)
+    with tempfile.TemporaryDirectory(prefix="mfbench-", dir=place) as folder:
         words_of_options = option_words("run", {"out": out, **options})
         spec = changed(spec, data, save_model)
         env = with_classes(algorithms, spec, Path(folder)) if algorithms else {}
         kinds = hand_over_all(spec)
         words = ["run", written(spec, Path(folder)), "--json", *words_of_options]
-        heard = call.lines(*words, env=env, hear=make_progress(progress).hear, hide=f"{folder}/")
+        lines = call.lines if executor is None else functools.partial(jobs.lines, executor)
+        heard = lines(*words, env=env, hear=make_progress(progress).hear, hide=f"{folder}/")
     for text in dict.fromkeys(text for line in heard for text in line.get("warnings", ())):
         warnings.warn(text, stacklevel=2)
     results = Path(heard[-1]["folder"])

@@ -60,7 +60,7 @@ USAGE = """\
                         PEERS_CUDA, not empty: also parts for GPUs, without a GPU
 ./dev deps [GROUP...]   install missing packages. Needed by quickstart and test, which begin with it:
                         build plot test. Optional: report workers mpi bench format lint peers. Only when
-                        named: docs clang fuzz browser spark. report and docs also install from PyPI.
+                        named: docs clang fuzz browser spark slurm. report and docs also install from PyPI.
                         Other commands only check
 ./dev lint              check lines against tools/mfdev/budget.json, the format of C++, scripts with
                         shellcheck, C++ with clang-tidy
