@@ -9,9 +9,11 @@ import resource
 import shutil
 import signal
 import subprocess
+import sys
 
 import pytest
 
+from guide import ROOT
 from support import as_from_a_terminal, in_little_memory, wait_for
 
 SPEC = {"datasets": [{"like": "ml-100k", "scale": 0.05}], "stop": {"epochs": 2},
@@ -87,6 +89,21 @@ def test_a_pipe_among_the_results_is_not_waited_for(bounded, tmp_path):
     assert again.returncode == 0, again.text
     assert f"{result.name}: found a pipe, expected a file" in again.text
     assert result.is_file()
+
+
+def test_a_result_that_is_too_long_is_not_read(bounded, tmp_path):
+    """Of 2 GiB, in less memory than is read of a file without a size."""
+    assert bounded("run", "s.json", "--out", "r", "--quiet").returncode == 0
+    shutil.copytree(tmp_path / "r", tmp_path / "other")
+    os.truncate(min((tmp_path / "r").glob("*.jsonl")), 2 << 30)
+    done = bounded("compare", "r", "other", limit=in_little_memory)
+    assert done.returncode == 2 and ".jsonl: found more than 1024 MiB, expected a shorter text" in done.text
+    limit = f"import resource; resource.setrlimit(resource.RLIMIT_AS, ({448 << 20},) * 2)"
+    read = "from mfplots.files import *; read_bytes(Path(sys.argv[1]), MOST_OF_RESULT)"
+    (path,) = (tmp_path / "r").glob("*.jsonl")
+    done = subprocess.run([sys.executable, "-c", f"import sys; {limit}; {read}", path], capture_output=True, text=True,
+                          env={**os.environ, "PYTHONPATH": str(ROOT / "plots")})
+    assert "PlotError: " in done.stderr and "found more than 1024 MiB, expected a shorter file" in done.stderr
 
 
 def test_a_number_beyond_double_in_a_spec_is_an_error(bounded, tmp_path):
