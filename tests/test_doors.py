@@ -146,6 +146,20 @@ def test_a_small_file_that_unpacks_to_much_is_refused(bounded, tmp_path):
     assert "unpack" not in done.text and "no row" in done.text  # it was unpacked, and read
 
 
+def test_the_cache_of_another_user_is_named_once(bounded, mfbench, tmp_path):
+    if os.geteuid() != 0:
+        pytest.skip("only root can give a file to another user")
+    cache = tmp_path / "cache"
+    (tmp_path / "r.csv").write_text("user,item,rating\n" + "".join(f"{row % 40},{row % 31},{row % 5}\n" for row in range(900)))
+    (tmp_path / "s.json").write_text(json.dumps({**SPEC, "datasets": [{"path": "r.csv"}]}))
+    assert "wrote it" not in bounded("run", "s.json", "--out", "r", MFBENCH_CACHE=str(cache)).text
+    (file,) = cache.glob("*.mfc")
+    for owner, times in ((os.geteuid(), 0), (4711, 1)):
+        os.chown(file, owner, -1)
+        done = bounded("run", "s.json", "--out", "r", "--rerun", MFBENCH_CACHE=str(cache))
+        assert done.returncode == 0 and done.text.count(f"{file}: user 4711 wrote it; MFBENCH_CACHE may name") == times
+
+
 # ---- a folder of results that someone else has made ----------------------------------------------
 
 TUNED = {**SPEC, "datasets": [{"like": "ml-100k", "scale": 0.05, "split": {"holdout": 0.2, "validation": 0.1}}],
