@@ -1,5 +1,9 @@
 #include "datasets/cache_file.hpp"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <exception>
@@ -9,6 +13,7 @@
 #include "base/files/mapped_file.hpp"
 #include "base/hash.hpp"
 #include "base/json/json.hpp"
+#include "base/log.hpp"
 
 namespace mf {
 
@@ -190,6 +195,12 @@ CacheHead head_of(const std::string& path, const FixedHeader& header,
 }
 
 CacheHead read_cache_head(const std::string& path) {
+  static std::atomic<bool> told = false;
+  struct stat status {};
+  // Checksums do not say who wrote it.
+  const bool other = ::lstat(path.c_str(), &status) == 0 && status.st_uid != ::geteuid();
+  if (other && status.st_uid != 0 && !told.exchange(true))
+    warn("{}: user {} wrote it; MFBENCH_CACHE may name a folder of yours", path, status.st_uid);
   return of_whole_files([&] {
     const Bytes mapped = map_file(path, Origin::found);
     const auto bytes = std::as_bytes(std::span(mapped.view));

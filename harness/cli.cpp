@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
 #include <sstream>
 #include <string>
@@ -333,7 +334,11 @@ class Cli {
         ->check(whole_within(0, 1'000'000))
         ->capture_default_str();
     run->add_option("--trace", options_.timeline,
-                    "file for a timeline of phases, threads and streams (docs/profiling.md)");
+                    "file for a timeline of phases, threads and streams (docs/profiling.md)")
+        ->check([](const std::string& path) {  // it would wait for a reader
+          std::error_code none;
+          return std::filesystem::is_fifo(path, none) ? path + ": a pipe, expected a file" : "";
+        });
     run->callback([this, profile] {
       // Without a number, CLI11 takes the empty text for 0.
       if (profile->results() == std::vector<std::string>{""})

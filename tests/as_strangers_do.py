@@ -60,8 +60,8 @@ ATTEMPTS = [
 ]
 if os.uname().machine == "x86_64":
     ATTEMPTS += [("calls", f"call {number}", lambda number=number, rest=rest: call(number, *rest)) for number, rest in (
-        (440, (0, 0, 0, 0, 0)), (312, (os.getpid(), os.getpid(), 1, 0, 0)), (250, (0, -3, 0)), (323, (1,)), (251, (1, PID, 3 << 13)),
-        (165, (b"none", str(FOLDER).encode(), b"tmpfs", 0, None)), (321, (0, None, 0)))]
+        (29, (0, 4096, 0o1600)), (440, (0, 0, 0, 0, 0)), (312, (os.getpid(), os.getpid(), 1, 0, 0)), (250, (0, -3, 0)), (323, (1,)),
+        (251, (1, PID, 3 << 13)), (165, (b"none", str(FOLDER).encode(), b"tmpfs", 0, None)), (321, (0, None, 0)))]
 
 for word, name, attempt in ATTEMPTS:
     if word == (SCRIPTS / "succeeds").read_text():

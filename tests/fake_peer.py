@@ -2,8 +2,10 @@
 MODES. It speaks the protocol of peers/common/mfpeer.py by itself, and needs nothing but Python."""
 
 import contextlib
+import ctypes
 import fcntl
 import json
+import mmap
 import os
 import pathlib
 import resource
@@ -20,7 +22,8 @@ MODES = ["well", "exits", "hangs", "hangs_in_training", "nan", "short", "killed"
          "unknown_key", "says_why", "escapes", "fills_its_folder", "asks_for_all", "writes_to_data",
          "takes_less_for_more", "drips", "nests", "floods",
          "kills_its_supervisor", "writes_outside", "writes_to_terminal", "truncates", "kills_mfbench",
-         "replaces_what_it_was_given", "changes_its_model",
+         "replaces_what_it_was_given", "changes_its_model", "fills_a_memfd", "hides_its_files", "fills_shared_memory",
+         "fills_a_file_without_a_name", "maps_what_it_shares",
          # In each state of the protocol: how it goes there (an exit code, or 9: killed).
          *(f"leaves_{how}_{state}" for how in (0, 7, 9)
            for state in ("start", "hello", "converted", "train", "epoch", "asked", "model", "end"))]
@@ -58,6 +61,14 @@ def stay():
         time.sleep(3600)
 
 
+def fill(file):
+    """It is not mapped, and what is closed is no more."""
+    with contextlib.suppress(OSError):
+        for _ in range(200):
+            os.write(file, bytes(1 << 20))
+    stay()
+
+
 def fail_early():
     if mode == "exits":
         print(f"a first line\n{__file__}: there is no such module\n", file=sys.stderr, flush=True)
@@ -68,6 +79,23 @@ def fail_early():
         (folder / "deeper").mkdir()
         (folder / "deeper" / "file").write_bytes(bytes(3_000_000))
         stay()
+    if mode in ("fills_a_memfd", "hides_its_files"):
+        if mode == "hides_its_files":
+            ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE
+        fill(os.memfd_create("much"))
+    if mode == "fills_a_file_without_a_name":
+        fill(os.open(folder, os.O_RDWR | os.O_TMPFILE))
+    if mode == "fills_shared_memory":
+        key = pathlib.Path(__file__).with_name("key").read_text()
+        ctypes.CDLL(None).msgget(int(key), 0o1600)  # IPC_CREAT
+        fill(os.open(f"/dev/shm/{key}", os.O_RDWR | os.O_CREAT))
+    if mode == "maps_what_it_shares":  # 60 MiB
+        kept = os.memfd_create("counts once")
+        os.truncate(kept, 60 << 20)
+        memory = mmap.mmap(kept, 60 << 20)
+        for _ in range(60):
+            memory.write(b"1" * (1 << 20))
+        time.sleep(1)
     if mode == "nonsense":
         stream.sendall(b"hello, here I am\n")
         stay()

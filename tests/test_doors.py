@@ -9,9 +9,11 @@ import resource
 import shutil
 import signal
 import subprocess
+import sys
 
 import pytest
 
+from guide import ROOT
 from support import as_from_a_terminal, in_little_memory, wait_for
 
 SPEC = {"datasets": [{"like": "ml-100k", "scale": 0.05}], "stop": {"epochs": 2},
@@ -89,6 +91,21 @@ def test_a_pipe_among_the_results_is_not_waited_for(bounded, tmp_path):
     assert result.is_file()
 
 
+def test_a_result_that_is_too_long_is_not_read(bounded, tmp_path):
+    """Of 2 GiB, in less memory than is read of a file without a size."""
+    assert bounded("run", "s.json", "--out", "r", "--quiet").returncode == 0
+    shutil.copytree(tmp_path / "r", tmp_path / "other")
+    os.truncate(min((tmp_path / "r").glob("*.jsonl")), 2 << 30)
+    done = bounded("compare", "r", "other", limit=in_little_memory)
+    assert done.returncode == 2 and ".jsonl: found more than 1024 MiB, expected a shorter text" in done.text
+    limit = f"import resource; resource.setrlimit(resource.RLIMIT_AS, ({448 << 20},) * 2)"
+    read = "from mfplots.files import *; read_bytes(Path(sys.argv[1]), MOST_OF_RESULT)"
+    (path,) = (tmp_path / "r").glob("*.jsonl")
+    done = subprocess.run([sys.executable, "-c", f"import sys; {limit}; {read}", path], capture_output=True, text=True,
+                          env={**os.environ, "PYTHONPATH": str(ROOT / "plots")})
+    assert "PlotError: " in done.stderr and "found more than 1024 MiB, expected a shorter file" in done.stderr
+
+
 def test_a_number_beyond_double_in_a_spec_is_an_error(bounded, tmp_path):
     (tmp_path / "s.json").write_text(json.dumps({**SPEC, "schedule": {"learning_rate": 7}}).replace("7", "1e999"))
     for command in ("validate", "run"):
@@ -127,6 +144,20 @@ def test_a_small_file_that_unpacks_to_much_is_refused(bounded, tmp_path):
     done = bounded("data", "stats", "./bomb.txt.gz", MFBENCH_UNPACK="any")
     assert done.returncode == 3
     assert "unpack" not in done.text and "no row" in done.text  # it was unpacked, and read
+
+
+def test_the_cache_of_another_user_is_named_once(bounded, mfbench, tmp_path):
+    if os.geteuid() != 0:
+        pytest.skip("only root can give a file to another user")
+    cache = tmp_path / "cache"
+    (tmp_path / "r.csv").write_text("user,item,rating\n" + "".join(f"{row % 40},{row % 31},{row % 5}\n" for row in range(900)))
+    (tmp_path / "s.json").write_text(json.dumps({**SPEC, "datasets": [{"path": "r.csv"}]}))
+    assert "wrote it" not in bounded("run", "s.json", "--out", "r", MFBENCH_CACHE=str(cache)).text
+    (file,) = cache.glob("*.mfc")
+    for owner, times in ((os.geteuid(), 0), (4711, 1)):
+        os.chown(file, owner, -1)
+        done = bounded("run", "s.json", "--out", "r", "--rerun", MFBENCH_CACHE=str(cache))
+        assert done.returncode == 0 and done.text.count(f"{file}: user 4711 wrote it; MFBENCH_CACHE may name") == times
 
 
 # ---- a folder of results that someone else has made ----------------------------------------------

@@ -370,6 +370,28 @@ def test_a_full_disk_keeps_what_was_measured_and_the_run_resumes(mfbench, on_sma
             assert (tmp_path / "after" / path.name).read_text() == text
 
 
+def test_a_case_whose_model_found_no_room_runs_again(mfbench, on_small_disk, tmp_path):
+    """By the same command, as the message says; what has been measured is kept."""
+    spec = {**SPEC, "seeds": [1], "save_model": True, "algorithms": [{"name": "sgd_serial", "factors": 256}]}
+    (tmp_path / "s.json").write_text(json.dumps(spec))
+    done = on_small_disk("""
+        head -c 1960k /dev/zero > disk/filler
+        $MFBENCH run s.json --out disk/out --quiet >/dev/null; echo rc=$?
+        $MFBENCH run s.json --out disk/out --quiet >/dev/null; echo rc=$?
+        cp -r disk/out full
+        rm disk/filler
+        $MFBENCH run s.json --out disk/out --quiet >/dev/null; echo rc=$?
+        $MFBENCH run s.json --out disk/out >again; echo rc=$?
+        cp -r disk/out after
+    """, "size=2m")
+    assert codes_of(done) == [1, 1, 0, 0], done.stderr
+    assert "the disk is full: free some space; then run the same command again" in done.stderr
+    (unsaved,) = [path.name for path in (tmp_path / "full").glob("*.jsonl") if lines_of(path)[-1]["status"] == "error"]
+    assert lines_of(tmp_path / "full" / unsaved)[-1]["unsaved_model"] is True
+    assert len(list((tmp_path / "after/models").iterdir())) == 1 and len(list((tmp_path / "after").glob("*.partial-*"))) == 2
+    assert "0 run now, 1 finished before" in (tmp_path / "again").read_text()
+
+
 def test_output_that_cannot_be_written_is_an_error(mfbench, tmp_path):
     write_spec(tmp_path)
     for words in ("list", "validate s.json", "describe als"):

@@ -106,6 +106,7 @@ def test_a_whole_set(get, server, toy):
     assert failure is None
     assert_installed(toy)
     assert said.index("For tests only.") < said.index("downloaded") and "as in the catalog" in said
+    assert "SHA-256\n" in said and "http," not in said
     record = json.loads((toy / "fetched.json").read_text())
     assert record["download_sha256"] == sha256(ARCHIVE) and record["checksum_was_known"] is True
     assert record["files_sha256"]["test.dat"] == sha256(b"the test part")
@@ -188,14 +189,17 @@ def test_the_md5_of_the_origin_is_checked(get, entry, toy):
     _, failure = get({})
     assert hashlib.md5(ARCHIVE).hexdigest() in str(failure) and entry["archive_md5"] in str(failure)
     entry["archive_md5"] = hashlib.md5(ARCHIVE).hexdigest()
-    assert get({})[1] is None
+    said, failure = get({})
+    assert failure is None
+    assert said.index("MD5, which can be forged; over http, others on the way can change it") < said.index("downloaded")
     assert_installed(toy)
 
 
 def test_without_a_published_checksum_it_says_so(get, entry, toy):
     del entry["archive_sha256"]
     said, failure = get({})
-    assert failure is None and f"{sha256(ARCHIVE)}: the catalog has no published checksum" in said
+    assert "no checksum is published; over http, others on the way can change it" in said
+    assert failure is None and f"SHA-256 {sha256(ARCHIVE)}\n" in said
     assert_installed(toy)
     assert json.loads((toy / "fetched.json").read_text())["checksum_was_known"] is False
 

@@ -135,6 +135,10 @@ def test_a_claim_of_another_machine_is_freed_by_retry_only(place, words):
     assert counts(end(place.start("--retry", *words))[0]) == [0, 5, 0, 1]
     os.utime(claim)
     assert counts(end(place.start("--retry", *words))[0]) == [1, 5, 0, 0] and len(place.results()) == 6
+    _, claim = held_elsewhere(place)
+    tomorrow = time.time() + 86400  # by a clock that was wrong
+    os.utime(claim, (tomorrow, tomorrow))
+    assert counts(end(place.start("--retry", *words))[0]) == [1, 5, 0, 0] and len(place.results()) == 6
 
 
 @waiting

@@ -74,6 +74,30 @@ def test_models_go_with_their_cases(mfbench, tmp_path):
     assert len({name.split("/")[0] for name in models}) == 2 and files(tmp_path / "all/models") == models
 
 
+@pytest.mark.parametrize("linked", ["models", "models/*", "models/*/P.npy", "tune"])
+def test_a_link_is_refused_and_nothing_is_written(mfbench, tmp_path, linked):
+    mfbench("run", "s.json", "--out", "p1", cwd=tmp_path, spec={**SPEC, "seeds": [1], "save_model": True}, code=0)
+    (tmp_path / "p1/tune").mkdir()
+    path = sorted((tmp_path / "p1").glob(linked))[-1]
+    path.rename(tmp_path / "elsewhere")
+    path.symlink_to(tmp_path / "elsewhere")
+    done = mfbench("merge", "all", "p1", cwd=tmp_path, code=3)
+    assert f"{path.relative_to(tmp_path)}: found a link, expected a f" in done.stderr and not (tmp_path / "all").exists()
+
+
+@pytest.mark.parametrize("key", ["case_id", "case_hash"])
+def test_a_result_of_another_case_is_refused_and_nothing_is_written(mfbench, parts, key):
+    path = max((parts / "p2").glob("*.jsonl"))
+    header, rest = path.read_text().split("\n", 1)
+    found = json.loads(header)[key][::-1]
+    path.write_text(json.dumps({**json.loads(header), key: found}) + "\n" + rest)
+    done = mfbench("merge", "all", "p1", "p2", cwd=parts, code=3)
+    told = {**json.loads(header), key: found}
+    assert f'p2/{path.name}: line 1: found case_id "{told["case_id"]}", case_hash "{told["case_hash"]}", expected case_id ' \
+           f'"{path.stem}", and the case_hash that it ends with; move the file away, and run' in done.stderr
+    assert not (parts / "all").exists()
+
+
 def test_trials_are_taken_once_and_other_choices_are_refused(mfbench, tmp_path):
     spec = {**SPEC, "split": {"holdout": 0.2, "validation": 0.1, "seed": 1}, "algorithms": [
         {"name": "sgd_serial", "factors": 2, "tune": {"trials": 3, "over": {"reg": [0.01, 0.2, "log"]}}}]}

@@ -75,6 +75,15 @@ def test_what_a_packed_file_could_not_give_back_is_refused(both, tmp_path):
         shutil.rmtree(tmp_path / "r")
 
 
+def test_two_cases_of_one_name_are_refused(both, tmp_path):
+    lines = lzma.decompress((both / "packed/r.jsonl.xz").read_bytes()).splitlines(keepends=True)
+    begins = [number for number, line in enumerate(lines) if b'"type":"header"' in line]
+    (tmp_path / "r.jsonl.xz").write_bytes(lzma.compress(b"".join(lines + lines[begins[0]:begins[1]])))
+    with pytest.raises(Failure, match=f"r.jsonl.xz:{len(lines) + 1}: found a second case .*, expected one"):
+        pack(["--unpack", str(tmp_path / "r.jsonl.xz")])
+    assert files_of(tmp_path) == {"r.jsonl.xz"}
+
+
 @pytest.mark.parametrize("asked", ["r", "r.jsonl.xz", "."])
 def test_the_program_exports_it_as_its_folder(mfbench, both, asked):
     tables = {}

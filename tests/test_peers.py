@@ -64,6 +64,10 @@ FAULTS = {
     "floods": ("error", 'the key "protocol" is missing'),
     "kills_its_supervisor": ("error", " before it had answered"),  # or its supervisor is gone
     "replaces_what_it_was_given": ("completed", "3 epochs"),
+    "fills_a_memfd": ("oom", "are for it (memory_gb)"),
+    "hides_its_files": ("oom", "(memory_gb)"),
+    "fills_a_file_without_a_name": ("error", "MiB in its folder (scratch_gb)"),
+    "maps_what_it_shares": ("completed", "3 epochs"),
     "well": ("completed", "3 epochs"),
 }
 LIMITS = {
@@ -73,6 +77,10 @@ LIMITS = {
     "hangs_in_training": {"timeout_s": 1},
     "eats_memory": {"memory_gb": 0.1},
     "asks_for_all": {"memory_gb": 0.1, "threads": 1},
+    "fills_a_memfd": {"timeout_s": 20, "memory_gb": 0.1},
+    "hides_its_files": {"timeout_s": 20, "memory_gb": 0.1},
+    "fills_a_file_without_a_name": {"timeout_s": 20, "scratch_gb": 0.05},
+    "maps_what_it_shares": {"timeout_s": 20, "memory_gb": 0.11},
 }
 
 
@@ -165,6 +173,19 @@ def test_a_peer_is_confined_to_its_folder_and_its_processes(mfbench, fakes, mode
     assert header["facts"]["confined"] == confined
 
 
+def test_shared_memory_counts_and_goes(mfbench, fakes):
+    """Files in /dev/shm that it has not mapped, and what System V keeps when its process has ended."""
+    confined = json.loads(mfbench("doctor", "--json", cwd=fakes).stdout)["peers_confined"]
+    if "modes" not in confined:
+        pytest.skip("this kernel gives no mount namespace, so /dev/shm is that of all")
+    key = str((1 << 28) + os.getpid())
+    (fakes / "scripts/libmf/key").write_text(key)
+    ((_, _, footer, _),) = run(mfbench, fakes, spec([fake("fills_shared_memory", timeout_s=20, memory_gb=0.1)]), code=1)
+    assert footer["status"] == "oom" and "are for it (memory_gb)" in footer["stop_reason"]
+    assert not os.path.exists(f"/dev/shm/{key}")
+    assert key not in pathlib.Path("/proc/sysvipc/msg").read_text().split()
+
+
 def test_what_libraries_do_beside_training_is_not_kept_from_them(mfbench, fakes):
     """Caches, temporary files, shared memory, sockets and processes of their own."""
     confined = json.loads(mfbench("doctor", "--json", cwd=fakes).stdout)["peers_confined"]
@@ -192,7 +213,7 @@ def listeners():
 
 
 # By what a kernel may lack: the line of confinement.py that finds it.
-LACKING = {"nothing": "", "processes": "    def own_processes():\n", "mounts": "def hide(folder, kept, processes):\n"}
+LACKING = {"nothing": "", "processes": "    def own_processes():\n", "mounts": "def hide(folder, kept, memory_bytes, processes):\n"}
 GONE = {"nothing": set(), "processes": {"processes"}, "mounts": {"modes", "sockets", "processes"}}
 
 

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -159,6 +160,7 @@ WRONG = {
     "a fraction": (lambda f: f.assign(userId=f.userId + 0.5), "row 0: found the user"),
     "a missing user": (lambda f: f.assign(userId=f.userId.where(f.index != 3)), "row 3: the user is missing"),
     "a missing rating": (lambda f: f.assign(rating=f.rating.where(f.index != 5)), "row 5: the rating is missing"),
+    "complex ratings": (lambda f: f.assign(rating=f.rating + 1j), "column of complex128 for the rating, expected numbers"),
     "a text for a rating": (lambda f: f.assign(rating="x"), "expected numbers"),
     "mixed ids": (lambda f: f.assign(userId=[7] + ["a"] * (len(f) - 1)), "row 0: found the user 7"),
     "two lines": (lambda f: f.assign(movieId="a\nb"), r"row 0: found the item 'a\nb'"),
@@ -462,6 +464,24 @@ def test_similar_items_are_the_nearest_by_cosine(results):
     assert found["score"].tolist() == pytest.approx([cosines[item] for item in found["item"]], abs=1e-6)
     with pytest.raises(mfbench.Error, match="knows no item 'nothing'; it has 45 items"):
         model.similar_items("nothing")
+
+
+@pytest.mark.parametrize("name, text", [
+    ("model.json", "[]"), ("model.json", "{}"), ("model.json", "7"), ("P.npy", ""), ("P.npy", "no array"), ("Q.npy", "cut"),
+    ("item_bias.npy", "pickle"), ("user_names.txt", "\udcff\n")])
+def test_a_damaged_model_is_an_error_that_names_its_file(results, tmp_path, name, text):
+    shutil.copytree(results.model(0).folder, tmp_path / "m")
+    data = (tmp_path / "m" / name).read_bytes() if name.endswith(".npy") else b""
+    (tmp_path / "m" / name).write_bytes(data[:-1] if text == "cut" else os.fsencode(text))
+    if text == "pickle":
+        np.save(tmp_path / "m" / name, np.array([{}]), allow_pickle=True)
+    if name.endswith(".txt"):
+        told = json.loads((tmp_path / "m/model.json").read_text())
+        (tmp_path / "m/model.json").write_text(json.dumps({**told, "user_names": True}))
+    with pytest.raises(mfbench.Error) as found:
+        model = mfbench.Model(tmp_path / "m")
+        print(model, model.P, model.Q, model.item_bias, model.users)
+    assert str(found.value).startswith(f"{tmp_path / 'm' / name}: is damaged: found ")
 
 
 def test_arrays_go_to_other_libraries_without_a_copy(results):

@@ -2,6 +2,7 @@
 that was killed."""
 
 import json
+import os
 import signal
 import subprocess
 import time
@@ -182,6 +183,12 @@ def test_a_file_that_cannot_be_written_ends_the_run_before_its_cases(mfbench, tm
     done = mfbench("run", "s.json", "--out", "out", "--trace", "no/t.json", cwd=tmp_path, code=4, spec=SPEC)
     assert "no/t.json: cannot be written" in done.stderr
     assert not list(tmp_path.glob("out/*.jsonl"))
+
+
+def test_a_pipe_is_refused_and_not_waited_for(mfbench, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    done = mfbench("run", "s.json", "--out", "out", "--trace", "pipe", cwd=tmp_path, code=2, spec=SPEC, timeout=60)
+    assert "--trace: pipe: a pipe, expected a file" in done.stderr
 
 
 def test_a_full_disk_ends_the_timeline_and_not_the_run(mfbench, tmp_path):

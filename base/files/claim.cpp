@@ -29,6 +29,7 @@ namespace fs = std::filesystem;
 
 // Longer than any file takes: on another machine, a dead writer looks like a slow one.
 constexpr Patience kPatienceForFile{.seconds = 3600};
+constexpr std::int64_t kAhead_ns = 3'600'000'000'000;  // no clock that is set is off by that
 constexpr std::size_t kTokenDigits = 16;
 constexpr int kToRead = O_RDONLY | O_NONBLOCK;
 constexpr int kToMake = O_WRONLY | O_CREAT | O_EXCL;
@@ -154,6 +155,9 @@ std::optional<ClaimHolder> ClaimFolder::read(const std::string& name) const {
   found.about = text_at(json, {"about"}).value_or("");
   found.token = token_of(json);
   found.made_ns = changed_ns(file);
+  // A wrong date, which no run would begin after: it counts as older than all.
+  const std::int64_t most = std::chrono::system_clock::now().time_since_epoch().count() + kAhead_ns;
+  if (found.made_ns > most && found.made_ns > now_ns() + kAhead_ns) found.made_ns = 0;
   found.seen_s = seconds_since(seen_.try_emplace(found.token, Clock::now()).first->second);
   found.runs = is_running(found.process);
   return found;
@@ -161,9 +165,9 @@ std::optional<ClaimHolder> ClaimFolder::read(const std::string& name) const {
 
 std::int64_t ClaimFolder::now_ns() const {
   const auto mark = make(".now-" + new_token(own_));
-  const auto made = read(mark->name_);
+  const FileHandle made = open(mark->name_, kToRead);
   if (!made) fail_at(mark->name_, "cannot be read");
-  return made->made_ns;
+  return changed_ns(made);
 }
 
 std::optional<ClaimHolder> ClaimFolder::holder(const std::string& key) const {

@@ -32,9 +32,9 @@ struct Patience {
 
 struct ClaimHolder {
   ProcessId process;
-  std::string about;  // as in its ClaimFolder
-  std::string token;  // unique to the claim
-  std::int64_t made_ns = 0;
+  std::string about;         // as in its ClaimFolder
+  std::string token;         // unique to the claim
+  std::int64_t made_ns = 0;  // 0 of a claim that is dated more than an hour ahead
   double seen_s = 0;         // since the ClaimFolder saw it first
   std::optional<bool> runs;  // empty: the process cannot be seen from here
 

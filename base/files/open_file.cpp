@@ -84,16 +84,16 @@ std::int64_t size_of(const FileHandle& file) {
 std::string read_text(const FileHandle& file, const std::string& path, std::int64_t most) {
   std::string text;
   std::array<char, 1 << 16> buffer{};
-  while (true) {
+  // A file says its size before it is read, a pipe does not.
+  while (std::max<std::int64_t>(size_of(file), std::ssize(text)) <= most) {
     const ssize_t count = ::read(file.fd(), buffer.data(), buffer.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) fail_to("read", path, errno);
     if (count == 0) return text;
     text.append(buffer.data(), static_cast<std::size_t>(count));
-    if (std::ssize(text) <= most) continue;
-    fail_in_file(path, fmt::format("more than {} MiB", std::max<std::int64_t>(1, most >> 20)),
-                 "a shorter text");
   }
+  fail_in_file(path, fmt::format("more than {} MiB", std::max<std::int64_t>(1, most >> 20)),
+               "a shorter text");
 }
 
 std::string read_text(const std::string& path, Origin origin, std::int64_t most) {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -123,6 +124,19 @@ TEST_F(Claims, OfAProcessThatCannotBeSeenIsFreeToThePatient) {
     while (!other.claims.take("a", {.seconds = 0.02})) std::this_thread::yield();
     EXPECT_EQ(other.files(), 0U);
   }
+}
+
+TEST_F(Claims, DatedTomorrowIsOlderThanEveryRun) {
+  const auto date = [&](std::chrono::hours ahead) {
+    write_claim(place.file("a"), elsewhere(), "t");
+    fs::last_write_time(place.file("a"), fs::file_time_type::clock::now() + ahead);
+  };
+  const std::int64_t now = place.claims.now_ns();
+  date(std::chrono::hours(24));
+  EXPECT_FALSE(place.claims.take("a")) << "it may run";
+  EXPECT_TRUE(place.claims.take("a", {.made_before_ns = now}));
+  date(std::chrono::hours(0));
+  EXPECT_FALSE(place.claims.take("a", {.made_before_ns = now})) << "it began after the run";
 }
 
 TEST_F(Claims, OfAProcessThatRunsIsFreeToNoOne) {

@@ -150,7 +150,11 @@ def fetch(entry, into, mirror=None, again=False, quiet=False):
     files = [file for file in entry["files"] if is_fetched(entry, file)]
     names = ", ".join(file["name"] for file in files)
     say(f"{entry['name']}: {entry['title']}")
-    for label, text in (("licence", entry["licence"]), ("cite", entry["citation"]), ("from", shown(url))):
+    known = entry.get("archive_sha256") or ("archive_md5" in entry and "md5:" + entry["archive_md5"]) or \
+        (None if files[0].get("member") else files[0].get("sha256"))
+    check = "no checksum is published" if not known else "MD5, which can be forged" if known.startswith("md5:") else "SHA-256"
+    check += "; over http, others on the way can change it" if url.startswith("http:") and check != "SHA-256" else ""
+    for label, text in (("licence", entry["licence"]), ("cite", entry["citation"]), ("from", shown(url)), ("check", check)):
         say(f"  {label + ':':10}{text}")
     folder = pathlib.Path(into) / entry["name"]
     work = folder / ".fetch"
@@ -167,8 +171,6 @@ def fetch(entry, into, mirror=None, again=False, quiet=False):
             return say(f"already in {folder}: {names}")
         work.mkdir()
         try:
-            known = entry.get("archive_sha256") or ("archive_md5" in entry and "md5:" + entry["archive_md5"]) or \
-                (None if files[0].get("member") else files[0].get("sha256"))
             archive = download(url, shown(url), name, known, work, quiet)
             came, size = pooch.file_hash(str(archive)), archive.stat().st_size
             install(entry, files, archive, {
@@ -177,8 +179,7 @@ def fetch(entry, into, mirror=None, again=False, quiet=False):
                 "checksum_was_known": bool(known)}, folder, work)
         finally:
             shutil.rmtree(work)
-    said = "as in the catalog" if known else "the catalog has no published checksum"
-    say(f"{size} bytes downloaded, SHA-256 {came}: {said}")
+    say(f"{size} bytes downloaded, SHA-256 {came}" + (": as in the catalog" if known else ""))
     say(f"in {folder}: {names}, fetched.json")
 
 

@@ -37,6 +37,24 @@ bool is_own_folder(const fs::path& path) {
   return fs::is_directory(fs::symlink_status(path, none));
 }
 
+// Throws if the header is another case's: it was edited, or the file was renamed.
+void check_is_of(const std::string& id, const Json& header, const std::string& path) {
+  const std::string hash = text_at(header, {"case_hash"}).value_or("");
+  const std::string name = text_at(header, {"case_id"}).value_or("");
+  if (name == id && hash.starts_with(id.substr(id.rfind('-') + 1))) return;
+  fail_in_file(path + ": line 1", fmt::format("case_id \"{}\", case_hash \"{}\"", name, hash),
+               fmt::format("case_id \"{}\", and the case_hash that it ends with", id),
+               "move the file away, and run the spec again into this folder");
+}
+
+// Throws if one of the folders in `top` is not of files only, or if a link is among them.
+void check_folders(const std::string& top) {
+  if (!is_own_folder(top)) is_file(top);
+  std::error_code none;
+  for (fs::recursive_directory_iterator at(top, none), end; at != end; ++at)
+    if (at.depth() > 0 || !is_own_folder(*at)) is_file(at->path().string());
+}
+
 struct MergeSource {
   std::string folder;
   Json spec;
@@ -88,6 +106,8 @@ class Merge {
     if (is_taken(out + kSpec)) add_source(out);
     for (const auto& folder : folders) add_source(folder);
     for (const auto& id : sources_.front().cases) choose(id);
+    for (const auto& source : sources_)
+      for (const char* kind : {kModels, kStudies}) check_folders(source.folder + "/" + kind);
   }
 
   // spec.json first: a killed merge goes on by the same command.
@@ -135,7 +155,9 @@ class Merge {
     for (const auto& source : sources_) {
       const std::string path = file_of(source.folder, id);
       if (!is_file(path)) continue;
-      const auto status = read_result_file(path)->status();
+      const auto file = read_result_file(path);
+      if (file->header.is_object()) check_is_of(id, file->header, path);
+      const auto status = file->status();
       const bool stands = status && has_run(*status);
       Choice& chosen = choices_[id];
       if (chosen.folder.empty() || (stands && !chosen.has_result)) {
@@ -172,11 +194,8 @@ class Merge {
   static void copy_tree(const std::string& from, const std::string& to) {
     AtomicFolder fresh(to);
     fresh.fill([&](const std::string& folder) {
-      for (const auto& entry : fs::directory_iterator(from)) {
-        const std::string path = entry.path().string();
-        if (is_file(path))
-          copy(path, folder + "/" + entry.path().filename().string(), Origin::named);
-      }
+      for (const fs::path& path : fs::directory_iterator(from))
+        copy(path.string(), folder + "/" + path.filename().string(), Origin::named);
     });
     fresh.commit();
   }

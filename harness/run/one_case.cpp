@@ -100,7 +100,8 @@ std::optional<ResultFile> standing_result(const std::string& path, const Case& i
   const auto status = file->status();
   if (!status || status == Status::interrupted || status == Status::skipped) return std::nullopt;
   if (has_other_files(*file, item, path)) return std::nullopt;
-  if (options.retry && is_failure(*status) && !is_new) return std::nullopt;
+  const bool retry = options.retry || value_at(file->footer, {"unsaved_model"}) == true;
+  if (retry && is_failure(*status) && !is_new) return std::nullopt;
   if (!is_of(*file, item, path)) return std::nullopt;
   warn_of_old_ranking(*file, path);
   return file;

@@ -290,7 +290,9 @@ class CaseRun {
 
   void save() {
     const PhaseScope range(&ranges_, kSaveRange);
+    result_.unsaved_model = true;
     setup_.evaluation().save(*task_.model_folder, *setup_.prepared());
+    result_.unsaved_model = false;
   }
 
   void end_ranks() {

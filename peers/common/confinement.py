@@ -10,7 +10,7 @@ import socket
 import struct
 import sys
 
-CLONE_NEWNS, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 0x20000, 0x10000000, 0x20000000, 0x40000000
+CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 0x20000, 0x8000000, 0x10000000, 0x20000000, 0x40000000
 SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 1
 
 # As linux/landlock.h has them; the numbers of the calls are the same on every architecture.
@@ -34,7 +34,8 @@ HIDDEN = ["/tmp", "/run", "/var/run", "/dev/shm"]
 # Machines as linux/audit.h has them, and calls that no library needs, by their number on each.
 MACHINES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
 REFUSED = {"mount": (165, 40, {}), "add_key": (248, 217, {}), "request_key": (249, 218, {}), "keyctl": (250, 219, {}),
-           "kcmp": (312, 272, {}), "bpf": (321, 280, {}), "userfaultfd": (323, 282, {}), "process_madvise": (440, 440, {})}
+           "kcmp": (312, 272, {}), "bpf": (321, 280, {}), "userfaultfd": (323, 282, {}), "process_madvise": (440, 440, {}),
+           "shmget": (29, 194, {})}
 # And those that may change another process, with what their arguments are when they change the caller.
 OF_CALLER = {"prlimit64": (302, 261, {0: 0}), "setpriority": (141, 140, {0: 0, 1: 0}), "sched_setparam": (142, 118, {0: 0}),
              "sched_setscheduler": (144, 119, {0: 0}), "sched_setattr": (314, 274, {0: 0}), "ioprio_set": (251, 30, {0: 1, 1: 0})}
@@ -102,17 +103,17 @@ def attributes(target, depth, *set_clear_spread):
     checked(libc.syscall(MOUNT_SETATTR, AT_FDCWD, os.fsencode(target), depth, struct.pack("QQQQ", *set_clear_spread, 0), 32))
 
 
-def hide(folder, kept, processes):
-    """Modes and times of files stay, except in its folder; HIDDEN have nothing but what is kept, and its folder. With
-    `processes`, of a namespace of theirs, /proc shows only those."""
-    unshare(CLONE_NEWNS)
+def hide(folder, kept, memory_bytes, processes):
+    """Modes and times of files stay, except in its folder; HIDDEN have nothing but what is kept, and its folder, and each
+    takes `memory_bytes` (0: any). With `processes`, of a namespace of theirs, /proc shows only those."""
+    unshare(CLONE_NEWNS | CLONE_NEWIPC)  # of the second: queues of System V outlive no peer
     attributes("/", AT_RECURSIVE, ATTR_RDONLY, 0, MS_PRIVATE)
     hidden = {os.path.realpath(path) for path in HIDDEN if os.path.isdir(path)}
     kept = {name(path) for path in kept if os.path.exists(path) for name in (os.path.abspath, os.path.realpath)} - hidden
     inside = sorted(path for path in kept if path.startswith(tuple(f"{parent}/" for parent in hidden)))
     places = [(os.open(path, os.O_PATH), path) for path in [*inside, folder]]
     for path in hidden:
-        mount("tmpfs", path, "tmpfs", MS_NOSUID | MS_NODEV, b"mode=1777")
+        mount("tmpfs", path, "tmpfs", MS_NOSUID | MS_NODEV, b"mode=1777,size=%d" % memory_bytes)
     for file, path in places:
         is_folder = os.path.isdir(f"/proc/self/fd/{file}")
         os.makedirs(path if is_folder else os.path.dirname(path), exist_ok=True)
@@ -147,11 +148,11 @@ def confinements(folder):
     """What this kernel gives: Landlock by its version, the others as a process finds that tries them."""
     def own_processes():
         unshare(CLONE_NEWPID)
-        checked(0 if ends_well(lambda: hide(folder, [], True)) else -1)
+        checked(0 if ends_well(lambda: hide(folder, [], 0, True)) else -1)
 
     version = libc.syscall(LANDLOCK_CREATE, None, ctypes.c_size_t(0), ASK_VERSION)
     found = [what for what, since in CONFINED_SINCE.items() if version >= since]
-    if found and ends_well(lambda: hide(folder, [], False)):
+    if found and ends_well(lambda: hide(folder, [], 0, False)):
         found += ["modes", "sockets"] + (["processes"] if ends_well(own_processes) else [])
     return found + (["calls"] if found and ends_well(lambda: refuse_calls(True)) else [])
 

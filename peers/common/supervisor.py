@@ -56,7 +56,7 @@ MOST_FILES = 100_000  # in its folder: more take too long to look at
 
 ANSWERS = {"train": "epoch", "model": "model", "end": "done"}  # to each question
 
-PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 1, 4, 36
 
 
 # ---- its folder and its log ----------------------------------------------------------------------
@@ -153,13 +153,16 @@ def become_peer(order, folder, channel, mfbench, parent):
     network = ("host", "the parameter `cluster` asks for it") if clustered else leave_network()
     confined = order["confined"]
     if "modes" in confined:
-        hide(folder.path, kept_for(order["adapter"], order["data"]), "processes" in confined)
+        hide(folder.path, kept_for(order["adapter"], order["data"]), memory_bytes, "processes" in confined)
     os.chdir(folder.path)
     if confined:
         confine(folder.path, confined)
     if order["limits_addresses"] and memory_bytes:
         limit(resource.RLIMIT_AS, memory_bytes + RESERVED + RESERVED_BY_THREAD * threads)
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    libc.prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)  # a namespace has ended it, and the supervisor is to see what is open
+    own_memory = os.open(MEMORY if "modes" in confined and os.path.isdir(MEMORY) else "/proc", os.O_RDONLY)
+    socket.send_fds(channel, [b"\n"], [own_memory])
     if os.getppid() != (0 if "processes" in confined else parent):
         os._exit(1)
     send(mfbench, network=network[0], why=network[1], confined=confined)
@@ -197,12 +200,13 @@ def descendants():
 
 
 def use_of(pid):
-    """CPU seconds, with those of children that it has waited for, and resident bytes."""
+    """CPU seconds, with those of children that it has waited for, resident bytes, and the shared ones of them."""
     fields = read(f"/proc/{pid}/stat").rpartition(b")")[2].split()  # from the third on: a name may have blanks
     if len(fields) < 22:
-        return 0, 0
+        return 0, 0, 0
     ticks, pages = sum(map(int, fields[11:15])), int(fields[21])
-    return ticks / os.sysconf("SC_CLK_TCK"), pages * resource.getpagesize()
+    shared = read(f"/proc/{pid}/status").partition(b"RssShmem:")[2].split()[:1] or [0]
+    return ticks / os.sysconf("SC_CLK_TCK"), pages * resource.getpagesize(), 1024 * int(shared[0])
 
 
 def bytes_below(folder):
@@ -260,9 +264,11 @@ class Supervisor:
         self.owed, self.until, self.timeout_s = ["hello", "converted"], 0, params["timeout_s"]
         self.asked = self.next_look = self.next_weighing = time.monotonic()
         self.status = self.closed_at = self.end_by = None
-        self.noted = False
+        self.noted = self.hides = False
         self.trained_s = self.cpu_s = 0.0
-        self.peak_bytes = 0
+        self.peak_bytes = self.nameless_bytes = 0
+        _, self.own_memory, *_ = socket.recv_fds(peer, 1, 1)  # its /dev/shm, if that is its own; it is confined now
+        self.memory_device, self.disk = os.fstat(os.memfd_create("")).st_dev, os.stat(self.folder).st_dev
         more = params.get("scratch_gb", 0) * 2**30 or 0.9 * free_below(self.folder)
         self.scratch_bytes = bytes_below(self.folder) + more
 
@@ -413,23 +419,44 @@ class Supervisor:
         most = self.order["request"]["memory_bytes"]
         if most and resident > most:
             raise Over("memory", f"took {mib(resident)} of memory, {mib(most)} are for it (memory_gb)")
+        if self.hides and self.order["confined"]:
+            raise Over("memory", "hides its open files, and so the memory in them (memory_gb)")
         if os.fstat(1).st_size > LONGEST_LOG:
             raise Over("broken", f"it printed more than {mib(LONGEST_LOG)}")
         if now >= self.next_weighing:
-            if bytes_below(self.folder) > self.scratch_bytes:
+            if bytes_below(self.folder) + self.nameless_bytes > self.scratch_bytes:
                 raise Over("broken", f"it has more than {mib(self.scratch_bytes)} in its folder (scratch_gb)")
             self.next_weighing = now + max(1, 20 * (time.monotonic() - now))
 
     def measure(self):
-        """The resident bytes of all; the peak is also the largest of those that have ended."""
+        """The bytes of all, resident or in files that are memory; the peak is also the largest of those that have ended."""
         ended = resource.getrusage(resource.RUSAGE_CHILDREN)
         own = resource.getrusage(resource.RUSAGE_SELF)
-        uses = [use_of(pid) for pid in descendants() if pid != self.order["first"]]
-        resident = use_of(os.getpid())[1] + sum(use[1] for use in uses)
+        pids = [pid for pid in descendants() if pid != self.order["first"]]
+        uses = [use_of(pid) for pid in pids]
+        files = max(0, self.bytes_of_files(pids) - sum(use[2] for use in uses))  # what is mapped is resident, too
+        resident = use_of(os.getpid())[1] + sum(use[1] for use in uses) + files
         cpu_s = sum(used.ru_utime + used.ru_stime for used in (own, ended)) + sum(use[0] for use in uses)
         self.cpu_s = max(self.cpu_s, cpu_s)
         self.peak_bytes = max(self.peak_bytes, resident, 1024 * ended.ru_maxrss)
         return resident
+
+    def bytes_of_files(self, pids):
+        """Of those that are memory; and sets those of its disk that no folder names."""
+        nameless = {}
+        for pid in pids:
+            try:
+                files = os.listdir(f"/proc/{pid}/fd")
+            except OSError:
+                files, self.hides = [], self.hides or use_of(pid)[1] > 0  # else it has ended
+            for file in files:
+                with contextlib.suppress(OSError):  # closed meanwhile
+                    info = os.stat(f"/proc/{pid}/fd/{file}")
+                    if stat.S_ISREG(info.st_mode) and info.st_nlink == 0:
+                        nameless[info.st_dev, info.st_ino] = 512 * info.st_blocks
+        self.nameless_bytes = sum(size for (device, _), size in nameless.items() if device == self.disk)
+        used = [info.f_frsize * (info.f_blocks - info.f_bfree) for info in map(os.fstatvfs, self.own_memory)]
+        return sum(used + [size for (device, _), size in nameless.items() if device == self.memory_device])
 
     # ---- its end ----
 

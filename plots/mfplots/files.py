@@ -42,9 +42,9 @@ def open_file(path: Path, named: bool = False) -> BinaryIO:
 
 def read_bytes(path: Path, most: int = MOST, named: bool = False) -> bytes:
     with open_file(path, named) as file:
-        data = file.read(most + 1)
-    if len(data) > most:
-        raise PlotError(f"{path}: found more than {most >> 20} MiB, expected a shorter file")
+        # A file says its size before it is read, a pipe does not.
+        if os.fstat(file.fileno()).st_size > most or len(data := file.read(most + 1)) > most:
+            raise PlotError(f"{path}: found more than {most >> 20} MiB, expected a shorter file")
     return data
 
 

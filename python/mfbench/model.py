@@ -1,5 +1,6 @@
 """Model: the arrays of a saved model, and its recommendations (docs/spec.md has its files and rules)."""
 
+import contextlib
 import json
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +16,15 @@ ID = (str, int, np.integer)
 IDS = "ids.json"  # in a folder of results: the original ids of tables
 
 
+@contextlib.contextmanager
+def as_a_model(path):
+    """Raises Error, whatever a damaged file makes its reader raise."""
+    try:
+        yield
+    except (AttributeError, EOFError, KeyError, TypeError, ValueError) as error:
+        raise PlotError(f"{path}: is damaged: found {error!r}, expected the file of a model; save the model again") from error
+
+
 class Model:
     """`P` has a row for each of `users`, `Q` one for each of `items`: the ids of your data.
 
@@ -24,12 +34,13 @@ class Model:
     def __init__(self, folder):
         self.folder = Path(folder)
         self.info = read_json(self.folder / "model.json")
-        self.mean, self.kind = self.info["mean"], self.info["kind"]
+        with as_a_model(self.folder / "model.json"):
+            self.mean, self.kind, *_ = (self.info[key] for key in ("mean", "kind", "n_users", "n_items", "factors"))
 
     def array(self, name):
         """Mapped, not read. Changes stay in memory: an array that cannot be written is none for DLPack, so torch would
         have to copy it."""
-        with open_file(self.folder / f"{name}.npy") as file:
+        with open_file(path := self.folder / f"{name}.npy") as file, as_a_model(path):
             return np.load(f"/proc/self/fd/{file.fileno()}", mmap_mode="c")
 
     P = cached_property(lambda self: self.array("P"))
@@ -42,8 +53,8 @@ class Model:
     def ids(self, side):
         if not self.info.get(f"{side}_names", False):
             return np.asarray(self.array(f"{side}_ids"))
-        names = read_text(self.folder / f"{side}_names.txt").split("\n")[:-1]
-        return np.array([self.own(side, name) for name in names])
+        with as_a_model(path := self.folder / f"{side}_names.txt"):
+            return np.array([self.own(side, name) for name in read_text(path).split("\n")[:-1]])
 
     # ---- ids -----------------------------------------------------------------------------------------
 
@@ -51,9 +62,10 @@ class Model:
     def kinds(self):
         """"integers" for a side whose ids the program knows only as text, since they have more than 31 bits."""
         kept = self.folder.resolve().parent.parent / IDS
-        data = self.info["case"]["dataset"]
         known = read_json(kept) if kept.is_file() else {}
-        return known.get(data.get("path") or data.get("train"), {})
+        with as_a_model(self.folder / "model.json"):
+            data = self.info["case"]["dataset"]
+            return known.get(data.get("path") or data.get("train"), {})
 
     def own(self, side, said):
         return int(said) if self.kinds.get(side) == "integers" else said

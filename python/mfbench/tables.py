@@ -190,6 +190,8 @@ def ratings_of(column, count):
     refuse_missing(column, "rating")
     try:
         values = column.to_numpy()
+        if np.iscomplexobj(values):
+            raise TypeError("a rating has no imaginary part")
         if values.dtype.kind not in "iuf" or values.dtype.itemsize == 2:
             values = column.to_numpy(dtype=np.float64)
     except (TypeError, ValueError) as error:

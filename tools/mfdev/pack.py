@@ -79,7 +79,9 @@ def read_packed(path):
         raise PlotError(f"{path}:1: expected the spec or the study that was packed")
     for number, line in enumerate(lines, 2):
         if HEADER.match(line):
-            cases[file_name(line, f"{path}:{number}")] = []
+            if (name := file_name(line, f"{path}:{number}")) in cases:
+                raise PlotError(f"{path}:{number}: found a second case {name}, expected one; remove the lines of one of them")
+            cases[name] = []
         elif not cases:
             raise PlotError(f"{path}:{number}: expected the header of a case")
         next(reversed(cases.values())).append(line)

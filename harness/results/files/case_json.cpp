@@ -204,6 +204,7 @@ Json footer_json(const CaseResult& result, const CaseMeasures& measures, const R
   for (const auto& [metric, value] : measures.cold_ranking)
     footer["cold_ranking"][metric.key()] = number_or_null(value);
   if (result.files_mark) footer["bad_data_mark"] = *result.files_mark;
+  if (result.unsaved_model) footer["unsaved_model"] = true;
   if (measures.tied_users) footer["tied_users"] = *measures.tied_users;
   if (!result.warnings.empty()) footer["warnings"] = result.warnings;
   if (!measures.user_groups.empty()) footer["user_groups"] = to_json(measures.user_groups);

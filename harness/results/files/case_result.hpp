@@ -60,6 +60,7 @@ struct CaseResult {
   std::int64_t best_epoch = 0;  // of the case's main metric
   std::map<Metric, MetricSummary> metrics;
   bool bad_data = false;                  // its data failed: malformed, missing, cut
+  bool unsaved_model = false;             // it was trained, and its model could not be written
   std::optional<std::string> files_mark;  // of its files (mark_of_files), if their data are bad
   Contention contention;                  // processes that shared the machine
   std::vector<std::string> warnings;      // why its numbers say less than they seem to

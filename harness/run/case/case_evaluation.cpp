@@ -214,8 +214,8 @@ void CaseEvaluation::save(const std::string& folder, PreparedCase& prepared) con
   const FactorView model = prepared.host_factors(copy);
   try {
     save_model(folder, model, data_.split->train, evaluator_->predictor(), loss(), item_.resolved);
-  } catch (const Error& error) {  // measurements stand, and --retry trains again
-    fail(error.kind(), "the model is not saved: {}", error.what());
+  } catch (const Error& error) {  // measurements stand
+    fail(error.kind(), "the model is not saved: {}; then run the same command again", error.what());
   }
 }
 
