@@ -97,7 +97,6 @@ mf.results = (() => {
   }
 
   const isLibrary = (row) => row.kind === "library";
-  const hasLibrary = (panel) => panel.rows.some(isLibrary);
 
   function sentence(panel) {
     const [first, next] = finishers(panel);
@@ -105,8 +104,9 @@ mf.results = (() => {
     const at = (row) => row.at[state.target][state.clock];
     const said = (row) => `${brief(at(row).s)}${mark(at(row))}`;
     const start = [bold(first.name), ` ${said(first)}; `];
-    const any = hasLibrary(panel);
+    const any = panel.races;
     const other = any ? finishers(panel).find((row) => isLibrary(row) !== isLibrary(first)) : next;
+    if (panel.rows.every(isLibrary)) return [...start, "ours were not run here"];
     if (!other) return [...start, !any ? "no other algorithm reaches it" : isLibrary(first) ? "no algorithm of ours reaches it" : "no library reaches it"];
     const side = !any ? "the next" : isLibrary(other) ? "the best library" : "the best of ours";
     const { seeds, contended } = at(other);
@@ -123,7 +123,7 @@ mf.results = (() => {
       if (!there.length) parts.push("no algorithm reaches it on this machine");
       else {
         parts.push(bold(there[0].name), ` ${brief(timeOf(there[0], panel, level))}`);
-        if (there.every(isLibrary)) parts.push(" (no algorithm of ours reaches it)");
+        if (panel.races && there.every(isLibrary)) parts.push(" (no algorithm of ours reaches it)");
       }
     }
     if (typeof parts[1] === "string") parts[1] = parts[1][0].toUpperCase() + parts[1].slice(1);
@@ -204,7 +204,7 @@ mf.results = (() => {
   const shown = () => panels.filter((panel) => (state.machine ? panel.machine === state.machine : panel.usual));
 
   function show() {
-    mf.by("panels").replaceChildren(...shown().map(panelOf), ...(panels.some(hasLibrary) ? [lossesOf()] : []), ...papersOf());
+    mf.by("panels").replaceChildren(...shown().map(panelOf), ...(panels.some((panel) => panel.races) ? [lossesOf()] : []), ...papersOf());
     for (const button of document.querySelectorAll(".switches button")) {
       button.setAttribute("aria-pressed", String(state[button.dataset.key] === button.dataset.value));
     }
