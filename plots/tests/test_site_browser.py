@@ -19,6 +19,7 @@ import pytest
 from mfplots import metrics, program
 from mfplots.errors import PlotError
 from mfplots.metrics import Target
+from mfplots.site import panels, write as write_site
 from mfplots.site.assets import find_libraries
 from mfplots.site.gather import gather
 from mfplots.site.groups import make_groups
@@ -243,13 +244,13 @@ def test_a_page_may_ask_no_network_and_run_no_script_but_its_own(browser, site):
 # ---- the first page --------------------------------------------------------------------------------
 
 def brief(s: float) -> str:
-    value, unit = (s, "s") if s >= 0.9995 else (1e3 * s, "ms")
+    value, unit = (s, "s") if s >= 0.9995 else (1e3 * s, "ms") if s >= 0.9995e-3 else (1e6 * s, "µs")
     return f"{value:.0f} {unit}" if value >= 9.95 else f"{value:.1f} {unit}"
 
 
-def shown_rows(browser) -> list[list[str]]:
-    return browser.js("return [...document.querySelectorAll('.panel:first-child .row')].map((r) => "
-                      "[r.querySelector('.name').innerText, r.querySelector('.value').innerText])")
+def shown_rows(browser, place: int = 0) -> list[list[str]]:
+    return browser.js("return [...document.querySelectorAll('.panel')[arguments[0]].querySelectorAll('.row')].map((r) => "
+                      "[r.querySelector('.name').innerText, r.querySelector('.value').innerText])", place)
 
 
 def test_switches_choose_target_and_clock_and_stand_in_the_address(browser):
@@ -264,7 +265,7 @@ def test_switches_choose_target_and_clock_and_stand_in_the_address(browser):
             assert [" ".join(value.split()[:2]) for _, value in rows[:len(want)]] == list(map(brief, want))
             assert all(value.startswith("not reached; best ") for _, value in rows[len(want):]) and len(rows) == len(first["rows"])
     address = browser.js("return location.hash")
-    assert address == "#target=strictest&clock=training"
+    assert address == "#target=strictest&clock=file"
     browser.open(f"index.html{address}")
     assert shown_rows(browser) == rows
     browser.js("location.hash = '#target=none&clock=%3Cb%3E'")
@@ -276,16 +277,87 @@ def test_switches_choose_target_and_clock_and_stand_in_the_address(browser):
 
 def test_ratios_are_over_the_first_with_seeds_enough(browser):
     browser.open("index.html")
-    first, second = browser.js("""const panel = mf.results.shown()[0];
+    place, first, second = browser.js("""const place = mf.results.shown().findIndex((p) => p.order.named.answer.length > 1);
+        const panel = mf.results.shown()[place];
         const at = (row) => row.at.named.answer, s = (row) => (at(row) ? at(row).s : Infinity);
         const order = [...panel.rows].sort((a, b) => s(a) - s(b));
         at(order[0]).seeds = 2;
         const places = panel.order.named.answer;
         places.splice(1, 0, ...places.splice(0, 1));
         document.querySelector('[data-value=named]').click();
-        return [s(order[0]), s(order[1])];""")
-    rows = [value for _, value in shown_rows(browser)]
+        return [place, s(order[0]), s(order[1])];""")
+    rows = [value for _, value in shown_rows(browser, place)]
     assert rows[0] == brief(second) and rows[1] == f"{brief(first)} n = 2"
+
+
+@pytest.fixture(scope="module")
+def raced(site):
+    """The first page of committed races."""
+    folder = site.parent / "raced"
+    shutil.copytree(site / "assets", folder / "assets")
+    (folder / "data").mkdir()
+    shutil.copyfile(site / "index.html", folder / "index.html")
+    races = ("peers-explicit", "peers-explicit.ml-100k", "peers-explicit.netflix", "peers-explicit.ml-20m", "peers-explicit.expanded",
+             "peers-implicit", "peers-implicit.gowalla", "peers-implicit.lastfm-2k")
+    shown = panels.panels(make_groups(gather([ROOT / "results/reference/h100" / name for name in races])[0]))
+    write_site.data(folder / "data/results.js", "results", {
+        "panels": shown, "losses": panels.losses(shown), "machines": panels.machines(shown), "claims": {}})
+    return folder, shown
+
+
+MATRIX = """return [...document.querySelectorAll('.matrix tbody tr')].map((r) =>
+    [...r.querySelectorAll('.name, td')].map((c) => c.innerText.trim()))"""
+
+
+def test_the_matrix_has_the_factor_behind_the_first_of_each_data_set(browser, raced):
+    folder, shown = raced
+    browser.driver.get(f"file://{folder}/index.html#target=stricter&clock=file")
+    browser.wait("return document.documentElement.dataset.ready")
+    rows = browser.js(MATRIX)
+    firsts = browser.js("return [...document.querySelectorAll('.matrix .winner')].map((c) => c.innerText)")
+    assert len(firsts) == len(shown) == 8 and all(len(row) == 10 for row in rows)
+    counts = {}
+    for column, panel in enumerate(shown, start=1):
+        order = [panel["rows"][place] for place in panel["order"]["stricter"]["file"]]
+        assert firsts[column - 1] == (order[0]["own"] if order else "nobody")
+        lines = {}
+        for row in sorted(panel["rows"], key=lambda r: order.index(r) if r in order else len(order)):
+            lines.setdefault((row["line"], row["hardware"]), row)
+        for (line, hardware), row in lines.items():
+            at = row["at"]["stricter"]["file"]
+            name, *cells = next(r for r in rows if row["own"] in r[0].rsplit(" ", 1)[0].split(", ")
+                                and r[0].endswith("GPU" if hardware == "cuda" else "CPU"))
+            first = order and order[0] is row
+            ran, won = counts.get(name, (0, 0))
+            counts[name] = (ran + 1, won + bool(first))
+            cell = cells[column - 1]
+            if at is None:
+                assert cell == "–"
+            elif first:
+                assert cell.startswith(f"1 {brief(at['s'])}")
+            elif at["seeds"] >= 3 and not at["contended"] and not (head := order[0]["at"]["stricter"]["file"])["contended"]:
+                ratio = at["s"] / head["s"]
+                assert cell == f"{ratio:{'.0f' if ratio >= 9.95 else '.1f'}}×"
+            else:
+                assert "×" not in cell and brief(at["s"]) in cell
+        assert sum(row[column] != "·" for row in rows) == len(lines), "a dot where it was not run"
+    assert {row[0]: row[-1] for row in rows} == {name: f"{won} of {ran}" for name, (ran, won) in counts.items()}
+    assert browser.errors() == []
+
+
+def test_the_matrix_is_above_the_fold_and_scrolls_in_its_own_box(browser, raced):
+    box = "const m = document.querySelector('.matrix'), s = m.parentElement; return [m.getBoundingClientRect().bottom, " \
+          "s.scrollWidth > s.clientWidth, document.documentElement.scrollWidth]"
+    for width, inside in ((1440, False), (390, True)):
+        browser.look(width, False)
+        browser.driver.get(f"file://{raced[0]}/index.html")
+        browser.wait("return document.documentElement.dataset.ready")
+        bottom, scrolls, page = browser.js(box)
+        assert scrolls == inside and page == width
+        assert width == 390 or bottom < 900
+    browser.js("document.querySelector('.matrix a').click()")
+    assert browser.js("return document.querySelector('.panel').getBoundingClientRect().top") < 100
+    browser.look(1600, False)
 
 
 # ---- the target -----------------------------------------------------------------------------------

@@ -72,14 +72,18 @@ def _links(entries: Iterable[tuple[str, str]], here: str, files: Collection[str]
 
 
 CURRENT = ' aria-current="page"'
-RESULTS = """<p class="method">Median seconds from loaded ratings to the target (prepare + copy + train). A panel is of one data
-set, one machine and one number of factors.</p>
+RESULTS = """<p class="method">Programs that are tuned alike train until they reach the target on test data. A cell is the time over
+the time of the first.</p>
 <div id="switches" class="switches"></div>
+<div id="matrix"></div>
+<p class="note key">&ndash; not reached (hover: best value) &ensp; &middot; not run &ensp; (time) fewer than three seeds &ensp;
+&dagger; shared machine, no factor &ensp; ~ a sum of clocks &ensp; * target chosen after the runs</p>
+<h2>One data set at a time</h2>
 <div id="panels" class="panels"></div>
-<p class="note">The time is of the first evaluated point at the target; a seed that never gets there counts as infinitely
-late. Of several configurations of an algorithm the fastest is shown. &ldquo;Chosen here&rdquo;: no target was fixed before
-the runs. &dagger;: for some of the seeds the machine had other work too. Algorithms run on the GPU unless a CPU is
-named.</p>"""
+<p class="note">Clocks: <i>answer</i> is prepare, copy and train, from loaded ratings on; <i>file to model</i> is all from the start of
+the process to the factors. The time is of the first evaluated point at the target; a seed that never gets there counts as infinitely
+late. Of several configurations of an algorithm the fastest is shown. A panel is of one data set, one machine and one number of
+factors.</p>"""
 
 EXPLORE = """<p class="method">The quality of each algorithm against time; the dashed line is the target, and can be dragged.</p>
 <form id="controls" class="controls">

@@ -17,13 +17,14 @@ import pandas as pd
 
 from mfplots import metrics
 from mfplots.metrics import FEWEST, Target
+from mfplots.names import TWINS, own_name
 from mfplots.series import contended, hardware, is_true
 from mfplots.site.groups import Bench, Group, Member, headline, plain
 from mfplots.summary import ANSWER, FILE, below_floor, frozen, how_chosen, metric_of, target_levels, times_to_target
 from mfplots.tuned import tuning_text
 
 Json = dict[str, Any]
-CLOCKS = {"answer": ANSWER, "file": FILE, "training": "train_s"}
+CLOCKS = {"answer": ANSWER, "file": FILE}
 SHOWN = 4  # digits of a value: values that agree in them show no loss
 
 
@@ -175,7 +176,8 @@ def _row(cell: Cell, members: Sequence[Member], first: Mapping[str, Mapping[str,
     usual = members[0]
     sound = [m for m in members if len(m.series.finished) >= FEWEST]
     best = metrics.best_of([headline(m.series, cell.metric) for m in sound or members], cell.metric)
-    return {"name": usual.name, "algorithm": usual.series.algorithm, "kind": usual.kind,
+    algorithm = usual.series.algorithm
+    return {"name": usual.name, "algorithm": algorithm, "own": own_name(algorithm), "line": own_name(TWINS.get(algorithm, algorithm)), "kind": usual.kind,
             "hardware": hardware(usual.row), "quality": plain(best), "few": not sound,
             "seeds": max(len(m.series.finished) for m in members),
             "at": {level: {clock: found.get(members[0].name) for clock, found in of.items()} for level, of in first.items()}}

@@ -1,8 +1,9 @@
 "use strict";
-// The first page: how long each algorithm takes to each target, a panel a data set.
+// The first page: how long each algorithm takes to each target; a matrix of all data sets, then a panel a data set.
 mf.results = (() => {
-  const LEVELS = { named: "named target", stricter: "stricter", strictest: "best known when set" };
-  const CLOCKS = { answer: "time to an answer", file: "file to model", training: "training only" };
+  const LEVELS = { named: "named target", stricter: "strict", strictest: "strictest" };
+  const CLOCKS = { answer: "answer", file: "file to model" };
+  const KINDS = { new: "new here", paper: "of papers", library: "libraries" };
   const MADE = { "real": "real", "look-alike": "look-alike, synthetic", "enlarged": "enlarged, ratings drawn anew" };
   const CHOSEN = { before: " (chosen before)", afterwards: " (chosen afterwards)" };
   const FEWEST = 3;
@@ -114,22 +115,6 @@ mf.results = (() => {
     return [...start, `${side}, ${other.name}, ${said(other)} `, bold(ratio)];
   }
 
-  function otherTargets(panel) {
-    const parts = [];
-    for (const level of Object.keys(LEVELS)) {
-      if (level === state.target || panel.targets[level] === undefined) continue;
-      const there = finishers(panel, level);
-      parts.push(parts.length ? "; " : "", `${LEVELS[level]}, ${goal(panel, panel.targets[level])}: `);
-      if (!there.length) parts.push("no algorithm reaches it on this machine");
-      else {
-        parts.push(bold(there[0].name), ` ${brief(timeOf(there[0], panel, level))}`);
-        if (panel.races && there.every(isLibrary)) parts.push(" (no algorithm of ours reaches it)");
-      }
-    }
-    if (typeof parts[1] === "string") parts[1] = parts[1][0].toUpperCase() + parts[1].slice(1);
-    return parts;
-  }
-
   // The best value and its owner.
   function bestOf(panel) {
     const known = panel.rows.filter((row) => row.quality !== null);
@@ -152,15 +137,80 @@ mf.results = (() => {
       panel.factors === null ? "" : `f = ${panel.factors}`, panel.gpu ? short(panel) : panel.machine,
       `n = ${[...new Set(panel.seeds)].join(" to ")}`];
     const link = `explore.html#${new URLSearchParams({ data: panel.data, machine: panel.bench })}`;
-    return mf.el("section", { class: "panel", "aria-label": `${panel.title}, ${MADE[panel.made]}` },
+    return mf.el("section", { class: "panel", id: idOf(panel), "aria-label": `${panel.title}, ${MADE[panel.made]}` },
       mf.el("h2", {}, mf.el("a", { href: link, title: "Its curves" }, panel.title), " ",
         mf.el("small", {}, about.filter(Boolean).join(" · "))),
       mf.el("p", { class: "say" }, ...sentence(panel)),
       mf.el("ol", { class: "rows" }, ...rows.map((row) => measured(row, panel, range, fastest)), ...published(panel, range)),
       axis(range),
-      mf.el("p", { class: "tight" }, bestOf(panel), ...otherTargets(panel)),
+      mf.el("p", { class: "tight" }, bestOf(panel)),
       ...(panel.tuning ? [mf.el("p", { class: "tight" }, `Tuned: ${panel.tuning}`)] : []));
   }
+
+  // ---- the matrix: a row an algorithm, a column a panel ----
+  const rank = (panel, row) => (finishers(panel).indexOf(row) + 1) || Infinity;
+
+  // The rows of all panels, those of an algorithm and its twin in one; the most first places in front.
+  function linesOf(columns) {
+    const found = new Map();
+    columns.forEach((panel, place) => panel.rows.forEach((row) => {
+      const key = `${row.kind} ${row.hardware} ${row.line}`;
+      if (!found.has(key)) found.set(key, { kind: row.kind, hardware: row.hardware, names: new Set(), cells: columns.map(() => null) });
+      const line = found.get(key);
+      line.names.add(row.own);
+      if (!line.cells[place] || rank(panel, row) < rank(panel, line.cells[place])) line.cells[place] = row;
+    }));
+    const firsts = (line) => line.cells.filter((row, place) => row && rank(columns[place], row) === 1).length;
+    const near = (line) => line.cells.reduce((sum, row, place) => {
+      const at = row && row.at[state.target][state.clock];
+      return sum + (at ? 1 / (1 + Math.log10(at.s / fastestOf(columns[place]).s)) : 0);
+    }, 0);
+    return [...found.values()].map((line) => ({ ...line, firsts: firsts(line), ran: line.cells.filter((row) => row).length, near: near(line) }))
+      .sort((a, b) => b.firsts - a.firsts || b.near - a.near);
+  }
+
+  const fastestOf = (panel) => finishers(panel)[0].at[state.target][state.clock];
+
+  function cellOf(row, panel) {
+    if (!row) return mf.el("td", { class: "no" }, "·");
+    const at = panel.targets[state.target] === undefined ? null : row.at[state.target][state.clock];
+    if (!at) return mf.el("td", { class: "missed", title: `${row.name}: not reached; best ${quality(row.quality)}` }, "–");
+    const first = fastestOf(panel);
+    const title = `${row.name}: ${brief(at.s)}; ${source(at)}`;
+    if (at === first) return mf.el("td", { class: `first ${row.kind}`, title }, mf.el("b", {}, "1 "), brief(at.s) + mark(at));
+    const factor = at.seeds >= FEWEST && !at.contended && !first.contended;
+    const cell = mf.el("td", { class: row.kind, title }, factor ? times(at.s / first.s) : at.seeds < FEWEST ? `(${brief(at.s)})` : brief(at.s) + mark(at));
+    cell.style.setProperty("--tint", factor ? `${Math.max(45 - 13 * Math.log10(at.s / first.s), 4)}%` : "0%");
+    return cell;
+  }
+
+  function matrixOf(columns) {
+    const lines = linesOf(columns);
+    const body = Object.entries(KINDS).flatMap(([kind, words]) => lines.filter((line) => line.kind === kind).map((line, place, own) =>
+      mf.el("tr", { class: kind }, place ? null : mf.el("th", { class: `kind ${kind}`, rowspan: own.length, scope: "rowgroup" }, mf.el("span", {}, words)),
+        mf.el("th", { class: "name", scope: "row" }, [...line.names].join(", "), " ", mf.el("small", {}, line.hardware === "cuda" ? "GPU" : "CPU")),
+        ...line.cells.map((row, column) => cellOf(row, columns[column])),
+        mf.el("td", { class: line.firsts ? "count has" : "count" }, `${line.firsts} of ${line.ran}`))));
+    const heads = columns.map((panel) => mf.el("th", { scope: "col" }, mf.el("a", { href: `#${idOf(panel)}`, onclick: (event) => jump(event, panel) },
+      panel.title.split(",")[0]),
+      mf.el("small", {}, panel.title.includes("implicit") ? "implicit" : panel.made === "real" ? "real" : panel.made),
+      mf.el("small", {}, goal(panel, panel.targets[state.target]) + (panel.chosen[state.target] === "afterwards" ? " *" : ""))));
+    const firsts = columns.map((panel) => {
+      const [first] = finishers(panel);
+      return mf.el("td", { class: first ? `winner ${first.kind}` : "winner" }, first ? first.own : "nobody");
+    });
+    return mf.scroll("matrix", mf.el("table", { class: "matrix" },
+      mf.el("thead", {}, mf.el("tr", {}, mf.el("th", { colspan: 2 }), ...heads, mf.el("th", { scope: "col" }, "first in", mf.el("small", {}, "of sets run"))),
+        mf.el("tr", {}, mf.el("th", { colspan: 2, class: "name" }, "First is"), ...firsts, mf.el("td", {}))),
+      mf.el("tbody", {}, ...body)));
+  }
+
+  // The address holds the switches: the link goes to the panel without it.
+  const jump = (event, panel) => {
+    event.preventDefault();
+    mf.by(idOf(panel)).scrollIntoView();
+  };
+  const idOf = (panel) => `panel-${panel.title.replace(/[^\w-]+/g, "-")}`;
 
   // ---- what else the page says ----
   function lossesOf() {
@@ -204,6 +254,7 @@ mf.results = (() => {
   const shown = () => panels.filter((panel) => (state.machine ? panel.machine === state.machine : panel.usual));
 
   function show() {
+    mf.by("matrix").replaceChildren(matrixOf(shown()));
     mf.by("panels").replaceChildren(...shown().map(panelOf), ...(panels.some((panel) => panel.races) ? [lossesOf()] : []), ...papersOf());
     for (const button of document.querySelectorAll(".switches button")) {
       button.setAttribute("aria-pressed", String(state[button.dataset.key] === button.dataset.value));
@@ -234,14 +285,10 @@ mf.results = (() => {
 
   function start() {
     const host = mf.by("switches");
-    const measured = (clock) => panels.some((panel) => panel.rows.some((row) => Object.values(row.at).some((at) => at[clock])));
-    const known = Object.fromEntries(Object.entries(CLOCKS).filter(([clock]) => clock === state.clock || measured(clock)));
-    host.append(group("Target", "target", LEVELS), group("Clock", "clock", known));
+    host.append(group("Target", "target", LEVELS), group("Clock", "clock", CLOCKS));
     if (machines.length > 1) host.append(mf.el("label", {}, "Machine ", mf.el("select", { id: "machine",
       onchange: (event) => set("machine", event.target.value) }, mf.option("", "the one with most algorithms"),
       ...machines.map((name) => mf.option(name, name)))));
-    host.append(mf.el("span", { class: "key" }, ...[["new", "new here"], ["paper", "from papers"], ["library", "libraries"]]
-      .map(([kind, text]) => mf.el("span", { class: kind }, mf.el("i", { class: "dot", "aria-hidden": "true" }), text))));
     addEventListener("hashchange", follow);
     follow();
     mf.ready();
