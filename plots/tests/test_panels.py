@@ -12,7 +12,7 @@ import pytest
 from mfplots import metrics
 from mfplots.metrics import Target
 from mfplots.errors import PlotError
-from mfplots.site import cli, figures, panels
+from mfplots.site import cli, figures, pages, panels
 from mfplots.site.assets import find_libraries
 from mfplots.site.board import board
 from mfplots.site.gather import gather
@@ -132,6 +132,36 @@ def test_a_loss_of_the_committed_results_has_a_row_of_ours_in_its_panel():
         assert own[loss["by"]["name"]] == "library" and set(own.values()) & {"new", "paper"}
 
 
+def test_the_best_value_has_its_owner_and_range_wherever_it_ran(tmp_path):
+    write_cases(tmp_path / "race", [*made(LIBMF, 1.0, 0.9), *made("fpsgd", 0.5, 0.85)])
+    (panel,) = panels_of(tmp_path)
+    assert (panel["best"]["of"], panel["best"]["run"], panel["best"]["n"]) == ("fpsgd (CPU)", "race", 3)
+    finals = sorted(case.trace[-1][2] for case in made("fpsgd", 0.5, 0.85))
+    assert [panel["best"][key] for key in ("low", "quality", "high")] == pytest.approx(finals)
+    write_cases(tmp_path / "elsewhere", [*made("bpmf", 9.0, 0.7, host="other", tuned=None), *made("ease", 9.0, 0.5, seeds=(1, 2)),
+                                         *made("als_cpu", 9.0, 0.6, params={"factors": 64})])
+    (panel,) = panels_of(tmp_path)
+    assert (panel["best"]["of"], panel["best"]["run"]) == ("bpmf (CPU)", "elsewhere"), "three seeds, of the panel's size"
+    assert "bpmf (CPU)" not in {row["name"] for row in panel["rows"]}
+
+
+def test_titles_tell_data_sets_apart(tmp_path):
+    for content in "12":
+        write_cases(tmp_path / content, [*made(LIBMF, 1.0, content_hash=content * 16), *made("fpsgd", 0.5, content_hash=content * 16)])
+    assert sorted(panel["title"] for panel in panels_of(tmp_path)) == ["toy, content 11111111", "toy, content 22222222"]
+
+
+def test_a_report_names_itself_its_days_and_its_project(tmp_path):
+    days = ["2026-01-03", "2026-01-02", "2026-01-03"]
+    assert pages.about("mfbench 9", days, "https://x.org/m") == (
+        'A report of <a href="https://x.org/m">mfbench 9</a>, which benchmarks matrix-factorization algorithms on CPUs and GPUs; '
+        'measured 2026-01-02 to 2026-01-03.')
+    assert pages.about("mfbench 9", days[:1], "").endswith("report of mfbench 9, which benchmarks matrix-factorization algorithms "
+                                                           "on CPUs and GPUs; measured 2026-01-03.")
+    write_cases(tmp_path / "run", made("fpsgd", 0.5))
+    assert set(cli.days_of(gather([tmp_path])[0])) == {"2020-01-01"}
+
+
 def test_targets_that_are_not_frozen_follow_the_rule_of_those_that_are(tmp_path):
     write_cases(tmp_path / "run", [*made(LIBMF, 1.0, 0.9, target=None), *made("fpsgd", 0.1, 0.8, target=None)])
     (panel,) = panels_of(tmp_path)
@@ -227,11 +257,13 @@ def test_a_report_of_one_run_shows_its_own_data_only(tmp_path):
     write_cases(tmp_path / "results/own", made("fpsgd", 0.1))
     subprocess.run([ROOT / "dev", "report", tmp_path / "results", "--out", tmp_path / "site"], check=True, timeout=300,
                    capture_output=True)
-    pages = {path.name for path in (tmp_path / "site").glob("*.html")}
-    assert "papers.html" not in pages  # which is of other results
-    for page in pages:
+    pages_made = {path.name for path in (tmp_path / "site").glob("*.html")}
+    assert "papers.html" not in pages_made  # which is of other results
+    for page in pages_made:
         text = (tmp_path / "site" / page).read_text()
-        assert set(re.findall(r'href="([\w.]+\.html)"', text)) <= pages
+        assert set(re.findall(r'href="([\w.]+\.html)"', text)) <= pages_made
+    assert all("measured 2020-01-01." in (tmp_path / "site" / page).read_text() for page in pages_made)
+    assert '"own":false' in (tmp_path / "site/data/results.js").read_text()
     assert '"ceilings":[]' in (tmp_path / "site/data/speed.js").read_text()
     write_cases(tmp_path / "results/cumf_als/fig5", made("fpsgd", 0.1))
     runs, _ = gather([tmp_path / "results"])

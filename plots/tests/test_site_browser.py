@@ -301,7 +301,7 @@ def raced(site):
              "peers-implicit", "peers-implicit.gowalla", "peers-implicit.lastfm-2k")
     shown = panels.panels(make_groups(gather([ROOT / "results/reference/h100" / name for name in races])[0]))
     write_site.data(folder / "data/results.js", "results", {
-        "panels": shown, "losses": panels.losses(shown), "machines": panels.machines(shown), "claims": {}})
+        "panels": shown, "losses": panels.losses(shown), "machines": panels.machines(shown), "claims": {}, "own": True})
     return folder, shown
 
 
@@ -358,6 +358,27 @@ def test_the_matrix_is_above_the_fold_and_scrolls_in_its_own_box(browser, raced)
     browser.js("document.querySelector('.matrix a').click()")
     assert browser.js("return document.querySelector('.panel').getBoundingClientRect().top") < 100
     browser.look(1600, False)
+
+
+def test_bars_of_all_panels_begin_at_one_time(browser, raced):
+    browser.driver.get(f"file://{raced[0]}/index.html")
+    browser.wait("return document.documentElement.dataset.ready")
+    ends = browser.js("return [...document.querySelectorAll('.panel .axis')].map((a) => [a.firstChild.innerText, a.lastChild.innerText])")
+    assert len(ends) == 8 and len({tuple(end) for end in ends}) == 1
+
+
+def test_words_are_the_readers_in_a_report_of_their_own_results(browser, raced, tmp_path):
+    site = shutil.copytree(raced[0], tmp_path / "site")
+    words = {}
+    for own, heading in ((True, "Where we lose"), (False, "Where yours lose")):
+        data = site / "data/results.js"
+        data.write_text(data.read_text().replace('"own":true', f'"own":{json.dumps(own)}'))
+        browser.driver.get(f"file://{site}/index.html")
+        browser.wait("return document.documentElement.dataset.ready")
+        words[own] = browser.js("return document.querySelector('main').innerText")
+        assert heading in words[own]
+    assert " of ours" in words[True]
+    assert " of yours" in words[False] and not {"ours", "we", "our", "us"} & set(words[False].lower().replace(",", " ").split())
 
 
 # ---- the target -----------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from mfplots import metrics
+from mfplots import metrics, program
 from mfplots.errors import PlotError
 from mfplots.printable import counted, say
 from mfplots.site import figures, pages, panels, write
@@ -83,7 +84,8 @@ def make_site(options: argparse.Namespace) -> None:
     explored = _groups(out, groups, runs)
     shown = panels.panels(groups, panels.read_published(ROOT / PUBLISHED))
     write.data(out / "data/results.js", "results", {
-        "panels": shown, "losses": panels.losses(shown), "machines": panels.machines(shown), "claims": counts_of(claims)})
+        "panels": shown, "losses": panels.losses(shown), "machines": panels.machines(shown), "claims": counts_of(claims),
+        "own": all(run.path.resolve().is_relative_to(ROOT / "results/reference") for run in runs)})
     write.data(out / "data/board.js", "board", rows)
     write.data(out / "data/speed.js", "speed",
                {"rows": with_ceilings(rows, ceilings), "ceilings": list(map(vars, ceilings))})
@@ -146,6 +148,7 @@ def claims_of(exhibits: Mapping[str, Sequence[Path]], runs: Sequence[Run]) -> li
 def _pages(out: Path, runs: Sequence[Run], claims: Sequence[Claim], pictures: Mapping[str, Picture],
            searched: bool, on_cards: bool) -> None:
     made = _made(pd.concat([run.view.cases[[*SHOWN, "process"]] for run in runs]), len(runs))
+    about = pages.about(program.text("--version").partition("\n")[0], days_of(runs), project())
     files = {
         "index.html": (pages.RESULTS, ("data/results.js", "assets/results.js")),
         "explore.html": (pages.EXPLORE, ("data/explore.js", "assets/explore.js")),
@@ -162,7 +165,18 @@ def _pages(out: Path, runs: Sequence[Run], claims: Sequence[Claim], pictures: Ma
     if claims:
         files["papers.html"] = (pages.papers(claims, exhibit_runs(runs), pictures), ("assets/papers.js",))
     for file, (body, scripts) in files.items():
-        (out / file).write_text(pages.page(file, body, scripts, made, files), encoding="utf-8")
+        (out / file).write_text(pages.page(file, body, scripts, about, made, files), encoding="utf-8")
+
+
+def days_of(runs: Sequence[Run]) -> list[str]:
+    return [str(t)[:10] for run in runs for t in run.results.cases["started_at"].dropna()]
+
+
+def project() -> str:
+    """The address of the project, as its citation has it; or ''."""
+    file = ROOT / "CITATION.cff"
+    found = re.search(r"^repository-code: *(https://\S+)$", file.read_text(encoding="utf-8"), re.M) if file.is_file() else None
+    return found[1] if found else ""
 
 
 def _made(cases: pd.DataFrame, folders: int, most: int = 200) -> str:

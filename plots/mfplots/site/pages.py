@@ -27,8 +27,8 @@ def escape(text: str) -> str:
     return escape_markup(one_line(text))
 
 
-def page(file: str, body: str, scripts: Sequence[str], made: str, files: Collection[str]) -> str:
-    """`files`: the pages of this report, to which others lead."""
+def page(file: str, body: str, scripts: Sequence[str], about: str, made: str, files: Collection[str]) -> str:
+    """`about`: what the report is, as HTML. `files`: the pages of this report, to which others lead."""
     title = TITLES[file]
     part = _links(ALL_RUNS, "case.html" if file == "case.html" else file, files)
     inner = f'<nav class="part" aria-label="All runs">{part}</nav>' if "aria-current" in part else ""
@@ -53,12 +53,20 @@ def page(file: str, body: str, scripts: Sequence[str], made: str, files: Collect
 <h1>{escape(HEADINGS.get(file, title))}</h1>
 <noscript><p class="note">Tables and figures of this page are made by scripts, which are off here.
 The numbers are in the result files; <code>mfbench summarize</code> makes tables of them.</p></noscript>
+{f'<p class="method">{about}</p>' if file == "index.html" else ""}
 {body}
 </main>
-<footer><p>{escape(made)}</p></footer>
+<footer><p>{about}</p><p>{escape(made)}</p></footer>
 </body>
 </html>
 """
+
+
+def about(version: str, days: Sequence[str], link: str) -> str:
+    """One sentence for what the report is, from which version, of which days; `link` leads to the project, if it is known."""
+    name = f'<a href="{escape(link)}">{escape(version)}</a>' if link else escape(version)
+    when = " to ".join(dict.fromkeys([min(days), max(days)])) if days else "an unknown day"
+    return f"A report of {name}, which benchmarks matrix-factorization algorithms on CPUs and GPUs; measured {when}."
 
 
 def _menu(file: str) -> str:
@@ -171,7 +179,7 @@ def papers(claims: Sequence[Claim], runs: dict[str, list[str]], pictures: Mappin
     counts = counts_of(claims)
     summary = "".join(f"<li>{kind} <b>{n}</b></li>" for kind, n in counts.items())
     names = list(dict.fromkeys(c.paper for c in claims))
-    return ("<p>Each claim with what the paper published, our figure and the verdict. Published numbers are open markers or lines "
+    return ("<p>Each claim with what the paper published, the figure of these results, and the verdict. Published numbers are open markers or lines "
             "in the figures. Numbers are medians over seeds; a test recomputes each from its file.</p>"
             f'<ul class="counts">{summary}</ul><div class="controls">'
             f'<label>Paper <select id="paper">{_options(names)}</select></label>'
@@ -190,7 +198,7 @@ def _article(claim: Claim, runs: dict[str, list[str]], pictures: Mapping[str, Pi
                        for name in claim.exhibits)
     picture = next((pictures[name] for name in claim.exhibits if name in pictures), None)
     return (f'<article class="claim" data-paper="{escape(claim.paper)}" data-verdict="{claim.kind}">'
-            f'<h2>{_words(claim.claim)}</h2><p><span class="tag">{escape(claim.paper)}{", ours" if claim.ours else ""}'
+            f'<h2>{_words(claim.claim)}</h2><p><span class="tag">{escape(claim.paper)}{", asked here" if claim.ours else ""}'
             f'</span> <span class="tag verdict {claim.kind.replace(" ", "-")}">{_words(claim.verdict)}</span></p>'
             f'<div class="sides"><div>{_terms([(asked, claim.published), ("", claim.other)])}'
             f'<details><summary>What was measured, and why</summary>{_terms([("Measured", claim.measured), ("Why", claim.why)])}'

@@ -5,6 +5,7 @@ A panel is of one host and one number of factors: the ones with the most rows am
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,7 +21,7 @@ from mfplots.metrics import FEWEST, Target
 from mfplots.names import TWINS, own_name
 from mfplots.series import contended, hardware, is_true
 from mfplots.site.groups import Bench, Group, Member, headline, plain
-from mfplots.summary import ANSWER, FILE, below_floor, frozen, how_chosen, metric_of, target_levels, times_to_target
+from mfplots.summary import ANSWER, FILE, below_floor, frozen, headlines, how_chosen, metric_of, target_levels, times_to_target
 from mfplots.tuned import tuning_text
 
 Json = dict[str, Any]
@@ -108,7 +109,8 @@ def panels(groups: Sequence[Group], published: pd.DataFrame | None = None) -> li
     chosen = found if groups[:1] and groups[0].whole_run else races or found
     most = max((_ratings(group) for group, _ in chosen), default=0)
     chosen.sort(key=lambda pair: (_ratings(pair[0]) < most, made_of(pair[0]) != "real", -_ratings(pair[0])))
-    return [_panel(cell, cell is own[0], groups, published) for _, own in chosen
+    titles = Counter(_title(group) for group, _ in chosen)
+    return [_panel(cell, cell is own[0], groups, published) | _named(group, titles) for group, own in chosen
             for cell in _one_a_kind(own) if cell is own[0] or cell.races]
 
 
@@ -138,12 +140,13 @@ def _panel(cell: Cell, usual: bool, groups: Sequence[Group], published: pd.DataF
     for row, name in zip(rows, below_floor([(row["algorithm"], row["quality"]) for row in rows], cell.metric)):
         row["below"] = name
     counts = [len(m.series.finished) for m in cell.members]
-    return {"data": cell.group.title, "title": _title(cell.group), "made": made_of(cell.group), "usual": usual, "races": cell.races,
+    return {"data": cell.group.title, "made": made_of(cell.group), "usual": usual, "races": cell.races,
             "ratings": plain(cell.members[0].row["nnz_train"]), "machine": cell.bench.kind, "bench": cell.bench.title,
             "gpu": cell.bench.gpu, "cores": cell.bench.cores, "factors": cell.factors,
             "metric": metric.title, "less": metric.less, "seeds": [min(counts), max(counts)],
             "chosen": _chosen(cell), "tuning": tuning_text(_tuned_cases(cell)), "targets": {level: float(t) for level, t in cell.levels.items()},
             "order": {level: {clock: [places[name] for name in found] for clock, found in of.items()} for level, of in first.items()},
+            "best": _best([m for m in cell.group.members if cell.factors is None or m.factors in (cell.factors, None)], cell.metric),
             "rows": rows, "published": _published(cell, groups, published)}
 
 
@@ -164,6 +167,12 @@ def _title(group: Group) -> str:
     return re.sub(r" implicit >=(\S+)", r", implicit from \1", name).replace("-implicit", ", implicit")
 
 
+def _named(group: Group, titles: Mapping[str, int]) -> Json:
+    """Data sets of one name are told apart by their splits, or by how they were made."""
+    title = _title(group)
+    return {"title": title if titles[title] == 1 else f"{title}, {group.detail or made_of(group)}"}
+
+
 def _by(members: Iterable[Member], key: Callable[[Member], str]) -> dict[str, list[Member]]:
     found: dict[str, list[Member]] = {}
     for member in members:
@@ -174,13 +183,22 @@ def _by(members: Iterable[Member], key: Callable[[Member], str]) -> dict[str, li
 def _row(cell: Cell, members: Sequence[Member], first: Mapping[str, Mapping[str, Json]]) -> Json:
     """`first`: by level and clock."""
     usual = members[0]
-    sound = [m for m in members if len(m.series.finished) >= FEWEST]
-    best = metrics.best_of([headline(m.series, cell.metric) for m in sound or members], cell.metric)
     algorithm = usual.series.algorithm
     return {"name": usual.name, "algorithm": algorithm, "own": own_name(algorithm), "line": own_name(TWINS.get(algorithm, algorithm)), "kind": usual.kind,
-            "hardware": hardware(usual.row), "quality": plain(best), "few": not sound,
+            "hardware": hardware(usual.row), **_best(members, cell.metric),
             "seeds": max(len(m.series.finished) for m in members),
             "at": {level: {clock: found.get(members[0].name) for clock, found in of.items()} for level, of in first.items()}}
+
+
+def _best(members: Sequence[Member], metric: str) -> Json:
+    """The best value with its range over seeds, and who has it; of those with seeds enough, if there are any."""
+    known = [(spread, m) for m in members if math.isfinite((spread := metrics.spread(headlines(m.series, metric))).median)]
+    found = [pair for pair in known if pair[0].n >= FEWEST] or known
+    if not found:
+        return {"quality": None}
+    spread, member = (min if metrics.row(metric).less else max)(found, key=lambda pair: pair[0].median)
+    return {"quality": plain(spread.median), "low": plain(spread.low), "high": plain(spread.high), "n": spread.n,
+            "of": member.name, "run": member.run.name}
 
 
 def _firsts(cell: Cell, target: Target, clock: str) -> dict[str, Json]:

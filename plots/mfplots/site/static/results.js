@@ -3,12 +3,13 @@
 mf.results = (() => {
   const LEVELS = { named: "named target", stricter: "strict", strictest: "strictest" };
   const CLOCKS = { answer: "answer", file: "file to model" };
-  const KINDS = { new: "new here", paper: "of papers", library: "libraries" };
+  const KINDS = { new: mf.store.results.own ? "new here" : "of mfbench", paper: "of papers", library: "libraries" };
   const MADE = { "real": "real", "look-alike": "look-alike, synthetic", "enlarged": "enlarged, ratings drawn anew" };
   const CHOSEN = { before: " (chosen before)", afterwards: " (chosen afterwards)" };
   const FEWEST = 3;
   const state = { target: "named", clock: "answer", machine: "" };
-  const { panels, losses, machines } = mf.store.results;
+  const { panels, losses, machines, own } = mf.store.results;
+  const OURS = own ? "ours" : "yours";
 
   // ---- words and numbers ----
   const brief = (s) => {
@@ -20,6 +21,8 @@ mf.results = (() => {
     n >= 1e3 ? `${Math.round(n / 1e3)} k ratings` : `${n} ratings`);
   const goal = (item, value) => `${item.metric} ${item.less ? "≤" : "≥"} ${value}`;
   const quality = (value) => (value === null ? "–" : Math.abs(value) < 10 ? value.toFixed(4) : value.toFixed(2));
+  // With the range over the seeds, if there are enough.
+  const ranged = (best) => quality(best.quality) + (best.n >= FEWEST ? ` [${quality(best.low)}, ${quality(best.high)}]` : "");
   const bold = (text) => mf.el("b", {}, text);
   const mark = (at) => (at.contended ? " †" : "") + (at.summed && state.clock === "file" ? " ~" : "");
 
@@ -39,11 +42,10 @@ mf.results = (() => {
     return [...there, ...panel.rows.filter((row) => !there.includes(row)).sort((a, b) => worst(a) - worst(b))];
   }
 
-  // Whole decades that hold every time of the panel, so that it stands still when the target moves.
-  function decades(panel) {
-    const all = panel.rows.flatMap((row) => Object.values(row.at).map((at) => at[state.clock]))
-      .filter((at) => at !== null).map((at) => at.s);
-    if (panel.published && panel.published.by) all.push(panel.published.by[state.clock]);
+  // Whole decades that hold every time of these panels: bars of all begin at one time, and stand still when the target moves.
+  function decades(columns) {
+    const all = columns.flatMap((panel) => [...panel.rows.flatMap((row) => Object.values(row.at).map((at) => at[state.clock] && at[state.clock].s)),
+      panel.published && panel.published.by && panel.published.by[state.clock]]).filter((seconds) => seconds);
     if (!all.length) return [-2, 0];
     const low = Math.floor(Math.log10(Math.min(...all)));
     return [low, Math.max(Math.ceil(Math.log10(Math.max(...all))), low + 1)];
@@ -69,7 +71,8 @@ mf.results = (() => {
 
   function measured(row, panel, range, fastest) {
     const at = panel.targets[state.target] === undefined ? null : row.at[state.target][state.clock];
-    if (at === null) return rowOf(row.name + floor(row), row.kind, null, range, [`not reached; best ${quality(row.quality)}`]);
+    if (at === null) return rowOf(row.name + floor(row), row.kind, null, range, [`not reached; best ${quality(row.quality)}`,
+      mf.el("small", { class: "range" }, ranged(row).slice(quality(row.quality).length))]);
     // Few seeds and shared machines get no ratio.
     const beside = at.seeds < FEWEST ? `n = ${at.seeds}` : at.s <= fastest.s || at.contended || fastest.contended ? "" : times(at.s / fastest.s);
     return rowOf(row.name + floor(row), row.kind, at.s, range, [brief(at.s) + mark(at), " ", mf.el("small", {}, beside)], source(at));
@@ -107,28 +110,25 @@ mf.results = (() => {
     const start = [bold(first.name), ` ${said(first)}; `];
     const any = panel.races;
     const other = any ? finishers(panel).find((row) => isLibrary(row) !== isLibrary(first)) : next;
-    if (panel.rows.every(isLibrary)) return [...start, "ours were not run here"];
-    if (!other) return [...start, !any ? "no other algorithm reaches it" : isLibrary(first) ? "no algorithm of ours reaches it" : "no library reaches it"];
-    const side = !any ? "the next" : isLibrary(other) ? "the best library" : "the best of ours";
+    if (panel.rows.every(isLibrary)) return [...start, `${OURS} were not run here`];
+    if (!other) return [...start, !any ? "no other algorithm reaches it" : isLibrary(first) ? `no algorithm of ${OURS} reaches it` : "no library reaches it"];
+    const side = !any ? "the next" : isLibrary(other) ? "the best library" : `the best of ${OURS}`;
     const { seeds, contended } = at(other);
     const ratio = seeds < FEWEST ? `(n = ${seeds}, too few to count)` : contended || at(first).contended ? "(contended, so no factor)" : `(${times(at(other).s / at(first).s)})`;
     return [...start, `${side}, ${other.name}, ${said(other)} `, bold(ratio)];
   }
 
-  // The best value and its owner.
-  function bestOf(panel) {
-    const known = panel.rows.filter((row) => row.quality !== null);
-    if (!known.length) return "";
-    const sign = panel.less ? 1 : -1;
-    const best = known.reduce((a, b) => (sign * b.quality < sign * a.quality ? b : a));
-    return `Best ${panel.metric}: ${quality(best.quality)}, ${best.name}${seeds(best)}. `;
+  // The best value and its owner, which may have raced elsewhere: a quality hangs on no machine.
+  function bestOf({ best, metric, rows }) {
+    if (best.quality === null) return "";
+    const here = rows.some((row) => row.name === best.of && row.quality === best.quality);
+    return `Best ${metric}: ${ranged(best)}, ${best.of}${best.n < FEWEST ? `, n = ${best.n}` : ""}${here ? "" : ` (not in this race: ${best.run})`}.`;
   }
 
   const short = (panel) => (panel.gpu ? mf.machine(panel.gpu) : "CPU") +
     (panel.cores ? `, ${panel.cores} cores` : "");
 
-  function panelOf(panel) {
-    const range = decades(panel);
+  function panelOf(panel, range) {
     const rows = inOrder(panel);
     const [first] = finishers(panel);
     const fastest = first ? first.at[state.target][state.clock] : null;
@@ -174,7 +174,7 @@ mf.results = (() => {
   function cellOf(row, panel) {
     if (!row) return mf.el("td", { class: "no" }, "·");
     const at = panel.targets[state.target] === undefined ? null : row.at[state.target][state.clock];
-    if (!at) return mf.el("td", { class: "missed", title: `${row.name}: not reached; best ${quality(row.quality)}` }, "–");
+    if (!at) return mf.el("td", { class: "missed", title: `${row.name}: not reached; best ${ranged(row)}` }, "–");
     const first = fastestOf(panel);
     const title = `${row.name}: ${brief(at.s)}; ${source(at)}`;
     if (at === first) return mf.el("td", { class: `first ${row.kind}`, title }, mf.el("b", {}, "1 "), brief(at.s) + mark(at));
@@ -193,7 +193,7 @@ mf.results = (() => {
         mf.el("td", { class: line.firsts ? "count has" : "count" }, `${line.firsts} of ${line.ran}`))));
     const heads = columns.map((panel) => mf.el("th", { scope: "col" }, mf.el("a", { href: `#${idOf(panel)}`, onclick: (event) => jump(event, panel) },
       panel.title.split(",")[0]),
-      mf.el("small", {}, panel.title.includes("implicit") ? "implicit" : panel.made === "real" ? "real" : panel.made),
+      mf.el("small", {}, aboutOf(panel)),
       mf.el("small", {}, goal(panel, panel.targets[state.target]) + (panel.chosen[state.target] === "afterwards" ? " *" : ""))));
     const firsts = columns.map((panel) => {
       const [first] = finishers(panel);
@@ -210,6 +210,10 @@ mf.results = (() => {
     event.preventDefault();
     mf.by(idOf(panel)).scrollIntoView();
   };
+  const aboutOf = (panel) => {
+    const rest = panel.title.split(", ").slice(1).join(", ");
+    return [rest, rest && panel.made === "real" ? "" : panel.made].filter(Boolean).join(", ");
+  };
   const idOf = (panel) => `panel-${panel.title.replace(/[^\w-]+/g, "-")}`;
 
   // ---- what else the page says ----
@@ -220,7 +224,7 @@ mf.results = (() => {
       by.set(title, [...(by.get(title) || []), loss]);
     }
     const list = [...by].map(([title, own]) => mf.el("li", {}, bold(title), ": ", own.map(lossText).join("; "), "."));
-    return mf.el("section", { class: "panel" }, mf.el("h2", {}, "Where we lose"), list.length ?
+    return mf.el("section", { class: "panel" }, mf.el("h2", {}, own ? "Where we lose" : "Where yours lose"), list.length ?
       mf.el("ul", { class: "losses" }, ...list) : mf.el("p", {}, "Nowhere in these panels."));
   }
 
@@ -229,12 +233,12 @@ mf.results = (() => {
   function lossText(loss) {
     if (loss.what === "quality") {
       const said = (who) => `${quality(who.quality)} (${who.name}${seeds(who)})`;
-      return `the best ${loss.metric} of a library is ${said(loss.by)}, of ours ${said(loss.ours)}` +
+      return `the best ${loss.metric} of a library is ${said(loss.by)}, of ${OURS} ${said(loss.ours)}` +
         (loss.few ? `, or ${said(loss.few)}` : "");
     }
     const said = (who) => `${who.name} after ${brief(who.s)}${seeds(who)}`;
     const few = loss.few ? `${said(loss.few)}, too few seeds to count` : "";
-    const ours = loss.ours ? ["of ours by", said(loss.ours), few && `or ${few}`] : few ? ["of ours only by", few] : ["no algorithm of ours reaches it"];
+    const ours = loss.ours ? [`of ${OURS} by`, said(loss.ours), few && `or ${few}`] : few ? [`of ${OURS} only by`, few] : [`no algorithm of ${OURS} reaches it`];
     return `${goal(loss, loss.target)} is reached by ${said(loss.by)}, ${ours.filter(Boolean).join(" ")}`;
   }
 
@@ -255,7 +259,7 @@ mf.results = (() => {
 
   function show() {
     mf.by("matrix").replaceChildren(matrixOf(shown()));
-    mf.by("panels").replaceChildren(...shown().map(panelOf), ...(panels.some((panel) => panel.races) ? [lossesOf()] : []), ...papersOf());
+    mf.by("panels").replaceChildren(...shown().map((panel, place, all) => panelOf(panel, decades(all))), ...(panels.some((panel) => panel.races) ? [lossesOf()] : []), ...papersOf());
     for (const button of document.querySelectorAll(".switches button")) {
       button.setAttribute("aria-pressed", String(state[button.dataset.key] === button.dataset.value));
     }
