@@ -484,7 +484,12 @@ def test_the_address_holds_the_view(browser):
     browser.js("location.hash = new URLSearchParams({ data: arguments[0] })", first)
     browser.wait("return mf.explore.state.group.title === arguments[0]", first)
     assert browser.wait("return mf.by('clock').value === 'answer_s' && !mf.by('logy').checked"), "the usual view"
-    browser.open("explore.html#data=none&factors=none&target=abc&clock=%3Cb%3E")
+    browser.open("explore.html#data=%3Cb%3Enone&factors=50")
+    assert browser.js("return [mf.by('figure').innerText, mf.by('data').value, mf.by('series').innerText]") == [
+        'This report has no data set "<b>none"; choose one above.', "", ""]
+    browser.choose("data", first)
+    browser.wait("return (mf.by('figure').data || []).length > 0 && !mf.by('figure').innerText.includes('This report')")
+    browser.open("explore.html#factors=none&target=abc&clock=%3Cb%3E")
     usual = browser.js("return mf.explore.state.group.usual")
     assert browser.js("return [mf.by('machine').value, mf.by('factors').value, mf.by('clock').value]") == \
         [usual["machine"], usual["factors"], "answer_s"]
@@ -552,6 +557,37 @@ def test_filters_narrow_the_leaderboard_and_stand_in_the_address(browser, groups
     assert browser.js("return location.hash") == "#dataset=", "all, where the page begins with one"
     browser.open("runs.html#dataset=")
     assert browser.js("return mf.by('filter-dataset').value") == "" and browser.errors() == []
+
+
+def test_the_leaderboards_head_has_the_target(browser, groups):
+    heads = "return [...document.querySelectorAll('#board thead th')].map((h) => h.innerText.trim())"
+    for group in groups:
+        if group.target[0] is None:
+            continue
+        browser.open(f"runs.html#{urlencode({'dataset': group.title})}")
+        row = metrics.row(group.target[0].metric)
+        assert f"Answer to {row.title} {'≤' if row.less else '≥'} {float(group.target[0]):g}" in browser.js(heads)
+    browser.choose("filter-dataset", "")
+    assert "Answer to target" in browser.js(heads)
+
+
+def test_a_search_is_over_all_data_and_stands_in_the_address(browser):
+    browser.open("runs.html")
+    assert browser.js("return mf.by('filter-dataset').value") and "bpr (GPU)" not in browser.column("board", "Algorithm")
+    browser.js("const f = document.querySelector('#board input[type=search]'); f.value = 'bpr';"
+               "f.dispatchEvent(new Event('input', { bubbles: true }));")
+    browser.wait("return location.hash === '#find=bpr'")
+    rows = browser.column("board", "Algorithm")
+    assert rows and all(row.startswith("bpr") for row in rows) and browser.js("return mf.by('filter-dataset').value") == ""
+    browser.open("runs.html#find=bpr")
+    assert browser.column("board", "Algorithm") == rows
+    assert browser.js("return document.querySelector('#board input[type=search]').value") == "bpr"
+
+
+def test_an_address_that_names_nothing_shows_nothing_else(browser):
+    browser.open("runs.html#dataset=none")
+    assert browser.rows("board") == [["No matching records found"]]
+    assert browser.js("return mf.by('filter-dataset').selectedOptions[0].text") == "none: not in this report"
 
 
 def test_the_leaderboard_has_a_row_an_algorithm_which_unfolds(browser, groups):

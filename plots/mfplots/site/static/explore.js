@@ -420,7 +420,14 @@ mf.explore = (() => {
   async function follow() {
     const asked = mf.address();
     const { groups } = mf.store.explore;
-    await choose((groups.find((group) => group.title === asked.get("data")) || groups[0]).index);
+    const title = asked.has("data") ? asked.get("data") : groups[0].title;
+    const found = groups.find((group) => group.title === title);
+    if (!found) {
+      control("data").value = mf.by("about").textContent = "";
+      mf.by("series").replaceChildren();
+      return mf.nothing(mf.by("figure"), `This report has no data set "${title}"; choose one above.`);
+    }
+    await choose(found.index);
     recall(asked);
   }
 

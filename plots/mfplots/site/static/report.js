@@ -123,38 +123,43 @@ const inOrder = (a, b) => {
   return Number.isNaN(x) ? (a < b ? -1 : a > b ? 1 : 0) : x - y;
 };
 
-// A select for each key, which narrows the table; what is chosen stands in the address.
+// A select for each key, which narrows the table; what is chosen and searched stands in the address. A search is over all
+// that `first` hides.
 mf.filters = (host, table, columns, rows, keys, then = () => {}, first = {}) => {
   const asked = mf.address();
   const chosen = {};
+  host.replaceChildren();
   for (const key of keys) {
     const column = columns.find((one) => one.key === key);
     const values = [...new Set(rows.map((row) => mf.plain(row[key])))].sort(inOrder);
-    const select = mf.el("select", { id: `filter-${key}`, "data-key": key },
-      mf.el("option", { value: "" }, "all"),
-      ...values.map((value) => mf.el("option", { value }, value)));
-    const wish = asked.size ? asked.get(key) : first[key];
-    select.value = values.includes(wish) ? wish : "";
-    select.addEventListener("change", () => narrow());
-    const title = (column && (column.filter || column.title)) || key[0].toUpperCase() + key.slice(
-      1);
-    host.append(mf.el("label", {}, `${title} `, select));
+    const wish = (asked.size ? asked.get(key) : first[key]) || "";
+    const unknown = wish && !values.includes(wish) ? [mf.option(wish, `${wish}: not in this report`)] : [];
+    const select = mf.el("select", { id: `filter-${key}`, "data-key": key, onchange: () => narrow() }, mf.option("", "all"),
+      ...values.map((value) => mf.option(value, value)), ...unknown);
+    select.value = wish;
+    host.append(mf.el("label", {}, `${(column && (column.filter || column.title)) || key[0].toUpperCase() + key.slice(1)} `, select));
     chosen[key] = select;
   }
-  const fits = (row) => keys.every((key) => !chosen[key].value || mf.plain(row[key]) === chosen[
-    key].value);
+  const fits = (row) => keys.every((key) => !chosen[key].value || mf.plain(row[key]) === chosen[key].value);
   table.search.fixed("chosen", (text, row) => fits(row));
+  if (table.search() !== (asked.get("find") || "")) table.search(asked.get("find") || "");
 
   function narrow() {
-    const some = keys.filter((key) => chosen[key].value);
+    const some = [...keys.filter((key) => chosen[key].value).map((key) => [key, chosen[key].value]),
+      ...(table.search() ? [["find", table.search()]] : [])];
     // "all" where the page begins with less is said, too.
-    const said = new URLSearchParams((some.length ? some : keys.filter((key) => first[key]))
-      .map((key) => [key, chosen[key].value]));
-    history.replaceState(null, "", said.toString() ? `#${said}` : location.pathname.split("/")
-      .pop());
+    const said = new URLSearchParams(some.length ? some : keys.filter((key) => first[key]).map((key) => [key, ""]));
+    history.replaceState(null, "", said.size ? `#${said}` : location.pathname.split("/").pop());
     table.draw();
     then(rows.filter(fits));
   }
+  let searched = table.search();
+  table.off("search.address").on("search.address", () => {
+    if (table.search() === searched) return;
+    searched = table.search();
+    for (const key of searched ? Object.keys(first) : []) chosen[key].value = "";
+    narrow();
+  });
   table.draw();
   then(rows.filter(fits));
 };
@@ -222,6 +227,7 @@ mf.layout = (more = {}) => ({
 });
 mf.draw = async (host, traces, layout, movable = false) => {
   const plotly = await mf.plotly();
+  if (!host.data) host.replaceChildren();
   await plotly.react(host, traces, layout, {
     responsive: true,
     displaylogo: false,

@@ -88,8 +88,15 @@
     showColumns();
   }
 
+  // The target, if it is one of all that is shown.
+  function goal() {
+    const goals = new Set(shown.map((row) => (row.target === null ? "no target" : `${row.metric} ${row.less ? "≤" : "≥"} ${row.target}`)));
+    return goals.size === 1 ? [...goals][0] : "target";
+  }
+
   // Data and metric where they differ among what is shown; the others as the box says.
   function showColumns() {
+    for (const [key, words] of [["answer_to_target", "Answer"], ["train_to_target", "Training"]]) table.column(`${key}:name`).title(`${words} to ${goal()}`);
     const several = (key) => new Set(shown.map((row) => row[key])).size > 1;
     for (const { key, hidden } of columns) {
       table.column(`${key}:name`).visible(!hidden || mf.by("more").checked || (["dataset", "metric"].includes(key) && several(key)));
