@@ -3,7 +3,9 @@ driver, selenium or the report's libraries are not installed: ./dev deps report 
 
 from __future__ import annotations
 
+import base64
 import csv
+import gzip
 import io
 import json
 import math
@@ -155,7 +157,7 @@ class Browser:
 
     def column(self, host: str, title: str) -> list[str]:
         place = self.js("return [...document.querySelectorAll(`#${arguments[0]} thead th`)]"
-                        ".findIndex((h) => h.innerText.trim() === arguments[1])", host, title)
+                        ".findIndex((h) => h.innerText.trim().startsWith(arguments[1]))", host, title)
         assert place >= 0, title
         return [row[place] for row in self.rows(host)]
 
@@ -169,7 +171,27 @@ def browser(site):
 
 def a_case(site: Path, words: str) -> str:
     """The key of a case whose data have these words."""
-    return next(p.stem for p in sorted((site / "data/cases").glob("*.js")) if words in p.read_text())
+    return next(key for key, text in sorted(cases_in(site).items()) if words in text)
+
+
+def cases_in(site: Path) -> dict[str, str]:
+    found = {}
+    for path in (site / "data/cases").glob("*.js"):
+        found |= unpacked(path)
+    return {key: json.dumps(case, separators=(",", ":")) for key, case in found.items()}
+
+
+def unpacked(path: Path):
+    packed = json.loads(path.read_text().removeprefix('mf.data("packed",').removesuffix(");\n"))
+    return json.loads(gzip.decompress(base64.b64decode(packed)))
+
+
+def test_a_few_files_have_all_cases(site):
+    known = {case["key"] for case in json.loads((site / "data/cases.js").read_text().removeprefix('mf.data("cases",').removesuffix(");\n"))
+             if case["begun"]}
+    assert set(cases_in(site)) == known
+    runs = {path.parent for path in (site.parent / "results").rglob("*.jsonl")}
+    assert len(list((site / "data/cases").iterdir())) <= 4 * len(runs) < len(known)
 
 
 # ---- every page -----------------------------------------------------------------------------------
@@ -379,6 +401,37 @@ def test_words_are_the_readers_in_a_report_of_their_own_results(browser, raced, 
         assert heading in words[own]
     assert " of ours" in words[True]
     assert " of yours" in words[False] and not {"ours", "we", "our", "us"} & set(words[False].lower().replace(",", " ").split())
+
+
+SHIFTS = """const [done] = arguments; let sum = 0;
+    new PerformanceObserver((list) => { for (const entry of list.getEntries()) sum += entry.value; })
+      .observe({ type: "layout-shift", buffered: true });
+    setTimeout(() => done(sum), 200);"""
+SMALL = """return [...document.querySelectorAll("main a, main button, main input, main select, main summary, nav a")].filter((e) => {
+    const { width, height } = e.getBoundingClientRect();
+    return width && height && Math.min(width, height) < 24 && !e.closest(".modebar, p, dd, footer, label") && e.offsetParent;
+  }).map((e) => e.outerHTML)"""
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_pages_stand_still_and_have_places_large_enough_for_a_finger(browser, site, raced, width):
+    browser.look(width, False)
+    for page in [*(f"{name}.html" for name in PAGES), f"case.html#{a_case(site, 'sgd_serial')}"]:
+        browser.open(page)
+        assert browser.driver.execute_async_script(SHIFTS) < 0.1, page
+        assert browser.js(SMALL) == [], page
+    browser.driver.get(f"file://{raced[0]}/index.html")
+    browser.wait("return document.documentElement.dataset.ready")
+    assert browser.driver.execute_async_script(SHIFTS) < 0.1 and browser.js(SMALL) == []
+    browser.look(1600, False)
+
+
+def test_the_leaderboard_begins_with_its_first_data_set(browser, site, groups):
+    first = json.loads((site / "data/board.js").read_text().removeprefix('mf.data("board",').removesuffix(");\n"))
+    rest = unpacked(site / "data/board_rest.js")
+    assert {row["group"] for row in first} == {0} and 0 not in {row["group"] for row in rest}
+    browser.open("runs.html")
+    assert browser.js("return mf.store.board.length") == len(first) + len(rest) == sum(len(group.members) for group in groups)
 
 
 # ---- the target -----------------------------------------------------------------------------------
@@ -666,9 +719,9 @@ def test_the_skip_link_keeps_the_view(browser, site):
 
 def test_times_of_cases_that_were_disturbed_are_marked(browser, site):
     browser.open("runs.html#algorithm=disturbed", drawn=False)
-    assert all(time.endswith("†") for time in browser.column("board", "Answer to target"))
+    assert all(time.endswith("†") for time in browser.column("board", "Answer to"))
     browser.open("runs.html#algorithm=als", drawn=False)
-    assert not any("†" in time for time in browser.column("board", "Answer to target"))
+    assert not any("†" in time for time in browser.column("board", "Answer to"))
     browser.open(f"case.html#{a_case(site, 'a neighbour')}")
     tags = browser.js("return [...document.querySelectorAll('.tag')].map((t) => t.parentElement.innerText)")
     assert tags[1] == "contended † train: a neighbour"
@@ -708,6 +761,8 @@ def test_two_runs_are_compared(browser, site):
         pytest.skip("no mfbench, whose compare has the statistics")
     rows, said = browser.rows("rows"), pair["said"]["rows"]
     assert len(rows) == len(said) >= 1
+    names = browser.js("return mf.by('figure').layout.yaxis.ticktext")
+    assert names and all(name.startswith("sgd_serial ") for name in names), "a row names its algorithm"
     assert said[0]["answer_time"]["low"] is not None
     assert rows[0][2] == said[0]["verdict"]
     assert rows[0][3].startswith(f"{said[0]['answer_time']['ratio']:.3g}"[:4])

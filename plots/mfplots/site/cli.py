@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 
 import pandas as pd
@@ -86,7 +87,8 @@ def make_site(options: argparse.Namespace) -> None:
     write.data(out / "data/results.js", "results", {
         "panels": shown, "losses": panels.losses(shown), "machines": panels.machines(shown), "claims": counts_of(claims),
         "own": all(run.path.resolve().is_relative_to(ROOT / "results/reference") for run in runs)})
-    write.data(out / "data/board.js", "board", rows)
+    write.data(out / "data/board.js", "board", [row for row in rows if row["group"] == 0])
+    write.packed(out / "data/board_rest.js", "packed", write.encoded([row for row in rows if row["group"] != 0]))
     write.data(out / "data/speed.js", "speed",
                {"rows": with_ceilings(rows, ceilings), "ceilings": list(map(vars, ceilings))})
     write.data(out / "data/cases.js", "cases", cases)
@@ -108,20 +110,27 @@ def make_site(options: argparse.Namespace) -> None:
 
 
 def _cases(out: Path, runs: Sequence[Run]) -> list[Damaged]:
-    """A file for each case that has begun; returns the cases that cannot be shown."""
+    """A few files for the cases of runs that have begun; returns the cases that cannot be shown."""
     damaged = []
-    for run in runs:
-        traces = split(run.results.trace, run.view.cases.index)
-        asked = run.view.cases[list(OF_A_CASE)]
-        for index, case in zip(asked.index, asked.to_dict("records")):
-            key = case_key(run.name, case["case_id"])
-            try:
-                shown = case_data(case, traces[index], key, run.name)
-            except (AttributeError, LookupError, OSError, PlotError, TypeError, ValueError) as error:
-                damaged.append(Damaged(run.name, f"{case['case_id']}: {error!r}"))
-                continue
-            write.data(out / f"data/cases/{key}.js", "case", shown)
+    for _, own in groupby(sorted(runs, key=_digits), _digits):
+        files: dict[str, dict[str, str]] = {}
+        for run in own:
+            traces = split(run.results.trace, run.view.cases.index)
+            asked = run.view.cases[list(OF_A_CASE)]
+            for index, case in zip(asked.index, asked.to_dict("records")):
+                key = case_key(run.name, case["case_id"])
+                try:
+                    files.setdefault(key[:3], {})[key] = write.encoded(case_data(case, traces[index], key, run.name))
+                except (AttributeError, LookupError, OSError, PlotError, TypeError, ValueError) as error:
+                    damaged.append(Damaged(run.name, f"{case['case_id']}: {error!r}"))
+        for name, parts in files.items():
+            text = ",".join(f'"{key}":{part}' for key, part in parts.items())
+            write.packed(out / f"data/cases/{name}.js", "packed", f"{{{text}}}")
     return damaged
+
+
+def _digits(run: Run) -> str:
+    return case_key(run.name, "")[:2]
 
 
 def _groups(out: Path, groups: Sequence[Group], runs: Sequence[Run]) -> dict[str, object]:
@@ -129,7 +138,7 @@ def _groups(out: Path, groups: Sequence[Group], runs: Sequence[Run]) -> dict[str
     listed, drawn = [], {}
     for index, group in enumerate(groups):
         shown = {**group_data(group, index), "usual": panels.usual_cell(group)}
-        write.data(out / f"data/groups/{index}.js", "group", shown)
+        write.packed(out / f"data/groups/{index}.js", "packed", write.encoded(shown))
         drawn.update((name, metrics.row(name)) for name in shown["metrics"])
         listed.append({key: shown[key] for key in ("index", "title", "metric", "target", "target_named")}
                       | {"cases": sum(len(m.series.rows) for m in group.members)})

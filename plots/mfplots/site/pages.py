@@ -200,8 +200,8 @@ def _article(claim: Claim, runs: dict[str, list[str]], pictures: Mapping[str, Pi
     return (f'<article class="claim" data-paper="{escape(claim.paper)}" data-verdict="{claim.kind}">'
             f'<h2>{_words(claim.claim)}</h2><p><span class="tag">{escape(claim.paper)}{", asked here" if claim.ours else ""}'
             f'</span> <span class="tag verdict {claim.kind.replace(" ", "-")}">{_words(claim.verdict)}</span></p>'
-            f'<div class="sides"><div>{_terms([(asked, claim.published), ("", claim.other)])}'
-            f'<details><summary>What was measured, and why</summary>{_terms([("Measured", claim.measured), ("Why", claim.why)])}'
+            f'<div class="sides"><div>{_terms([(asked, claim.published), ("", claim.other), ("Why", claim.why)])}'
+            f'<details><summary>What was measured</summary>{_terms([("Measured", claim.measured)])}'
             f'<ul class="commands">{commands}</ul></details></div>{_figure(picture)}</div></article>')
 
 
@@ -217,7 +217,7 @@ def _terms(parts: Sequence[tuple[str, str]]) -> str:
 def _figure(picture: Picture | None) -> str:
     if picture is None:
         return ""
-    return (f'<figure><a href="{escape(picture.file)}"><img src="{escape(picture.file)}" loading="lazy" '
+    return (f'<figure><a href="{escape(picture.file)}"><img src="{escape(picture.file)}" loading="lazy" {picture.size}'
             f'alt="{escape(picture.title)}; the text has its numbers"></a></figure>')
 
 

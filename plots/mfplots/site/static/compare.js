@@ -50,23 +50,11 @@
     return [...found].map(([verdict, n]) => `${verdict}: ${n}`).join("; ") + ".";
   }
 
-  // The words that all labels begin with, which tell none from another.
-  function shared(rows) {
-    let words = rows[0].label.split(" ").slice(0, -1);
-    for (const { label } of rows) {
-      const own = label.split(" ").slice(0, -1);
-      const differs = words.findIndex((word, i) => word !== own[i]);
-      if (differs >= 0) words = words.slice(0, differs);
-    }
-    return rows.length > 1 && words.length ? `${words.join(" ")} ` : "";
-  }
-
   // By the number of its row in the table where there is no room for names.
   function placed(row) {
     const place = said.rows.indexOf(row) + 1;
     if (innerWidth <= 700) return String(place);
-    const label = row.label.slice(shared(said.rows).length);
-    return mf.figureText(label.length > 72 ? `${label.slice(0, 70)}…` : label);
+    return mf.figureText(row.label.length > 72 ? `${row.label.slice(0, 70)}…` : row.label);
   }
 
   function draw() {

@@ -7,7 +7,7 @@ mf.explore = (() => {
 
   // ---- the curves of one data set ----
   async function choose(index) {
-    const group = await mf.fetchData(`data/groups/${index}.js`, "group");
+    const group = await mf.unpack(`data/groups/${index}.js`);
     state.group = group;
     giveColours(group.series);
     control("data").value = group.title;
@@ -397,8 +397,8 @@ mf.explore = (() => {
       control("data").replaceChildren(...groups.map((g) => mf.option(g.title, `${g.title} (${g.cases})`)));
       listenToControls();
       mf.redraw = () => draw();
-      mf.ready();
       await follow();
+      mf.ready();
     }
   };
 })();

@@ -173,6 +173,11 @@ mf.fetchData = async (source, name) => {
   return mf.store[name];
 };
 
+mf.unpack = async (source) => {
+  const bytes = new Blob([Uint8Array.from(atob(await mf.fetchData(source, "packed")), (letter) => letter.charCodeAt(0))]);
+  return new Response(bytes.stream().pipeThrough(new DecompressionStream("gzip"))).json();
+};
+
 // Plotly is large: it comes once the page is painted and usable.
 mf.plotly = () => {
   mf.plotlyComing ||= new Promise((painted) => requestAnimationFrame(() => setTimeout(painted, 0)))
@@ -197,6 +202,7 @@ mf.layout = (more = {}) => ({
   hovermode: "closest", showlegend: false, ...more
 });
 mf.draw = async (host, traces, layout, movable = false) => {
+  host.style.minHeight = `${layout.height || 450}px`;  // so that nothing below moves when it comes
   const plotly = await mf.plotly();
   if (!host.data) host.replaceChildren();
   await plotly.react(host, traces, layout, {
@@ -213,6 +219,7 @@ mf.nothing = (host, text) => {
   if (host.data) Plotly.purge(host);
   delete host.dataset.listens;
   host.classList.add("empty");
+  host.style.minHeight = "";
   host.replaceChildren(mf.el("p", {}, text));
 };
 // The markers of mfplots/palette.py by Plotly's names; an open one for half filled ones.
