@@ -19,6 +19,9 @@ SHORT = {SIZE_FACET: "f", "learning_rate": "lr", "cg_steps": "steps"}  # keys in
 OURS = "mfbench"  # the paper of algorithms without one
 # Known in the field without a paper.
 OF_THE_FIELD = ("popular", "sgd_serial")
+# An algorithm's counterpart for explicit feedback, or the same baseline: one row of the report's matrix.
+TWINS = {"ials": "als", "ials_cpu": "als_cpu", "ials_fused": "als_fused", "bpr_tiled": "sgd_tiled", "popular": "bias",
+         "peer:libmf:bpr": "peer:libmf:sgd"}
 ACRONYMS = ("als", "bpmf", "bpr", "lmf", "mf", "sgd", "svd")
 WORDS = {"knn": "kNN", "gibbs": "Gibbs"}
 

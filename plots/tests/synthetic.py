@@ -56,6 +56,7 @@ class Made:
     epochs_s: tuple[float | None, float | None] | None = None  # first, steady; None: those of the trace
     schedule: Json | None = None  # instead of a constant rate
     facts: Json | None = None  # of the header
+    tuned: Json | None = None  # of the header
     stop: Json = field(default_factory=lambda: {"epochs": 20, "divergence": 1.0})
 
     @property
@@ -99,7 +100,7 @@ def header(case: Made, **changes: Any) -> Json:
                         "command_line": "mfbench run made-up.json",
                         "started_at": "2020-01-01T00:00:00Z"},
         **({"target": case.goal} if case.goal else {}),
-        **({"facts": case.facts} if case.facts else {}), **changes}
+        **({"facts": case.facts} if case.facts else {}), **({"tuned": case.tuned} if case.tuned else {}), **changes}
 
 
 def trace_line(case: Made, epoch: int, seconds: float, rmse: float | None) -> Json:

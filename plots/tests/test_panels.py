@@ -12,7 +12,7 @@ import pytest
 from mfplots import metrics
 from mfplots.metrics import Target
 from mfplots.errors import PlotError
-from mfplots.site import cli, figures, panels
+from mfplots.site import cli, figures, pages, panels
 from mfplots.site.assets import find_libraries
 from mfplots.site.board import board
 from mfplots.site.gather import gather
@@ -26,8 +26,12 @@ SEEDS = (1, 2, 3)
 LIBMF = "peer:libmf:sgd"
 
 
+TUNED = {"trials": 2, "values": {}, "search": {"over": {"reg": [0.01, 0.1]}}}
+
+
 def made(algorithm: str, seconds: float, floor: float = 0.9, seeds=SEEDS, **more) -> list[Made]:
     params = {"factors": 8, **more.pop("params", {})}
+    more = {"tuned": TUNED, **more}
     return [Made(algorithm, params, seed=s, trace=descent(s, seconds, floor), prepare_s=0.0, **more) for s in seeds]
 
 
@@ -85,21 +89,77 @@ def test_a_row_of_several_hosts_is_beside_those_of_the_host_that_most_of_its_see
     assert {r["name"] for r in panel["rows"]} == {"LIBMF SGD (CPU)", "fpsgd (CPU)"} and panel["bench"].endswith(", one")
 
 
-def test_the_usual_host_has_libraries_and_then_most_rows(tmp_path):
+def test_the_usual_host_has_a_race_and_then_most_rows(tmp_path):
     write_cases(tmp_path / "libraries", [*made(LIBMF, 1.0, host="a"), *made("peer:cmfrec:als", 1.0, host="a")])
     write_cases(tmp_path / "rows", [case for name in (LIBMF, "fpsgd", "als_cpu") for case in made(name, 0.5, host="b")])
     write_cases(tmp_path / "none", [case for name in ("fpsgd", "als_cpu", "hogwild", "sgd_serial") for case in made(name, 0.5, host="c")])
     assert panels_of(tmp_path)[0]["bench"].endswith(", b")
 
 
-def test_panels_have_libraries_where_any_has_and_real_data_are_first(tmp_path):
+def test_panels_are_races_where_any_is_the_largest_first_and_then_real_data(tmp_path):
     write_cases(tmp_path / "without", made("fpsgd", 0.1, dataset="without", content_hash="1" * 16))
     assert [p["title"] for p in panels_of(tmp_path)] == ["without"]
     for name, real, ratings in (("large look-alike", False, 9000), ("small", True, 100), ("medium", True, 500)):
         both = dict(dataset=name, look_alike=not real, nnz=ratings, content_hash=name[0] * 16)
         write_cases(tmp_path / name, [*made(LIBMF, 1.0, **both), *made("fpsgd", 0.1, **both)])
     assert [(p["title"], p["made"]) for p in panels_of(tmp_path)] == [
-        ("medium", "real"), ("small", "real"), ("large", "look-alike")]
+        ("large", "look-alike"), ("medium", "real"), ("small", "real")]
+
+
+@pytest.mark.parametrize("untuned", [(LIBMF, "fpsgd"), (LIBMF,), ("fpsgd",)])
+def test_what_was_not_tuned_or_has_one_side_is_no_race(untuned, tmp_path):
+    """Neither a panel beside a race, nor a loss, nor more rows of the race."""
+    fixed = dict(dataset="fixed", content_hash="f" * 16)
+    for name, seconds in ((LIBMF, 0.1), ("fpsgd", 1.0)):
+        write_cases(tmp_path / "fixed", made(name, seconds, **fixed, tuned=None if name in untuned else TUNED))
+    write_cases(tmp_path / "one side", made(LIBMF, 0.001, host="other"))
+    (alone,) = [p for p in panels_of(tmp_path / "fixed")]
+    assert not alone["races"] and panels.losses([alone]) == []
+    write_cases(tmp_path / "race", [*made(LIBMF, 1.0), *made("fpsgd", 0.5)])
+    write_cases(tmp_path / "more", made("fpsgd", 0.01, tuned=None))
+    (panel,) = panels_of(tmp_path)
+    assert panel["title"] == "toy" and panel["races"] and panels.losses([panel]) == []
+    assert {r["at"]["named"]["answer"]["run"] for r in panel["rows"]} == {"race"}
+
+
+def test_a_loss_of_the_committed_results_has_a_row_of_ours_in_its_panel():
+    folders = ("bpr-speed", "peers-implicit.lastfm-2k", "peers-explicit.ml-100k", "cumf_als/section56.peers")
+    shown = panels.panels(make_groups(gather([ROOT / "results/reference/h100" / name for name in folders])[0]))
+    assert [panel["title"] for panel in shown] == ["ml-100k", "lastfm-2k, implicit from 1"]
+    rows = {panel["title"]: {row["name"]: row["kind"] for row in panel["rows"]} for panel in shown}
+    for loss in panels.losses(shown):
+        own = rows[loss["data"]]
+        assert own[loss["by"]["name"]] == "library" and set(own.values()) & {"new", "paper"}
+
+
+def test_the_best_value_has_its_owner_and_range_wherever_it_ran(tmp_path):
+    write_cases(tmp_path / "race", [*made(LIBMF, 1.0, 0.9), *made("fpsgd", 0.5, 0.85)])
+    (panel,) = panels_of(tmp_path)
+    assert (panel["best"]["of"], panel["best"]["run"], panel["best"]["n"]) == ("fpsgd (CPU)", "race", 3)
+    finals = sorted(case.trace[-1][2] for case in made("fpsgd", 0.5, 0.85))
+    assert [panel["best"][key] for key in ("low", "quality", "high")] == pytest.approx(finals)
+    write_cases(tmp_path / "elsewhere", [*made("bpmf", 9.0, 0.7, host="other", tuned=None), *made("ease", 9.0, 0.5, seeds=(1, 2)),
+                                         *made("als_cpu", 9.0, 0.6, params={"factors": 64})])
+    (panel,) = panels_of(tmp_path)
+    assert (panel["best"]["of"], panel["best"]["run"]) == ("bpmf (CPU)", "elsewhere"), "three seeds, of the panel's size"
+    assert "bpmf (CPU)" not in {row["name"] for row in panel["rows"]}
+
+
+def test_titles_tell_data_sets_apart(tmp_path):
+    for content in "12":
+        write_cases(tmp_path / content, [*made(LIBMF, 1.0, content_hash=content * 16), *made("fpsgd", 0.5, content_hash=content * 16)])
+    assert sorted(panel["title"] for panel in panels_of(tmp_path)) == ["toy, content 11111111", "toy, content 22222222"]
+
+
+def test_a_report_names_itself_its_days_and_its_project(tmp_path):
+    days = ["2026-01-03", "2026-01-02", "2026-01-03"]
+    assert pages.about("mfbench 9", days, "https://x.org/m") == (
+        'A report of <a href="https://x.org/m">mfbench 9</a>, which benchmarks matrix-factorization algorithms on CPUs and GPUs; '
+        'measured 2026-01-02 to 2026-01-03.')
+    assert pages.about("mfbench 9", days[:1], "").endswith("report of mfbench 9, which benchmarks matrix-factorization algorithms "
+                                                           "on CPUs and GPUs; measured 2026-01-03.")
+    write_cases(tmp_path / "run", made("fpsgd", 0.5))
+    assert set(cli.days_of(gather([tmp_path])[0])) == {"2020-01-01"}
 
 
 def test_targets_that_are_not_frozen_follow_the_rule_of_those_that_are(tmp_path):
@@ -197,11 +257,13 @@ def test_a_report_of_one_run_shows_its_own_data_only(tmp_path):
     write_cases(tmp_path / "results/own", made("fpsgd", 0.1))
     subprocess.run([ROOT / "dev", "report", tmp_path / "results", "--out", tmp_path / "site"], check=True, timeout=300,
                    capture_output=True)
-    pages = {path.name for path in (tmp_path / "site").glob("*.html")}
-    assert "papers.html" not in pages  # which is of other results
-    for page in pages:
+    pages_made = {path.name for path in (tmp_path / "site").glob("*.html")}
+    assert "papers.html" not in pages_made  # which is of other results
+    for page in pages_made:
         text = (tmp_path / "site" / page).read_text()
-        assert set(re.findall(r'href="([\w.]+\.html)"', text)) <= pages
+        assert set(re.findall(r'href="([\w.]+\.html)"', text)) <= pages_made
+    assert all("measured 2020-01-01." in (tmp_path / "site" / page).read_text() for page in pages_made)
+    assert '"own":false' in (tmp_path / "site/data/results.js").read_text()
     assert '"ceilings":[]' in (tmp_path / "site/data/speed.js").read_text()
     write_cases(tmp_path / "results/cumf_als/fig5", made("fpsgd", 0.1))
     runs, _ = gather([tmp_path / "results"])

@@ -22,7 +22,7 @@ from mfplots.site.beside import beside
 from mfplots.site.board import board, case_rows, failures, with_ceilings
 from mfplots.site.case_page import case_data, repeat_lines
 from mfplots.site.ceilings import Ceilings, read_ceilings
-from mfplots.site.exhibits import OTHER, claims_of, read_claims, verdict_kind
+from mfplots.site.exhibits import OTHER, claims_of, counts_of, read_claims, verdict_kind
 from mfplots.site.gather import case_key, gather
 from mfplots.site.groups import group_data, make_groups
 from mfplots.site.pairs import compare, pair_data, shared_pairs
@@ -370,6 +370,29 @@ def test_a_claim_has_its_parts():
     assert verdict_kind("for 64 blocks: does not hold") == "does not hold"
     assert verdict_kind("holds") == "holds" and verdict_kind("holds for fp16") == "holds in part"
     assert verdict_kind("19 times from LU") == OTHER
+    assert {verdict_kind(words) for words in ("not comparable", "not reproduced; another set", "to be measured")} == {"cannot be told"}
+    found = read_claims(ROOT / "docs/reproduction")
+    own = [claim.ours for claim in found]
+    papers = list(dict.fromkeys(claim.paper for claim in found))
+    assert papers == ["cu2rec", "NewGPUSGD", "cuMF_ALS", "cuMF_SGD", "implicit", "CCD++"] and own == sorted(own)
+    assert len(counts_of(found)) == 5 and sum(counts_of(found).values()) == len(found)
+
+
+def test_the_reason_of_a_verdict_is_in_sight():
+    try:
+        assets.find_libraries()
+    except PlotError as error:
+        pytest.skip(str(error))
+    claim = next(c for c in claims_of(ROOT / "docs/reproduction/cumf_als.md") if c.claim.startswith("CG in fp32"))
+    article = pages.papers([claim], {}, {})
+    assert article.index("CG gains more") < article.index("<details>") < article.index("What was measured")
+
+
+def test_a_folder_is_not_compared_with_itself(tmp_path):
+    write_cases(tmp_path / "run", [Made()])
+    runs, _ = gather([tmp_path])
+    with pytest.raises(PlotError, match="--compare: .*run is named twice; name two folders"):
+        pair_data(runs, [[tmp_path / "run", tmp_path / "run" / ".." / "run"]])
 
 
 def test_a_claim_has_the_picture_of_its_exhibit(tmp_path):

@@ -3,7 +3,9 @@ driver, selenium or the report's libraries are not installed: ./dev deps report 
 
 from __future__ import annotations
 
+import base64
 import csv
+import gzip
 import io
 import json
 import math
@@ -19,6 +21,7 @@ import pytest
 from mfplots import metrics, program
 from mfplots.errors import PlotError
 from mfplots.metrics import Target
+from mfplots.site import panels, write as write_site
 from mfplots.site.assets import find_libraries
 from mfplots.site.gather import gather
 from mfplots.site.groups import make_groups
@@ -154,7 +157,7 @@ class Browser:
 
     def column(self, host: str, title: str) -> list[str]:
         place = self.js("return [...document.querySelectorAll(`#${arguments[0]} thead th`)]"
-                        ".findIndex((h) => h.innerText.trim() === arguments[1])", host, title)
+                        ".findIndex((h) => h.innerText.trim().startsWith(arguments[1]))", host, title)
         assert place >= 0, title
         return [row[place] for row in self.rows(host)]
 
@@ -168,7 +171,27 @@ def browser(site):
 
 def a_case(site: Path, words: str) -> str:
     """The key of a case whose data have these words."""
-    return next(p.stem for p in sorted((site / "data/cases").glob("*.js")) if words in p.read_text())
+    return next(key for key, text in sorted(cases_in(site).items()) if words in text)
+
+
+def cases_in(site: Path) -> dict[str, str]:
+    found = {}
+    for path in (site / "data/cases").glob("*.js"):
+        found |= unpacked(path)
+    return {key: json.dumps(case, separators=(",", ":")) for key, case in found.items()}
+
+
+def unpacked(path: Path):
+    packed = json.loads(path.read_text().removeprefix('mf.data("packed",').removesuffix(");\n"))
+    return json.loads(gzip.decompress(base64.b64decode(packed)))
+
+
+def test_a_few_files_have_all_cases(site):
+    known = {case["key"] for case in json.loads((site / "data/cases.js").read_text().removeprefix('mf.data("cases",').removesuffix(");\n"))
+             if case["begun"]}
+    assert set(cases_in(site)) == known
+    runs = {path.parent for path in (site.parent / "results").rglob("*.jsonl")}
+    assert len(list((site / "data/cases").iterdir())) <= 4 * len(runs) < len(known)
 
 
 # ---- every page -----------------------------------------------------------------------------------
@@ -243,13 +266,13 @@ def test_a_page_may_ask_no_network_and_run_no_script_but_its_own(browser, site):
 # ---- the first page --------------------------------------------------------------------------------
 
 def brief(s: float) -> str:
-    value, unit = (s, "s") if s >= 0.9995 else (1e3 * s, "ms")
+    value, unit = (s, "s") if s >= 0.9995 else (1e3 * s, "ms") if s >= 0.9995e-3 else (1e6 * s, "µs")
     return f"{value:.0f} {unit}" if value >= 9.95 else f"{value:.1f} {unit}"
 
 
-def shown_rows(browser) -> list[list[str]]:
-    return browser.js("return [...document.querySelectorAll('.panel:first-child .row')].map((r) => "
-                      "[r.querySelector('.name').innerText, r.querySelector('.value').innerText])")
+def shown_rows(browser, place: int = 0) -> list[list[str]]:
+    return browser.js("return [...document.querySelectorAll('.panel')[arguments[0]].querySelectorAll('.row')].map((r) => "
+                      "[r.querySelector('.name').innerText, r.querySelector('.value').innerText])", place)
 
 
 def test_switches_choose_target_and_clock_and_stand_in_the_address(browser):
@@ -264,7 +287,7 @@ def test_switches_choose_target_and_clock_and_stand_in_the_address(browser):
             assert [" ".join(value.split()[:2]) for _, value in rows[:len(want)]] == list(map(brief, want))
             assert all(value.startswith("not reached; best ") for _, value in rows[len(want):]) and len(rows) == len(first["rows"])
     address = browser.js("return location.hash")
-    assert address == "#target=strictest&clock=training"
+    assert address == "#target=strictest&clock=file"
     browser.open(f"index.html{address}")
     assert shown_rows(browser) == rows
     browser.js("location.hash = '#target=none&clock=%3Cb%3E'")
@@ -276,16 +299,139 @@ def test_switches_choose_target_and_clock_and_stand_in_the_address(browser):
 
 def test_ratios_are_over_the_first_with_seeds_enough(browser):
     browser.open("index.html")
-    first, second = browser.js("""const panel = mf.results.shown()[0];
+    place, first, second = browser.js("""const place = mf.results.shown().findIndex((p) => p.order.named.answer.length > 1);
+        const panel = mf.results.shown()[place];
         const at = (row) => row.at.named.answer, s = (row) => (at(row) ? at(row).s : Infinity);
         const order = [...panel.rows].sort((a, b) => s(a) - s(b));
         at(order[0]).seeds = 2;
         const places = panel.order.named.answer;
         places.splice(1, 0, ...places.splice(0, 1));
         document.querySelector('[data-value=named]').click();
-        return [s(order[0]), s(order[1])];""")
-    rows = [value for _, value in shown_rows(browser)]
+        return [place, s(order[0]), s(order[1])];""")
+    rows = [value for _, value in shown_rows(browser, place)]
     assert rows[0] == brief(second) and rows[1] == f"{brief(first)} n = 2"
+
+
+@pytest.fixture(scope="module")
+def raced(site):
+    """The first page of committed races."""
+    folder = site.parent / "raced"
+    shutil.copytree(site / "assets", folder / "assets")
+    (folder / "data").mkdir()
+    shutil.copyfile(site / "index.html", folder / "index.html")
+    races = ("peers-explicit", "peers-explicit.ml-100k", "peers-explicit.netflix", "peers-explicit.ml-20m", "peers-explicit.expanded",
+             "peers-implicit", "peers-implicit.gowalla", "peers-implicit.lastfm-2k")
+    shown = panels.panels(make_groups(gather([ROOT / "results/reference/h100" / name for name in races])[0]))
+    write_site.data(folder / "data/results.js", "results", {
+        "panels": shown, "losses": panels.losses(shown), "machines": panels.machines(shown), "claims": {}, "own": True})
+    return folder, shown
+
+
+MATRIX = """return [...document.querySelectorAll('.matrix tbody tr')].map((r) =>
+    [...r.querySelectorAll('.name, td')].map((c) => c.innerText.trim()))"""
+
+
+def test_the_matrix_has_the_factor_behind_the_first_of_each_data_set(browser, raced):
+    folder, shown = raced
+    browser.driver.get(f"file://{folder}/index.html#target=stricter&clock=file")
+    browser.wait("return document.documentElement.dataset.ready")
+    rows = browser.js(MATRIX)
+    firsts = browser.js("return [...document.querySelectorAll('.matrix .winner')].map((c) => c.innerText)")
+    assert len(firsts) == len(shown) == 8 and all(len(row) == 10 for row in rows)
+    counts = {}
+    for column, panel in enumerate(shown, start=1):
+        order = [panel["rows"][place] for place in panel["order"]["stricter"]["file"]]
+        assert firsts[column - 1] == (order[0]["own"] if order else "nobody")
+        lines = {}
+        for row in sorted(panel["rows"], key=lambda r: order.index(r) if r in order else len(order)):
+            lines.setdefault((row["line"], row["hardware"]), row)
+        for (line, hardware), row in lines.items():
+            at = row["at"]["stricter"]["file"]
+            name, *cells = next(r for r in rows if row["own"] in r[0].rsplit(" ", 1)[0].split(", ")
+                                and r[0].endswith("GPU" if hardware == "cuda" else "CPU"))
+            first = order and order[0] is row
+            ran, won = counts.get(name, (0, 0))
+            counts[name] = (ran + 1, won + bool(first))
+            cell = cells[column - 1]
+            if at is None:
+                assert cell == "–"
+            elif first:
+                assert cell.startswith(f"1 {brief(at['s'])}")
+            elif at["seeds"] >= 3 and not at["contended"] and not (head := order[0]["at"]["stricter"]["file"])["contended"]:
+                ratio = at["s"] / head["s"]
+                assert cell == f"{ratio:{'.0f' if ratio >= 9.95 else '.1f'}}×"
+            else:
+                assert "×" not in cell and brief(at["s"]) in cell
+        assert sum(row[column] != "·" for row in rows) == len(lines), "a dot where it was not run"
+    assert {row[0]: row[-1] for row in rows} == {name: f"{won} of {ran}" for name, (ran, won) in counts.items()}
+    assert browser.errors() == []
+
+
+def test_the_matrix_is_above_the_fold_and_scrolls_in_its_own_box(browser, raced):
+    box = "const m = document.querySelector('.matrix'), s = m.parentElement; return [m.getBoundingClientRect().bottom, " \
+          "s.scrollWidth > s.clientWidth, document.documentElement.scrollWidth]"
+    for width, inside in ((1440, False), (390, True)):
+        browser.look(width, False)
+        browser.driver.get(f"file://{raced[0]}/index.html")
+        browser.wait("return document.documentElement.dataset.ready")
+        bottom, scrolls, page = browser.js(box)
+        assert scrolls == inside and page == width
+        assert width == 390 or bottom < 900
+    browser.js("document.querySelector('.matrix a').click()")
+    assert browser.js("return document.querySelector('.panel').getBoundingClientRect().top") < 100
+    browser.look(1600, False)
+
+
+def test_bars_of_all_panels_begin_at_one_time(browser, raced):
+    browser.driver.get(f"file://{raced[0]}/index.html")
+    browser.wait("return document.documentElement.dataset.ready")
+    ends = browser.js("return [...document.querySelectorAll('.panel .axis')].map((a) => [a.firstChild.innerText, a.lastChild.innerText])")
+    assert len(ends) == 8 and len({tuple(end) for end in ends}) == 1
+
+
+def test_words_are_the_readers_in_a_report_of_their_own_results(browser, raced, tmp_path):
+    site = shutil.copytree(raced[0], tmp_path / "site")
+    words = {}
+    for own, heading in ((True, "Where we lose"), (False, "Where yours lose")):
+        data = site / "data/results.js"
+        data.write_text(data.read_text().replace('"own":true', f'"own":{json.dumps(own)}'))
+        browser.driver.get(f"file://{site}/index.html")
+        browser.wait("return document.documentElement.dataset.ready")
+        words[own] = browser.js("return document.querySelector('main').innerText")
+        assert heading in words[own]
+    assert " of ours" in words[True]
+    assert " of yours" in words[False] and not {"ours", "we", "our", "us"} & set(words[False].lower().replace(",", " ").split())
+
+
+SHIFTS = """const [done] = arguments; let sum = 0;
+    new PerformanceObserver((list) => { for (const entry of list.getEntries()) sum += entry.value; })
+      .observe({ type: "layout-shift", buffered: true });
+    setTimeout(() => done(sum), 200);"""
+SMALL = """return [...document.querySelectorAll("main a, main button, main input, main select, main summary, nav a")].filter((e) => {
+    const { width, height } = e.getBoundingClientRect();
+    return width && height && Math.min(width, height) < 24 && !e.closest(".modebar, p, dd, footer, label") && e.offsetParent;
+  }).map((e) => e.outerHTML)"""
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_pages_stand_still_and_have_places_large_enough_for_a_finger(browser, site, raced, width):
+    browser.look(width, False)
+    for page in [*(f"{name}.html" for name in PAGES), f"case.html#{a_case(site, 'sgd_serial')}"]:
+        browser.open(page)
+        assert browser.driver.execute_async_script(SHIFTS) < 0.1, page
+        assert browser.js(SMALL) == [], page
+    browser.driver.get(f"file://{raced[0]}/index.html")
+    browser.wait("return document.documentElement.dataset.ready")
+    assert browser.driver.execute_async_script(SHIFTS) < 0.1 and browser.js(SMALL) == []
+    browser.look(1600, False)
+
+
+def test_the_leaderboard_begins_with_its_first_data_set(browser, site, groups):
+    first = json.loads((site / "data/board.js").read_text().removeprefix('mf.data("board",').removesuffix(");\n"))
+    rest = unpacked(site / "data/board_rest.js")
+    assert {row["group"] for row in first} == {0} and 0 not in {row["group"] for row in rest}
+    browser.open("runs.html")
+    assert browser.js("return mf.store.board.length") == len(first) + len(rest) == sum(len(group.members) for group in groups)
 
 
 # ---- the target -----------------------------------------------------------------------------------
@@ -391,7 +537,12 @@ def test_the_address_holds_the_view(browser):
     browser.js("location.hash = new URLSearchParams({ data: arguments[0] })", first)
     browser.wait("return mf.explore.state.group.title === arguments[0]", first)
     assert browser.wait("return mf.by('clock').value === 'answer_s' && !mf.by('logy').checked"), "the usual view"
-    browser.open("explore.html#data=none&factors=none&target=abc&clock=%3Cb%3E")
+    browser.open("explore.html#data=%3Cb%3Enone&factors=50")
+    assert browser.js("return [mf.by('figure').innerText, mf.by('data').value, mf.by('series').innerText]") == [
+        'This report has no data set "<b>none"; choose one above.', "", ""]
+    browser.choose("data", first)
+    browser.wait("return (mf.by('figure').data || []).length > 0 && !mf.by('figure').innerText.includes('This report')")
+    browser.open("explore.html#factors=none&target=abc&clock=%3Cb%3E")
     usual = browser.js("return mf.explore.state.group.usual")
     assert browser.js("return [mf.by('machine').value, mf.by('factors').value, mf.by('clock').value]") == \
         [usual["machine"], usual["factors"], "answer_s"]
@@ -459,6 +610,37 @@ def test_filters_narrow_the_leaderboard_and_stand_in_the_address(browser, groups
     assert browser.js("return location.hash") == "#dataset=", "all, where the page begins with one"
     browser.open("runs.html#dataset=")
     assert browser.js("return mf.by('filter-dataset').value") == "" and browser.errors() == []
+
+
+def test_the_leaderboards_head_has_the_target(browser, groups):
+    heads = "return [...document.querySelectorAll('#board thead th')].map((h) => h.innerText.trim())"
+    for group in groups:
+        if group.target[0] is None:
+            continue
+        browser.open(f"runs.html#{urlencode({'dataset': group.title})}")
+        row = metrics.row(group.target[0].metric)
+        assert f"Answer to {row.title} {'≤' if row.less else '≥'} {float(group.target[0]):g}" in browser.js(heads)
+    browser.choose("filter-dataset", "")
+    assert "Answer to target" in browser.js(heads)
+
+
+def test_a_search_is_over_all_data_and_stands_in_the_address(browser):
+    browser.open("runs.html")
+    assert browser.js("return mf.by('filter-dataset').value") and "bpr (GPU)" not in browser.column("board", "Algorithm")
+    browser.js("const f = document.querySelector('#board input[type=search]'); f.value = 'bpr';"
+               "f.dispatchEvent(new Event('input', { bubbles: true }));")
+    browser.wait("return location.hash === '#find=bpr'")
+    rows = browser.column("board", "Algorithm")
+    assert rows and all(row.startswith("bpr") for row in rows) and browser.js("return mf.by('filter-dataset').value") == ""
+    browser.open("runs.html#find=bpr")
+    assert browser.column("board", "Algorithm") == rows
+    assert browser.js("return document.querySelector('#board input[type=search]').value") == "bpr"
+
+
+def test_an_address_that_names_nothing_shows_nothing_else(browser):
+    browser.open("runs.html#dataset=none")
+    assert browser.rows("board") == [["No matching records found"]]
+    assert browser.js("return mf.by('filter-dataset').selectedOptions[0].text") == "none: not in this report"
 
 
 def test_the_leaderboard_has_a_row_an_algorithm_which_unfolds(browser, groups):
@@ -537,9 +719,9 @@ def test_the_skip_link_keeps_the_view(browser, site):
 
 def test_times_of_cases_that_were_disturbed_are_marked(browser, site):
     browser.open("runs.html#algorithm=disturbed", drawn=False)
-    assert all(time.endswith("†") for time in browser.column("board", "Answer to target"))
+    assert all(time.endswith("†") for time in browser.column("board", "Answer to"))
     browser.open("runs.html#algorithm=als", drawn=False)
-    assert not any("†" in time for time in browser.column("board", "Answer to target"))
+    assert not any("†" in time for time in browser.column("board", "Answer to"))
     browser.open(f"case.html#{a_case(site, 'a neighbour')}")
     tags = browser.js("return [...document.querySelectorAll('.tag')].map((t) => t.parentElement.innerText)")
     assert tags[1] == "contended † train: a neighbour"
@@ -579,6 +761,8 @@ def test_two_runs_are_compared(browser, site):
         pytest.skip("no mfbench, whose compare has the statistics")
     rows, said = browser.rows("rows"), pair["said"]["rows"]
     assert len(rows) == len(said) >= 1
+    names = browser.js("return mf.by('figure').layout.yaxis.ticktext")
+    assert names and all(name.startswith("sgd_serial ") for name in names), "a row names its algorithm"
     assert said[0]["answer_time"]["low"] is not None
     assert rows[0][2] == said[0]["verdict"]
     assert rows[0][3].startswith(f"{said[0]['answer_time']['ratio']:.3g}"[:4])

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import argparse
 import gc
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 
 import pandas as pd
 
-from mfplots import metrics
+from mfplots import metrics, program
 from mfplots.errors import PlotError
 from mfplots.printable import counted, say
 from mfplots.site import figures, pages, panels, write
@@ -83,8 +85,10 @@ def make_site(options: argparse.Namespace) -> None:
     explored = _groups(out, groups, runs)
     shown = panels.panels(groups, panels.read_published(ROOT / PUBLISHED))
     write.data(out / "data/results.js", "results", {
-        "panels": shown, "losses": panels.losses(shown), "machines": panels.machines(shown), "claims": counts_of(claims)})
-    write.data(out / "data/board.js", "board", rows)
+        "panels": shown, "losses": panels.losses(shown), "machines": panels.machines(shown), "claims": counts_of(claims),
+        "own": all(run.path.resolve().is_relative_to(ROOT / "results/reference") for run in runs)})
+    write.data(out / "data/board.js", "board", [row for row in rows if row["group"] == 0])
+    write.packed(out / "data/board_rest.js", "packed", write.encoded([row for row in rows if row["group"] != 0]))
     write.data(out / "data/speed.js", "speed",
                {"rows": with_ceilings(rows, ceilings), "ceilings": list(map(vars, ceilings))})
     write.data(out / "data/cases.js", "cases", cases)
@@ -106,20 +110,27 @@ def make_site(options: argparse.Namespace) -> None:
 
 
 def _cases(out: Path, runs: Sequence[Run]) -> list[Damaged]:
-    """A file for each case that has begun; returns the cases that cannot be shown."""
+    """A few files for the cases of runs that have begun; returns the cases that cannot be shown."""
     damaged = []
-    for run in runs:
-        traces = split(run.results.trace, run.view.cases.index)
-        asked = run.view.cases[list(OF_A_CASE)]
-        for index, case in zip(asked.index, asked.to_dict("records")):
-            key = case_key(run.name, case["case_id"])
-            try:
-                shown = case_data(case, traces[index], key, run.name)
-            except (AttributeError, LookupError, OSError, PlotError, TypeError, ValueError) as error:
-                damaged.append(Damaged(run.name, f"{case['case_id']}: {error!r}"))
-                continue
-            write.data(out / f"data/cases/{key}.js", "case", shown)
+    for _, own in groupby(sorted(runs, key=_digits), _digits):
+        files: dict[str, dict[str, str]] = {}
+        for run in own:
+            traces = split(run.results.trace, run.view.cases.index)
+            asked = run.view.cases[list(OF_A_CASE)]
+            for index, case in zip(asked.index, asked.to_dict("records")):
+                key = case_key(run.name, case["case_id"])
+                try:
+                    files.setdefault(key[:3], {})[key] = write.encoded(case_data(case, traces[index], key, run.name))
+                except (AttributeError, LookupError, OSError, PlotError, TypeError, ValueError) as error:
+                    damaged.append(Damaged(run.name, f"{case['case_id']}: {error!r}"))
+        for name, parts in files.items():
+            text = ",".join(f'"{key}":{part}' for key, part in parts.items())
+            write.packed(out / f"data/cases/{name}.js", "packed", f"{{{text}}}")
     return damaged
+
+
+def _digits(run: Run) -> str:
+    return case_key(run.name, "")[:2]
 
 
 def _groups(out: Path, groups: Sequence[Group], runs: Sequence[Run]) -> dict[str, object]:
@@ -127,7 +138,7 @@ def _groups(out: Path, groups: Sequence[Group], runs: Sequence[Run]) -> dict[str
     listed, drawn = [], {}
     for index, group in enumerate(groups):
         shown = {**group_data(group, index), "usual": panels.usual_cell(group)}
-        write.data(out / f"data/groups/{index}.js", "group", shown)
+        write.packed(out / f"data/groups/{index}.js", "packed", write.encoded(shown))
         drawn.update((name, metrics.row(name)) for name in shown["metrics"])
         listed.append({key: shown[key] for key in ("index", "title", "metric", "target", "target_named")}
                       | {"cases": sum(len(m.series.rows) for m in group.members)})
@@ -146,6 +157,7 @@ def claims_of(exhibits: Mapping[str, Sequence[Path]], runs: Sequence[Run]) -> li
 def _pages(out: Path, runs: Sequence[Run], claims: Sequence[Claim], pictures: Mapping[str, Picture],
            searched: bool, on_cards: bool) -> None:
     made = _made(pd.concat([run.view.cases[[*SHOWN, "process"]] for run in runs]), len(runs))
+    about = pages.about(program.text("--version").partition("\n")[0], days_of(runs), project())
     files = {
         "index.html": (pages.RESULTS, ("data/results.js", "assets/results.js")),
         "explore.html": (pages.EXPLORE, ("data/explore.js", "assets/explore.js")),
@@ -162,7 +174,18 @@ def _pages(out: Path, runs: Sequence[Run], claims: Sequence[Claim], pictures: Ma
     if claims:
         files["papers.html"] = (pages.papers(claims, exhibit_runs(runs), pictures), ("assets/papers.js",))
     for file, (body, scripts) in files.items():
-        (out / file).write_text(pages.page(file, body, scripts, made, files), encoding="utf-8")
+        (out / file).write_text(pages.page(file, body, scripts, about, made, files), encoding="utf-8")
+
+
+def days_of(runs: Sequence[Run]) -> list[str]:
+    return [str(t)[:10] for run in runs for t in run.results.cases["started_at"].dropna()]
+
+
+def project() -> str:
+    """The address of the project, as its citation has it; or ''."""
+    file = ROOT / "CITATION.cff"
+    found = re.search(r"^repository-code: *(https://\S+)$", file.read_text(encoding="utf-8"), re.M) if file.is_file() else None
+    return found[1] if found else ""
 
 
 def _made(cases: pd.DataFrame, folders: int, most: int = 200) -> str:

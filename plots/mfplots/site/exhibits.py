@@ -13,9 +13,9 @@ _COMMENT = re.compile(r"<!--.*?-->", re.S)
 _PICTURE = re.compile(r"^!\[[^\]]*\]\([^)]*\)\\\n(?:.+\n)+", re.M)  # with its caption: the report draws its own
 _PART = re.compile(r"^\*\*(Published|Measured|Verdict)([^*]*)\*\*\s*", re.M)
 _COMMAND = re.compile(r"^    \./dev reproduce (\S+)", re.M)
-# In the order in which they are counted.
-VERDICTS = ("holds", "holds in part", "does not hold", "not comparable", "cannot be told",
-            "not reproduced", "to be measured")
+# In the order in which they are counted. What was not measured, or not comparably, cannot be told.
+VERDICTS = ("holds", "holds in part", "does not hold", "cannot be told")
+UNTOLD = ("cannot be told", "not comparable", "not reproduced", "to be measured")
 OTHER = "a finding"  # of a question without a claim
 
 
@@ -36,8 +36,10 @@ class Claim:
 
 
 def read_claims(folder: Path) -> list[Claim]:
-    """Of all pages of docs/reproduction; none without such a folder."""
-    return [claim for page in sorted(folder.glob("*.md")) for claim in claims_of(page)]
+    """Of all pages of docs/reproduction, in the order of its list of papers, questions of this project last; none without
+    such a folder."""
+    listed = re.findall(r"\(reproduction/(\w+)\.md\)", folder.with_suffix(".md").read_text(encoding="utf-8")) if folder.is_dir() else []
+    return sorted((claim for name in listed for claim in claims_of(folder / f"{name}.md")), key=lambda claim: claim.ours)
 
 
 def counts_of(claims: Sequence[Claim]) -> dict[str, int]:
@@ -82,6 +84,8 @@ def verdict_kind(words: str) -> str:
     plain = re.sub(r"^for [^:]*:\s*", "", words.lower())
     if plain.startswith("holds") and plain != "holds":
         return "holds in part"
+    if plain.startswith(UNTOLD):
+        return "cannot be told"
     return next((kind for kind in VERDICTS if plain.startswith(kind)), OTHER)
 
 

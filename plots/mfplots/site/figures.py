@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gc
 import json
+import re
 import shutil
 import sys
 import tempfile
@@ -29,6 +30,7 @@ DOCUMENTED = ROOT.parent / "docs/images/pictures.json"
 class Picture:
     file: str
     title: str
+    size: str = ""  # attributes of its image, so that nothing moves when it comes
 
 
 def sources(paths: Sequence[Path], runs: Sequence[Run]) -> dict[str, list[Path]]:
@@ -74,7 +76,9 @@ def draw(folders: Mapping[str, Sequence[Path]], out: Path) -> dict[str, Picture]
     for exhibit, own in folders.items():
         recipe = _chosen(read_recipes(RECIPES / f"{exhibit}.json"), _documented(exhibit)[0])
         try:
-            found[exhibit] = Picture(_drawn(recipe, own, out, exhibit.replace("/", "-")), recipe.title or exhibit)
+            file = _drawn(recipe, own, out, exhibit.replace("/", "-"))
+            size = re.search(r'width="([\d.]+)pt" height="([\d.]+)pt"', (out.parent / file).read_text(encoding="utf-8"))
+            found[exhibit] = Picture(file, recipe.title or exhibit, size and f'width="{float(size[1]):.0f}" height="{float(size[2]):.0f}" ' or "")
         except (PlotError, OSError) as error:
             say(f"no figure of {exhibit}: {error}", sys.stderr)
         gc.collect()  # figures are cycles

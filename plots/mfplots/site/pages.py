@@ -27,8 +27,8 @@ def escape(text: str) -> str:
     return escape_markup(one_line(text))
 
 
-def page(file: str, body: str, scripts: Sequence[str], made: str, files: Collection[str]) -> str:
-    """`files`: the pages of this report, to which others lead."""
+def page(file: str, body: str, scripts: Sequence[str], about: str, made: str, files: Collection[str]) -> str:
+    """`about`: what the report is, as HTML. `files`: the pages of this report, to which others lead."""
     title = TITLES[file]
     part = _links(ALL_RUNS, "case.html" if file == "case.html" else file, files)
     inner = f'<nav class="part" aria-label="All runs">{part}</nav>' if "aria-current" in part else ""
@@ -53,12 +53,20 @@ def page(file: str, body: str, scripts: Sequence[str], made: str, files: Collect
 <h1>{escape(HEADINGS.get(file, title))}</h1>
 <noscript><p class="note">Tables and figures of this page are made by scripts, which are off here.
 The numbers are in the result files; <code>mfbench summarize</code> makes tables of them.</p></noscript>
+{f'<p class="method">{about}</p>' if file == "index.html" else ""}
 {body}
 </main>
-<footer><p>{escape(made)}</p></footer>
+<footer><p>{about}</p><p>{escape(made)}</p></footer>
 </body>
 </html>
 """
+
+
+def about(version: str, days: Sequence[str], link: str) -> str:
+    """One sentence for what the report is, from which version, of which days; `link` leads to the project, if it is known."""
+    name = f'<a href="{escape(link)}">{escape(version)}</a>' if link else escape(version)
+    when = " to ".join(dict.fromkeys([min(days), max(days)])) if days else "an unknown day"
+    return f"A report of {name}, which benchmarks matrix-factorization algorithms on CPUs and GPUs; measured {when}."
 
 
 def _menu(file: str) -> str:
@@ -72,14 +80,18 @@ def _links(entries: Iterable[tuple[str, str]], here: str, files: Collection[str]
 
 
 CURRENT = ' aria-current="page"'
-RESULTS = """<p class="method">Median seconds from loaded ratings to the target (prepare + copy + train). A panel is of one data
-set, one machine and one number of factors.</p>
+RESULTS = """<p class="method">Programs that are tuned alike train until they reach the target on test data. A cell is the time over
+the time of the first.</p>
 <div id="switches" class="switches"></div>
+<div id="matrix"></div>
+<p class="note key">&ndash; not reached (hover: best value) &ensp; &middot; not run &ensp; (time) fewer than three seeds &ensp;
+&dagger; shared machine, no factor &ensp; ~ a sum of clocks &ensp; * target chosen after the runs</p>
+<h2>One data set at a time</h2>
 <div id="panels" class="panels"></div>
-<p class="note">The time is of the first evaluated point at the target; a seed that never gets there counts as infinitely
-late. Of several configurations of an algorithm the fastest is shown. &ldquo;Chosen here&rdquo;: no target was fixed before
-the runs. &dagger;: for some of the seeds the machine had other work too. Algorithms run on the GPU unless a CPU is
-named.</p>"""
+<p class="note">Clocks: <i>answer</i> is prepare, copy and train, from loaded ratings on; <i>file to model</i> is all from the start of
+the process to the factors. The time is of the first evaluated point at the target; a seed that never gets there counts as infinitely
+late. Of several configurations of an algorithm the fastest is shown. A panel is of one data set, one machine and one number of
+factors.</p>"""
 
 EXPLORE = """<p class="method">The quality of each algorithm against time; the dashed line is the target, and can be dragged.</p>
 <form id="controls" class="controls">
@@ -167,7 +179,7 @@ def papers(claims: Sequence[Claim], runs: dict[str, list[str]], pictures: Mappin
     counts = counts_of(claims)
     summary = "".join(f"<li>{kind} <b>{n}</b></li>" for kind, n in counts.items())
     names = list(dict.fromkeys(c.paper for c in claims))
-    return ("<p>Each claim with what the paper published, our figure and the verdict. Published numbers are open markers or lines "
+    return ("<p>Each claim with what the paper published, the figure of these results, and the verdict. Published numbers are open markers or lines "
             "in the figures. Numbers are medians over seeds; a test recomputes each from its file.</p>"
             f'<ul class="counts">{summary}</ul><div class="controls">'
             f'<label>Paper <select id="paper">{_options(names)}</select></label>'
@@ -186,10 +198,10 @@ def _article(claim: Claim, runs: dict[str, list[str]], pictures: Mapping[str, Pi
                        for name in claim.exhibits)
     picture = next((pictures[name] for name in claim.exhibits if name in pictures), None)
     return (f'<article class="claim" data-paper="{escape(claim.paper)}" data-verdict="{claim.kind}">'
-            f'<h2>{_words(claim.claim)}</h2><p><span class="tag">{escape(claim.paper)}{", ours" if claim.ours else ""}'
+            f'<h2>{_words(claim.claim)}</h2><p><span class="tag">{escape(claim.paper)}{", asked here" if claim.ours else ""}'
             f'</span> <span class="tag verdict {claim.kind.replace(" ", "-")}">{_words(claim.verdict)}</span></p>'
-            f'<div class="sides"><div>{_terms([(asked, claim.published), ("", claim.other)])}'
-            f'<details><summary>What was measured, and why</summary>{_terms([("Measured", claim.measured), ("Why", claim.why)])}'
+            f'<div class="sides"><div>{_terms([(asked, claim.published), ("", claim.other), ("Why", claim.why)])}'
+            f'<details><summary>What was measured</summary>{_terms([("Measured", claim.measured)])}'
             f'<ul class="commands">{commands}</ul></details></div>{_figure(picture)}</div></article>')
 
 
@@ -205,7 +217,7 @@ def _terms(parts: Sequence[tuple[str, str]]) -> str:
 def _figure(picture: Picture | None) -> str:
     if picture is None:
         return ""
-    return (f'<figure><a href="{escape(picture.file)}"><img src="{escape(picture.file)}" loading="lazy" '
+    return (f'<figure><a href="{escape(picture.file)}"><img src="{escape(picture.file)}" loading="lazy" {picture.size}'
             f'alt="{escape(picture.title)}; the text has its numbers"></a></figure>')
 
 

@@ -50,6 +50,8 @@ def named_pairs(runs: Sequence[Run], asked: Sequence[Sequence[Path]]) -> list[tu
             if path.resolve() not in by_path:
                 raise PlotError(f"--compare: {path} is no folder of results of this report")
         first, second = (by_path[path.resolve()] for path in pair)
+        if first is second:
+            raise PlotError(f"--compare: {pair[1]} is named twice; name two folders")
         if not one_machine(first.view, second.view):
             raise PlotError(f"--compare: {first.name} and {second.name} are of two machines, whose ratio says "
                             "nothing of what ran; mfbench compare shows both with their machines")

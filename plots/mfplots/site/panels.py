@@ -1,14 +1,15 @@
 """The first page: a panel a data set, a row an algorithm, with the time to each of three targets.
 
-A panel is of one host and one number of factors: if libraries were run, the ones with the most rows.
+A panel is of one host and one number of factors: the ones with the most rows among runs that race, if any does.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -17,13 +18,14 @@ import pandas as pd
 
 from mfplots import metrics
 from mfplots.metrics import FEWEST, Target
+from mfplots.names import TWINS, own_name
 from mfplots.series import contended, hardware, is_true
 from mfplots.site.groups import Bench, Group, Member, headline, plain
-from mfplots.summary import ANSWER, FILE, below_floor, frozen, how_chosen, metric_of, target_levels, times_to_target
+from mfplots.summary import ANSWER, FILE, below_floor, frozen, headlines, how_chosen, metric_of, target_levels, times_to_target
 from mfplots.tuned import tuning_text
 
 Json = dict[str, Any]
-CLOCKS = {"answer": ANSWER, "file": FILE, "training": "train_s"}
+CLOCKS = {"answer": ANSWER, "file": FILE}
 SHOWN = 4  # digits of a value: values that agree in them show no loss
 
 
@@ -36,14 +38,15 @@ class Cell:
     factors: int | None
     members: Sequence[Member]
 
-    @property
-    def has_library(self) -> bool:
-        return any(member.kind == "library" for member in self.members)
+    @cached_property
+    def races(self) -> bool:
+        """Whether ours and libraries are in it, and parameters of both were searched."""
+        return len({m.kind == "library" for m in self.members if any(isinstance(t, dict) for t in m.series.finished["tuned"])}) == 2
 
     @property
     def rank(self) -> tuple[bool, int]:
-        """The more the better: whether a library is in it, and its rows."""
-        return self.has_library, len({member.name for member in self.members})
+        """The more the better: whether it is a race, and its rows."""
+        return self.races, len({member.name for member in self.members})
 
     @cached_property
     def metric(self) -> str:
@@ -72,8 +75,7 @@ def _reach(member: Member, target: Target, clock: str) -> float | None:
 
 
 def cells(group: Group) -> list[Cell]:
-    """A cell a host, with its most common number of factors, or one cell for all of a run. Cells with libraries first, then by
-    rows."""
+    """A cell a host, with its most common number of factors, or one cell for all of a run. Races first, then by rows."""
     by_bench: dict[Bench | str, list[Member]] = {}
     for member in group.members:
         if len(member.series.finished):
@@ -82,9 +84,15 @@ def cells(group: Group) -> list[Cell]:
     for members in by_bench.values():
         sizes = sorted({f for m in members if (f := m.factors)}) or [None]
         sizes = [None] if group.whole_run and len(sizes) > 1 else sizes
-        found.append(max((Cell(group, members[0].bench, f, [m for m in members if f is None or m.factors in (f, None)])
+        found.append(max((_racing(Cell(group, members[0].bench, f, [m for m in members if f is None or m.factors in (f, None)]))
                           for f in sizes), key=lambda cell: cell.rank))
     return sorted(found, key=lambda cell: cell.rank, reverse=True)
+
+
+def _racing(cell: Cell) -> Cell:
+    """Its runs that race, if any does: beside them other runs, of fixed parameters, are in no contest."""
+    parts = [replace(cell, members=own) for own in _by(cell.members, lambda m: m.run.name).values()]
+    return replace(cell, members=[m for part in parts if part.races for m in part.members] or cell.members)
 
 
 def usual_cell(group: Group) -> Json:
@@ -94,14 +102,20 @@ def usual_cell(group: Group) -> Json:
 
 
 def panels(groups: Sequence[Group], published: pd.DataFrame | None = None) -> list[Json]:
-    """Panels with libraries, if any has one; real data first, then by their number of ratings. Of a data set on several
-    machines the first is the usual one."""
+    """Panels of races, if there is one; the largest data first, then real data, then by their number of ratings. Of a data
+    set on several machines the first is the usual one."""
     found = [(group, own) for group in groups if (own := [c for c in cells(group) if c.levels])]
-    libraries = [(group, own) for group, own in found if own[0].has_library]
-    chosen = found if groups[:1] and groups[0].whole_run else libraries or found
-    chosen.sort(key=lambda pair: (made_of(pair[0]) != "real", -(plain(pair[0].members[0].row["nnz_train"]) or 0)))
-    return [_panel(cell, cell is own[0], groups, published) for _, own in chosen
-            for cell in _one_a_kind(own) if cell is own[0] or cell.has_library]
+    races = [(group, own) for group, own in found if own[0].races]
+    chosen = found if groups[:1] and groups[0].whole_run else races or found
+    most = max((_ratings(group) for group, _ in chosen), default=0)
+    chosen.sort(key=lambda pair: (_ratings(pair[0]) < most, made_of(pair[0]) != "real", -_ratings(pair[0])))
+    titles = Counter(_title(group) for group, _ in chosen)
+    return [_panel(cell, cell is own[0], groups, published) | _named(group, titles) for group, own in chosen
+            for cell in _one_a_kind(own) if cell is own[0] or cell.races]
+
+
+def _ratings(group: Group) -> int:
+    return plain(group.members[0].row["nnz_train"]) or 0
 
 
 def _one_a_kind(found: Sequence[Cell]) -> list[Cell]:
@@ -121,17 +135,18 @@ def _panel(cell: Cell, usual: bool, groups: Sequence[Group], published: pd.DataF
     metric = metrics.row(cell.metric)
     first = {level: {clock: _firsts(cell, target, column) for clock, column in CLOCKS.items()}
              for level, target in cell.levels.items()}
-    rows = [_row(cell, own, first) for own in _by_name(cell.members).values()]
+    rows = [_row(cell, own, first) for own in _by(cell.members, lambda m: m.name).values()]
     places = {row["name"]: place for place, row in enumerate(rows)}
     for row, name in zip(rows, below_floor([(row["algorithm"], row["quality"]) for row in rows], cell.metric)):
         row["below"] = name
     counts = [len(m.series.finished) for m in cell.members]
-    return {"data": cell.group.title, "title": _title(cell.group), "made": made_of(cell.group), "usual": usual,
+    return {"data": cell.group.title, "made": made_of(cell.group), "usual": usual, "races": cell.races,
             "ratings": plain(cell.members[0].row["nnz_train"]), "machine": cell.bench.kind, "bench": cell.bench.title,
             "gpu": cell.bench.gpu, "cores": cell.bench.cores, "factors": cell.factors,
             "metric": metric.title, "less": metric.less, "seeds": [min(counts), max(counts)],
             "chosen": _chosen(cell), "tuning": tuning_text(_tuned_cases(cell)), "targets": {level: float(t) for level, t in cell.levels.items()},
             "order": {level: {clock: [places[name] for name in found] for clock, found in of.items()} for level, of in first.items()},
+            "best": _best([m for m in cell.group.members if cell.factors is None or m.factors in (cell.factors, None)], cell.metric),
             "rows": rows, "published": _published(cell, groups, published)}
 
 
@@ -152,22 +167,38 @@ def _title(group: Group) -> str:
     return re.sub(r" implicit >=(\S+)", r", implicit from \1", name).replace("-implicit", ", implicit")
 
 
-def _by_name(members: Iterable[Member]) -> dict[str, list[Member]]:
+def _named(group: Group, titles: Mapping[str, int]) -> Json:
+    """Data sets of one name are told apart by their splits, or by how they were made."""
+    title = _title(group)
+    return {"title": title if titles[title] == 1 else f"{title}, {group.detail or made_of(group)}"}
+
+
+def _by(members: Iterable[Member], key: Callable[[Member], str]) -> dict[str, list[Member]]:
     found: dict[str, list[Member]] = {}
     for member in members:
-        found.setdefault(member.name, []).append(member)
+        found.setdefault(key(member), []).append(member)
     return found
 
 
 def _row(cell: Cell, members: Sequence[Member], first: Mapping[str, Mapping[str, Json]]) -> Json:
     """`first`: by level and clock."""
     usual = members[0]
-    sound = [m for m in members if len(m.series.finished) >= FEWEST]
-    best = metrics.best_of([headline(m.series, cell.metric) for m in sound or members], cell.metric)
-    return {"name": usual.name, "algorithm": usual.series.algorithm, "kind": usual.kind,
-            "hardware": hardware(usual.row), "quality": plain(best), "few": not sound,
+    algorithm = usual.series.algorithm
+    return {"name": usual.name, "algorithm": algorithm, "own": own_name(algorithm), "line": own_name(TWINS.get(algorithm, algorithm)), "kind": usual.kind,
+            "hardware": hardware(usual.row), **_best(members, cell.metric),
             "seeds": max(len(m.series.finished) for m in members),
             "at": {level: {clock: found.get(members[0].name) for clock, found in of.items()} for level, of in first.items()}}
+
+
+def _best(members: Sequence[Member], metric: str) -> Json:
+    """The best value with its range over seeds, and who has it; of those with seeds enough, if there are any."""
+    known = [(spread, m) for m in members if math.isfinite((spread := metrics.spread(headlines(m.series, metric))).median)]
+    found = [pair for pair in known if pair[0].n >= FEWEST] or known
+    if not found:
+        return {"quality": None}
+    spread, member = (min if metrics.row(metric).less else max)(found, key=lambda pair: pair[0].median)
+    return {"quality": plain(spread.median), "low": plain(spread.low), "high": plain(spread.high), "n": spread.n,
+            "of": member.name, "run": member.run.name}
 
 
 def _firsts(cell: Cell, target: Target, clock: str) -> dict[str, Json]:
@@ -189,10 +220,10 @@ def _source(member: Member) -> Json:
 
 
 def losses(shown: Sequence[Json]) -> list[Json]:
-    """Of the usual panels: the targets that a library reaches first or that no algorithm of ours reaches, and
+    """Of the usual panels that are races: the targets that a library reaches first or that no algorithm of ours reaches, and
     the panels whose best value is a library's. One of ours with too few seeds is named too if it is better."""
     found = []
-    for panel in (p for p in shown if p["usual"]):
+    for panel in (p for p in shown if p["usual"] and p["races"]):
         about = {"data": panel["title"], "made": panel["made"], "metric": panel["metric"], "less": panel["less"],
                  "factors": panel["factors"]}
         for level, target in panel["targets"].items():

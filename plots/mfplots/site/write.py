@@ -3,6 +3,8 @@ mf.data("board", {...})."""
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 import re
 import shutil
@@ -40,6 +42,11 @@ def libraries(out: Path, found: Libraries) -> None:
 def data(path: Path, name: str, value: Any) -> None:
     """`name` is one of ours. Text becomes printable, numbers that are not finite become null."""
     path.write_bytes(f"mf.data({json.dumps(name)},{encoded(value)});\n".encode("ascii"))
+
+
+def packed(path: Path, name: str, text: str) -> None:
+    """Of encoded data, compressed, which the page unpacks: mf.unpack()."""
+    data(path, name, base64.b64encode(gzip.compress(text.encode("ascii"), 9, mtime=0)).decode("ascii"))
 
 
 _JSON = json.JSONEncoder(separators=(",", ":"), allow_nan=False)

@@ -2,8 +2,7 @@
 (() => {
   const rows = mf.store.cases;
   const columns = [
-    { key: "case", title: "Case", wide: true, link: (row) => (row.begun ?
-        `case.html#${row.key}` : "") },
+    { key: "case", title: "Case", wide: true, link: (row) => (row.begun ? `case.html#${row.key}` : "") },
     { key: "algorithm", title: "Algorithm" }, { key: "dataset", title: "Data" },
     { key: "hardware", title: "Device" }, { key: "seed", title: "Seed", number: true },
     { key: "status", title: "Status" }, { key: "epochs", title: "Epochs", number: true },
@@ -13,8 +12,6 @@
     { key: "run", title: "Results" },
   ];
   const table = mf.table(mf.by("cases"), columns, rows, { label: "Cases" });
-  mf.filters(mf.by("filters"), table, columns, rows, ["run", "dataset", "algorithm", "hardware",
-    "status"
-  ]);
+  mf.filters(mf.by("filters"), table, columns, rows, ["run", "dataset", "algorithm", "hardware", "status"]);
   mf.ready();
 })();

@@ -1,25 +1,22 @@
 "use strict";
 // Curves of a data set, with a target that can be moved.
 mf.explore = (() => {
-  const state = { group: null, shown: new Set(), target: null, metric: null, table: null,
-    drawing: null };
+  const state = { group: null, shown: new Set(), target: null, metric: null, table: null, drawing: null };
   const control = (id) => mf.by(id);
   const less = (metric) => mf.store.explore.less.includes(metric);
 
   // ---- the curves of one data set ----
   async function choose(index) {
-    const group = await mf.fetchData(`data/groups/${index}.js`, "group");
+    const group = await mf.unpack(`data/groups/${index}.js`);
     state.group = group;
     giveColours(group.series);
     control("data").value = group.title;
     fill("machine", [...new Set(group.series.map((s) => s.bench))]);
     fill("run", [...new Set(group.series.map((s) => s.run))]);
-    fill("factors", [...new Set(group.series.filter((s) => s.sized).map((s) => String(s.factors)))].sort((a, b) =>
-      a - b));
+    fill("factors", [...new Set(group.series.filter((s) => s.sized).map((s) => String(s.factors)))].sort((a, b) => a - b));
     control("machine").value = group.usual.machine;
     control("factors").value = group.usual.factors;
-    control("metric").replaceChildren(...group.metrics.map((m) => mf.option(m, mf.store
-      .explore.metrics[m])));
+    control("metric").replaceChildren(...group.metrics.map((m) => mf.option(m, mf.store.explore.metrics[m])));
     control("metric").value = group.metric;
     about(group);
     useMetric();
@@ -38,16 +35,14 @@ mf.explore = (() => {
       Object.assign(series, taken.get(series.name));
     }
   }
-  const fill = (id, values) => control(id).replaceChildren(mf.option("", "all"),
-    ...values.map((value) => mf.option(value, value)));
+  const fill = (id, values) => control(id).replaceChildren(mf.option("", "all"), ...values.map((value) => mf.option(value, value)));
 
   function about(group) {
     const sizes = group.sizes;
     const said = sizes.n_users === null ? "No case of it loaded its ratings: see Failures." :
       `${sizes.n_users.toLocaleString("en")} users, ${sizes.n_items.toLocaleString("en")} items, ` +
       `${sizes.nnz_train.toLocaleString("en")} training and ${sizes.nnz_test.toLocaleString("en")} test ratings.`;
-    const target = group.target === null ? "" : group.target_named ?
-      " The target is the one most results name" :
+    const target = group.target === null ? "" : group.target_named ? " The target is the one most results name" :
       " No result names a target: this one is frozen, or 5 % short of the best";
     const others = group.targets.length ? `; also named: ${group.targets.join(", ")}` : "";
     mf.by("about").textContent = said + target + (target ? `${others}.` : "");
@@ -96,8 +91,7 @@ mf.explore = (() => {
     const goal = state.group.target;
     const reach = goal === null || state.metric !== state.group.metric ? high - low :
       Math.max(4 * Math.abs(goal - (less(state.metric) ? low : high)), 0.01 * Math.abs(goal));
-    return less(state.metric) ? [low, Math.min(high, low + reach)] : [Math.max(low, high -
-      reach), high];
+    return less(state.metric) ? [low, Math.min(high, low + reach)] : [Math.max(low, high - reach), high];
   }
 
   function moveSlider() {
@@ -105,8 +99,7 @@ mf.explore = (() => {
     const [low, high] = state.range;
     const slide = control("slide");
     slide.disabled = state.target === null;
-    slide.value = high > low && state.target !== null ? Math.round(1000 * (state.target - low) /
-      (high - low)) : 0;
+    slide.value = high > low && state.target !== null ? Math.round(1000 * (state.target - low) / (high - low)) : 0;
     slide.setAttribute("aria-valuetext", state.target === null ? "none" : String(state.target));
   }
 
@@ -121,23 +114,13 @@ mf.explore = (() => {
   function rowOf(series) {
     const train = reach(series, "train_s");
     const answer = reach(series, "answer_s");
-    const met = state.target === null ? null : mf.metAt(series.seeds, state.metric, state.target,
-      less(state.metric));
+    const met = state.target === null ? null : mf.metAt(series.seeds, state.metric, state.target, less(state.metric));
     return {
-      series,
-      algorithm: series.name,
-      configuration: series.configuration + mf.marks(series.label),
-      run: series.run,
-      machine: series.machine,
-      precision: series.precision,
-      factors: series.factors,
-      seeds: series.seeds.length,
-      reached: train.filter((t) => t !== null).length,
-      met,
-      epoch: met && met.epoch,
-      best: series.best[state.metric],
-      train: mf.censoredMedian(train),
-      answer: mf.censoredMedian(answer)
+      series, algorithm: series.name,
+      configuration: series.configuration + mf.marks(series.label), run: series.run, machine: series.machine,
+      precision: series.precision, factors: series.factors, seeds: series.seeds.length,
+      reached: train.filter((t) => t !== null).length, met, epoch: met && met.epoch, best: series.best[state.metric],
+      train: mf.censoredMedian(train), answer: mf.censoredMedian(answer)
     };
   }
 
@@ -146,10 +129,8 @@ mf.explore = (() => {
     { key: "algorithm", title: "Algorithm" },
     { key: "answer", title: "Answer to target", number: true, show: mf.duration },
     { key: "train", title: "Training to target", number: true, show: mf.duration },
-    { key: "reached", title: "Got there", number: true, show: (value, row) =>
-        `${value} of ${row.seeds}` },
-    { key: "epoch", title: "At epoch", number: true, show: (value, row) =>
-        mf.atEpoch(value, row.met && row.met.before) },
+    { key: "reached", title: "Got there", number: true, show: (value, row) => `${value} of ${row.seeds}` },
+    { key: "epoch", title: "At epoch", number: true, show: (value, row) => mf.atEpoch(value, row.met && row.met.before) },
     { key: "best", title: "Quality", number: true, show: mf.fixed(4) },
     { key: "configuration", title: "Configuration", wide: true },
     { key: "factors", title: "f", number: true },
@@ -187,21 +168,17 @@ mf.explore = (() => {
       const before = found.get(row.series.name);
       if (!before || faster(row, before)) found.set(row.series.name, row);
     }
-    return [...found.values()].sort((a, b) => (faster(a, b) ? -1 : faster(b, a) ? 1 : 0)).map((
-      row) => row.series);
+    return [...found.values()].sort((a, b) => (faster(a, b) ? -1 : faster(b, a) ? 1 : 0)).map((row) => row.series);
   }
   const faster = (a, b) => (a.answer ?? Infinity) < (b.answer ?? Infinity) ||
-    ((a.answer ?? Infinity) === (b.answer ?? Infinity) && (less(state.metric) ? a.best < b
-      .best : a.best > b.best));
+    ((a.answer ?? Infinity) === (b.answer ?? Infinity) && (less(state.metric) ? a.best < b.best : a.best > b.best));
   // Anew for other series; for another target the table stays as it was searched and paged.
   function tabulate(anew = false) {
     const rows = selected().map(rowOf);
     if (!anew) return state.table.clear().rows.add(rows).draw(false);
-    state.table = mf.table(mf.by("series"), columns,
-    rows, { label: "Series with times to the target", order: [
+    state.table = mf.table(mf.by("series"), columns, rows, { label: "Series with times to the target", order: [
         [placeOf("answer"), "asc"],
-        [placeOf("best"), less(state.metric) ? "asc" : "desc"]
-      ] });
+        [placeOf("best"), less(state.metric) ? "asc" : "desc"]] });
   }
 
   // ---- the figure ----
@@ -235,9 +212,7 @@ mf.explore = (() => {
     return {
       type: "scatter",
       mode: joined ? "lines+markers" : "markers",  // each point is a run of its own
-      x: keep.map((i) => x[i]),
-      y: keep.map((i) => y[i]),
-      name: mf.figureText(short(series)),
+      x: keep.map((i) => x[i]), y: keep.map((i) => y[i]), name: mf.figureText(short(series)),
       line: { color: colour, dash: mf.dash(series.variant), width: 2 },
       marker: { color: colour, size: 7, symbol: mf.symbol(series.marker, series.variant) },
       hovertemplate: `<b>${mf.figureText(series.label)}</b><br>${mf.figureText(series.run)}, ${mf.figureText(series.machine)}, ` +
@@ -259,15 +234,9 @@ mf.explore = (() => {
     if (series.seeds.length < 3 || series.restarts || keep.length < 2) return null;
     const back = [...keep].reverse();
     return {
-      type: "scatter",
-      mode: "lines",
-      x: [...keep, ...back].map((i) => x[i]),
-      y: [...keep.map((i) => high[i]), ...back.map((i) => low[i])],
-      fill: "toself",
-      fillcolor: `${mf.colour(series)}26`,
-      line: { width: 0 },
-      hoverinfo: "skip",
-      showlegend: false
+      type: "scatter", mode: "lines", x: [...keep, ...back].map((i) => x[i]),
+      y: [...keep.map((i) => high[i]), ...back.map((i) => low[i])], fill: "toself", fillcolor: `${mf.colour(series)}26`,
+      line: { width: 0 }, hoverinfo: "skip", showlegend: false
     };
   }
 
@@ -276,20 +245,12 @@ mf.explore = (() => {
       wall_s: "wall time (s)", epoch: "epochs" };
     const narrowPage = innerWidth < 700;
     const line = state.target === null ? [] : [{
-      type: "line",
-      xref: "paper",
-      x0: 0,
-      x1: 1,
-      yref: "y",
-      y0: state.target,
-      y1: state.target,
+      type: "line", xref: "paper", x0: 0, x1: 1, yref: "y", y0: state.target, y1: state.target,
       line: { color: mf.style("--accent"), width: 2.5, dash: "dash" }
     }];
     const window = windowOf(traces);
     return mf.layout({
-      shapes: line,
-      showlegend: !narrowPage || traces.length <= FIRST_SHOWN,
-      height: narrowPage ? 460 : 520,
+      shapes: line, showlegend: !narrowPage || traces.length <= FIRST_SHOWN, height: narrowPage ? 460 : 520,
       legend: narrowPage ? { orientation: "h", y: -0.22, font: { size: 11 } } :
       { font: { size: 12 } },
       xaxis: mf.axis(names[clock], timesOf(traces, window)),
@@ -305,8 +266,7 @@ mf.explore = (() => {
     const starts = traces.map((t) => t.y[Math.min(1, t.y.length - 1)]).sort((a, b) => a - b);
     const goals = [...bests, ...traces.map((t) => t.y[t.y.length - 1]),
       ...(starts.length ? [starts[Math.floor(less(state.metric) ? 0.75 * (starts.length - 1) :
-        0.25 * (starts.length - 1))]] : []),
-      ...(state.target === null ? [] : [state.target])
+        0.25 * (starts.length - 1))]] : []), ...(state.target === null ? [] : [state.target])
     ].filter((v) => v !== null && (!log || v > 0));
     if (!goals.length) return { type: log ? "log" : "linear" };
     let [low, high] = [Math.min(...goals), Math.max(...goals)];
@@ -344,8 +304,7 @@ mf.explore = (() => {
   function setTarget(value, slid = false) {
     if (!Number.isFinite(value)) return;
     state.target = value;
-    if (Number(control("target").value) !== state.target) control("target").value = state
-    .target;
+    if (Number(control("target").value) !== state.target) control("target").value = state.target;
     if (slid) control("slide").setAttribute("aria-valuetext", String(state.target));
     else moveSlider();
     tabulate();
@@ -355,8 +314,7 @@ mf.explore = (() => {
   // As many digits as tell two places of the slider apart, five at least.
   function rounded(value, step) {
     const digits = Math.ceil(Math.log10(Math.abs(value) / step)) + 1;
-    return Number(value.toPrecision(Math.min(Math.max(Number.isFinite(digits) ? digits : 5, 5),
-      15)));
+    return Number(value.toPrecision(Math.min(Math.max(Number.isFinite(digits) ? digits : 5, 5), 15)));
   }
 
   function listenToControls() {
@@ -369,8 +327,7 @@ mf.explore = (() => {
       }
       location.hash = said;
     });
-    for (const id of ["machine", "factors", "run"]) control(id).addEventListener("change",
-      narrow);
+    for (const id of ["machine", "factors", "run"]) control(id).addEventListener("change", narrow);
     control("metric").addEventListener("change", useMetric);
     for (const id of ["clock", "logx", "logy"]) control(id).addEventListener("change", () => {
       draw();
@@ -380,8 +337,7 @@ mf.explore = (() => {
         setTarget(Number(control("target").value)); });
     control("slide").addEventListener("input", () => {
       const [low, high] = state.range;
-      setTarget(rounded(low + (high - low) * Number(control("slide").value) / 1000, (high - low) /
-        1000), true);
+      setTarget(rounded(low + (high - low) * Number(control("slide").value) / 1000, (high - low) / 1000), true);
     });
     const showing = (series) => { state.shown = new Set(series);
       tabulate();
@@ -420,27 +376,29 @@ mf.explore = (() => {
   async function follow() {
     const asked = mf.address();
     const { groups } = mf.store.explore;
-    await choose((groups.find((group) => group.title === asked.get("data")) || groups[0]).index);
+    const title = asked.has("data") ? asked.get("data") : groups[0].title;
+    const found = groups.find((group) => group.title === title);
+    if (!found) {
+      control("data").value = mf.by("about").textContent = "";
+      mf.by("series").replaceChildren();
+      return mf.nothing(mf.by("figure"), `This report has no data set "${title}"; choose one above.`);
+    }
+    await choose(found.index);
     recall(asked);
   }
 
   return {
-    state,
-    rowOf,
-    selected,
-    setTarget,
+    state, rowOf,
+    selected, setTarget,
     async start() {
       const { groups, cases, runs, damaged } = mf.store.explore;
-      mf.by("counts").textContent =
-        `${cases.toLocaleString("en")} cases of ${runs.toLocaleString("en")} folders on ` +
-        `${groups.length} data sets and splits.` + (damaged ?
-          ` ${damaged} could not be read: see Failures.` : "");
-      control("data").replaceChildren(...groups.map((g) => mf.option(g.title,
-        `${g.title} (${g.cases})`)));
+      mf.by("counts").textContent = `${cases.toLocaleString("en")} cases of ${runs.toLocaleString("en")} folders on ` +
+        `${groups.length} data sets and splits.` + (damaged ? ` ${damaged} could not be read: see Failures.` : "");
+      control("data").replaceChildren(...groups.map((g) => mf.option(g.title, `${g.title} (${g.cases})`)));
       listenToControls();
       mf.redraw = () => draw();
-      mf.ready();
       await follow();
+      mf.ready();
     }
   };
 })();

@@ -10,8 +10,7 @@
         (value !== null && row.tensor ? " (tensor)" : "") },
     { key: "bytes_per_s", title: "Bytes", number: true, show: (value) => mf.si(value, "B/s") },
     { key: "bytes_share", title: "Of copy", number: true, show: mf.percent },
-    { key: "intensity", title: "FLOP a byte", number: true, show: (value) => mf.significant(
-        value) },
+    { key: "intensity", title: "FLOP a byte", number: true, show: (value) => mf.significant(value) },
     { key: "updates_per_s", title: "Updates", number: true, show: (value) => mf.si(value, "/s") },
     { key: "rows_share", title: "Of random rows", number: true, show: mf.percent },
     { key: "factors", title: "f", number: true },
@@ -32,8 +31,7 @@
         mf.el("details", {}, mf.el("summary", {}, "All that was measured there"),
           mf.el("pre", { tabindex: "0" }, known.lines.join("\n"))));
     }
-    const without = [...new Set(rows.map((row) => row.device))].filter((name) => !ceilings.some((
-      c) => c.machine === name));
+    const without = [...new Set(rows.map((row) => row.device))].filter((name) => !ceilings.some((c) => c.machine === name));
     if (without.length) host.append(mf.el("p", { class: "note" },
       `Not known: the ceilings of ${without.join("; ")}; no file has them.`));
   }
@@ -59,10 +57,7 @@
     const by = new Map();
     for (const row of known) by.set(row.algorithm, [...(by.get(row.algorithm) || []), row]);
     const traces = [...by].map(([name, own]) => ({
-      type: "scatter",
-      mode: "markers",
-      name: mf.figureText(name),
-      x: own.map((row) => row.intensity),
+      type: "scatter", mode: "markers", name: mf.figureText(name), x: own.map((row) => row.intensity),
       y: own.map((row) => row.flops_per_gpu),
       marker: { color: mf.colour(own[0]), symbol: own.map((row) => mf.symbol(row.marker,
           row.hardware === "cuda" ? 0 : 1)), size: 9, opacity: 0.85 },
@@ -76,9 +71,7 @@
     const legend = small ? { orientation: "h", y: -0.2, font: { size: 11 }, entrywidth: 0.5, entrywidthmode: "fraction" } :
   { font: { size: 12 } };
     mf.draw(mf.by("figure"), [...roofs(known), ...traces], mf.layout({
-      height: small ? 620 : 540,
-      showlegend: true,
-      legend,
+      height: small ? 620 : 540, showlegend: true, legend,
       xaxis: mf.axis("operations a byte, as declared", { type: "log" }),
       yaxis: mf.axis(known.some((row) => row.gpus > 1) ? "FLOP/s a device" : "FLOP/s", { type: "log", dtick: 1, tickformat: "~s" })
     }));
@@ -91,12 +84,8 @@
       const knee = top / c.bytes_per_s;
       const ends = [Math.min(...xs, knee) / 2, knee, Math.max(...xs, knee) * 2];
       return {
-        type: "scatter",
-        mode: "lines",
-        name: mf.figureText(`${mf.machine(c.machine)}: ${what}`),
-        x: ends,
-        y: ends.map((x) => Math.min(x * c.bytes_per_s, top)),
-        hoverinfo: "name",
+        type: "scatter", mode: "lines", name: mf.figureText(`${mf.machine(c.machine)}: ${what}`), x: ends,
+        y: ends.map((x) => Math.min(x * c.bytes_per_s, top)), hoverinfo: "name",
         line: { color: mf.style("--text"), width: 2, dash }
       };
     };
@@ -106,11 +95,9 @@
   }
   sayCeilings();
   const table = mf.table(mf.by("rates"), columns, rows, { label: "Rates", order: [
-      [3, "desc"]
-    ] });
+      [3, "desc"]] });
   mf.redraw = () => draw(shown);
-  mf.filters(mf.by("filters"), table, columns, rows, ["machine", "dataset", "method", "family",
-    "algorithm", "precision"
+  mf.filters(mf.by("filters"), table, columns, rows, ["machine", "dataset", "method", "family", "algorithm", "precision"
   ], draw, { machine: usualMachine() });
   mf.ready();
 })();

@@ -20,8 +20,7 @@
       claim.hidden = Boolean((paper.value && claim.dataset.paper !== paper.value) ||
         (verdict.value && claim.dataset.verdict !== verdict.value));
     }
-    mf.by("shown").textContent =
-      `${claims.filter((claim) => !claim.hidden).length} of ${claims.length} claims`;
+    mf.by("shown").textContent = `${claims.filter((claim) => !claim.hidden).length} of ${claims.length} claims`;
   };
   if (paper) {
     paper.addEventListener("change", remember);

@@ -46,16 +46,14 @@ mf.fixed = (digits) => (value) => (value === null || value === undefined ? "–"
 // ---- tables ---------------------------------------------------------------------------------------
 
 // Rows without a number stand behind the others, whichever way a column is sorted.
-const behind = (sign) => (a, b) => a === null ? (b === null ? 0 : 1) : b === null ? -1 : sign * (a -
-  b);
+const behind = (sign) => (a, b) => a === null ? (b === null ? 0 : 1) : b === null ? -1 : sign * (a - b);
 mfTables.default.ext.type.order["known-asc"] = behind(1);
 mfTables.default.ext.type.order["known-desc"] = behind(-1);
 
 mf.scroll = (label, ...children) => mf.el("div", { class: "scroll", tabindex: "0", role: "region",
   "aria-label": `${label || "table"}, scrolls sideways` }, ...children);
 // Columns of several tables.
-mf.RUN = { key: "run", title: "Results", link: (row) =>
-    `cases.html#${new URLSearchParams({ run: row.run })}` };
+mf.RUN = { key: "run", title: "Results", link: (row) => `cases.html#${new URLSearchParams({ run: row.run })}` };
 mf.atEpoch = (epoch, before) => (epoch === null ? "–" : epoch - before > 1 ? `${epoch} (${before} before)` :
   `${epoch}`);
 // columns: {key, title, show?(value, row) -> text, number?, link?(row) -> address, node?(row)}.
@@ -64,33 +62,20 @@ mf.table = (host, columns, rows, options = {}) => {
   const scroll = mf.scroll(options.label, table);
   host.replaceChildren(scroll);
   const made = new mfTables.default(table, {
-    data: rows,
-    autoWidth: false,
-    deferRender: true,
-    pageLength: options.length || 25,
-    lengthMenu: [10, 25, 100, 500],
-    order: options.order || [],
-    paging: rows.length > 10,
-    searching: options.search !== false && rows.length > 5,
+    data: rows, autoWidth: false, deferRender: true, pageLength: options.length || 25, lengthMenu: [10, 25, 100, 500],
+    order: options.order || [], paging: rows.length > 10, searching: options.search !== false && rows.length > 5,
     info: rows.length > 10,
     layout: {
-      topStart: "search",
-      topEnd: null,
-      bottomStart: "info",
-      bottomEnd: "paging",
+      topStart: "search", topEnd: null, bottomStart: "info", bottomEnd: "paging",
       bottom2Start: rows.length > 25 ? "pageLength" : null
     },
     language: { search: "Find", emptyTable: options.empty || "nothing here" },
     columns: columns.map((column) => ({
-      title: mf.escape(column.title),
-      type: column.number ? "known" : "string",
-      name: column.key,
-      orderable: column.node === undefined || column.sortable === true,
-      visible: !column.hidden,
+      title: mf.escape(column.title), type: column.number ? "known" : "string", name: column.key,
+      orderable: column.node === undefined || column.sortable === true, visible: !column.hidden,
       className: column.number ? "number" : column.wide ? "wide" : column.link || column.mid ? "mid" :
         "",
-      data: null,
-      render: (row, kind) => mf.cell(column, row, kind),
+      data: null, render: (row, kind) => mf.cell(column, row, kind),
     })),
   });
   // The search field and the buttons of pages stay; the table between them scrolls.
@@ -123,38 +108,43 @@ const inOrder = (a, b) => {
   return Number.isNaN(x) ? (a < b ? -1 : a > b ? 1 : 0) : x - y;
 };
 
-// A select for each key, which narrows the table; what is chosen stands in the address.
+// A select for each key, which narrows the table; what is chosen and searched stands in the address. A search is over all
+// that `first` hides.
 mf.filters = (host, table, columns, rows, keys, then = () => {}, first = {}) => {
   const asked = mf.address();
   const chosen = {};
+  host.replaceChildren();
   for (const key of keys) {
     const column = columns.find((one) => one.key === key);
     const values = [...new Set(rows.map((row) => mf.plain(row[key])))].sort(inOrder);
-    const select = mf.el("select", { id: `filter-${key}`, "data-key": key },
-      mf.el("option", { value: "" }, "all"),
-      ...values.map((value) => mf.el("option", { value }, value)));
-    const wish = asked.size ? asked.get(key) : first[key];
-    select.value = values.includes(wish) ? wish : "";
-    select.addEventListener("change", () => narrow());
-    const title = (column && (column.filter || column.title)) || key[0].toUpperCase() + key.slice(
-      1);
-    host.append(mf.el("label", {}, `${title} `, select));
+    const wish = (asked.size ? asked.get(key) : first[key]) || "";
+    const unknown = wish && !values.includes(wish) ? [mf.option(wish, `${wish}: not in this report`)] : [];
+    const select = mf.el("select", { id: `filter-${key}`, "data-key": key, onchange: () => narrow() }, mf.option("", "all"),
+      ...values.map((value) => mf.option(value, value)), ...unknown);
+    select.value = wish;
+    host.append(mf.el("label", {}, `${(column && (column.filter || column.title)) || key[0].toUpperCase() + key.slice(1)} `, select));
     chosen[key] = select;
   }
-  const fits = (row) => keys.every((key) => !chosen[key].value || mf.plain(row[key]) === chosen[
-    key].value);
+  const fits = (row) => keys.every((key) => !chosen[key].value || mf.plain(row[key]) === chosen[key].value);
   table.search.fixed("chosen", (text, row) => fits(row));
+  if (table.search() !== (asked.get("find") || "")) table.search(asked.get("find") || "");
 
   function narrow() {
-    const some = keys.filter((key) => chosen[key].value);
+    const some = [...keys.filter((key) => chosen[key].value).map((key) => [key, chosen[key].value]),
+      ...(table.search() ? [["find", table.search()]] : [])];
     // "all" where the page begins with less is said, too.
-    const said = new URLSearchParams((some.length ? some : keys.filter((key) => first[key]))
-      .map((key) => [key, chosen[key].value]));
-    history.replaceState(null, "", said.toString() ? `#${said}` : location.pathname.split("/")
-      .pop());
+    const said = new URLSearchParams(some.length ? some : keys.filter((key) => first[key]).map((key) => [key, ""]));
+    history.replaceState(null, "", said.size ? `#${said}` : location.pathname.split("/").pop());
     table.draw();
     then(rows.filter(fits));
   }
+  let searched = table.search();
+  table.off("search.address").on("search.address", () => {
+    if (table.search() === searched) return;
+    searched = table.search();
+    for (const key of searched ? Object.keys(first) : []) chosen[key].value = "";
+    narrow();
+  });
   table.draw();
   then(rows.filter(fits));
 };
@@ -174,9 +164,7 @@ mf.option = (value, text) => mf.el("option", { value }, text);
 
 mf.script = (source) => new Promise((done, failed) => {
   document.head.append(mf.el("script", {
-    src: source,
-    onload: done,
-    onerror: () => failed(new Error(`${source} is not there`))
+    src: source, onload: done, onerror: () => failed(new Error(`${source} is not there`))
   }));
 });
 mf.fetchData = async (source, name) => {
@@ -185,10 +173,14 @@ mf.fetchData = async (source, name) => {
   return mf.store[name];
 };
 
+mf.unpack = async (source) => {
+  const bytes = new Blob([Uint8Array.from(atob(await mf.fetchData(source, "packed")), (letter) => letter.charCodeAt(0))]);
+  return new Response(bytes.stream().pipeThrough(new DecompressionStream("gzip"))).json();
+};
+
 // Plotly is large: it comes once the page is painted and usable.
 mf.plotly = () => {
-  mf.plotlyComing ||= new Promise((painted) => requestAnimationFrame(() => setTimeout(painted,
-      0)))
+  mf.plotlyComing ||= new Promise((painted) => requestAnimationFrame(() => setTimeout(painted, 0)))
     .then(() => mf.script("assets/plotly.min.js"));
   return mf.plotlyComing.then(() => Plotly);
 };
@@ -197,41 +189,28 @@ mf.colour = (item) => (mf.isDark() ? item.dark : item.colour);
 mf.style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 // Plotly takes some HTML in its texts: none of it comes from result files.
-mf.figureText = (text) => String(text).replace(/[&<>]/g, (c) =>
-({ "&": "&amp;", "<": "&lt;", ">": "&gt;" } [c]));
+mf.figureText = (text) => String(text).replace(/[&<>]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" } [c]));
 mf.axis = (title, more = {}) => ({
-  title: { text: title, standoff: 8 },
-  gridcolor: mf.style("--grid"),
-  linecolor: mf.style("--line"),
-  zeroline: false,
-  automargin: true,
-  ...more
+  title: { text: title, standoff: 8 }, gridcolor: mf.style("--grid"), linecolor: mf.style("--line"), zeroline: false,
+  automargin: true, ...more
 });
 mf.layout = (more = {}) => ({
-  paper_bgcolor: "rgba(0,0,0,0)",
-  plot_bgcolor: "rgba(0,0,0,0)",
-  margin: { l: 56, r: 12, t: 34, b: 48 },
-  modebar: { bgcolor: "rgba(0,0,0,0)", color: mf.style("--soft"), activecolor: mf.style(
-      "--accent") },
+  paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", margin: { l: 56, r: 12, t: 34, b: 48 },
+  modebar: { bgcolor: "rgba(0,0,0,0)", color: mf.style("--soft"), activecolor: mf.style("--accent") },
   font: { family: "system-ui, sans-serif", size: 13, color: mf.style("--text") },
-  hoverlabel: { bgcolor: mf.style("--panel"), font: { color: mf.style("--text") },
-    bordercolor: mf.style("--line") },
-  hovermode: "closest",
-  showlegend: false,
-  ...more
+  hoverlabel: { bgcolor: mf.style("--panel"), font: { color: mf.style("--text") }, bordercolor: mf.style("--line") },
+  hovermode: "closest", showlegend: false, ...more
 });
 mf.draw = async (host, traces, layout, movable = false) => {
+  host.style.minHeight = `${layout.height || 450}px`;  // so that nothing below moves when it comes
   const plotly = await mf.plotly();
+  if (!host.data) host.replaceChildren();
   await plotly.react(host, traces, layout, {
-    responsive: true,
-    displaylogo: false,
-    edits: { shapePosition: movable },
+    responsive: true, displaylogo: false, edits: { shapePosition: movable },
     // No button hands the figure to anybody.
     modeBarButtonsToRemove: ["sendChartToCloud", "sendDataToCloud", "editInChartStudio", "select2d",
       "lasso2d", "toImage", "autoScale2d"],
-    plotlyServerURL: "",
-    showSendToCloud: false,
-    showEditInChartStudio: false
+    plotlyServerURL: "", showSendToCloud: false, showEditInChartStudio: false
   });
   host.dataset.drawn = String(1 + Number(host.dataset.drawn || 0));
   return plotly;
@@ -240,25 +219,18 @@ mf.nothing = (host, text) => {
   if (host.data) Plotly.purge(host);
   delete host.dataset.listens;
   host.classList.add("empty");
+  host.style.minHeight = "";
   host.replaceChildren(mf.el("p", {}, text));
 };
 // The markers of mfplots/palette.py by Plotly's names; an open one for half filled ones.
 mf.symbol = (marker, variant) => {
   const name = {
-    o: "circle",
-    s: "square",
-    "^": "triangle-up",
-    D: "diamond",
-    v: "triangle-down",
-    P: "cross",
-    X: "x",
+    o: "circle", s: "square", "^": "triangle-up", D: "diamond", v: "triangle-down", P: "cross", X: "x",
     "<": "triangle-left"
   } [marker] || "circle";
   return variant % 6 === 0 ? name : variant % 6 === 1 ? `${name}-open` : `${name}-open-dot`;
 };
-mf.dash = (variant) => ["solid", "8px,3px", "10px,3px,2px,3px", "2px,2px", "14px,4px",
-  "8px,2px,2px,2px,2px,2px"
-][variant % 6];
+mf.dash = (variant) => ["solid", "8px,3px", "10px,3px,2px,3px", "2px,2px", "14px,4px", "8px,2px,2px,2px,2px,2px"][variant % 6];
 
 // A piece of a curve as the figure has it, before a name in a table.
 mf.swatch = (item) => {
@@ -278,14 +250,9 @@ mf.swatch = (item) => {
   return picture;
 };
 const MARKERS = {
-  o: "M14.5 6a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0z",
-  s: "M15 2h8v8h-8z",
-  "^": "M19 1l5 9h-10z",
-  D: "M19 1l5 5l-5 5l-5 -5z",
-  v: "M19 11l5 -9h-10z",
-  P: "M17 1h4v3h3v4h-3v3h-4v-3h-3v-4h3z",
-  X: "M14 3l2 -2l3 3l3 -3l2 2l-3 3l3 3l-2 2l-3 -3l-3 3l-2 -2l3 -3z",
-  "<": "M14 6l9 -5v10z"
+  o: "M14.5 6a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0z", s: "M15 2h8v8h-8z", "^": "M19 1l5 9h-10z",
+  D: "M19 1l5 5l-5 5l-5 -5z", v: "M19 11l5 -9h-10z", P: "M17 1h4v3h3v4h-3v3h-4v-3h-3v-4h3z",
+  X: "M14 3l2 -2l3 3l3 -3l2 2l-3 3l3 3l-2 2l-3 -3l-3 3l-2 -2l3 -3z", "<": "M14 6l9 -5v10z"
 };
 
 // ---- the theme ------------------------------------------------------------------------------------
@@ -301,6 +268,5 @@ mf.startSkip = () => document.querySelector(".skip").addEventListener("click", (
   mf.by("main").focus();
   mf.by("main").scrollIntoView();
 });
-mf.ready = () => { document.documentElement.dataset.ready = String(Math.round(performance
-.now())); };
+mf.ready = () => { document.documentElement.dataset.ready = String(Math.round(performance.now())); };
 document.addEventListener("DOMContentLoaded", mf.startSkip);

@@ -1,13 +1,15 @@
 "use strict";
-// The first page: how long each algorithm takes to each target, a panel a data set.
+// The first page: how long each algorithm takes to each target; a matrix of all data sets, then a panel a data set.
 mf.results = (() => {
-  const LEVELS = { named: "named target", stricter: "stricter", strictest: "best known when set" };
-  const CLOCKS = { answer: "time to an answer", file: "file to model", training: "training only" };
+  const LEVELS = { named: "named target", stricter: "strict", strictest: "strictest" };
+  const CLOCKS = { answer: "answer", file: "file to model" };
+  const KINDS = { new: mf.store.results.own ? "new here" : "of mfbench", paper: "of papers", library: "libraries" };
   const MADE = { "real": "real", "look-alike": "look-alike, synthetic", "enlarged": "enlarged, ratings drawn anew" };
   const CHOSEN = { before: " (chosen before)", afterwards: " (chosen afterwards)" };
   const FEWEST = 3;
   const state = { target: "named", clock: "answer", machine: "" };
-  const { panels, losses, machines } = mf.store.results;
+  const { panels, losses, machines, own } = mf.store.results;
+  const OURS = own ? "ours" : "yours";
 
   // ---- words and numbers ----
   const brief = (s) => {
@@ -19,6 +21,8 @@ mf.results = (() => {
     n >= 1e3 ? `${Math.round(n / 1e3)} k ratings` : `${n} ratings`);
   const goal = (item, value) => `${item.metric} ${item.less ? "≤" : "≥"} ${value}`;
   const quality = (value) => (value === null ? "–" : Math.abs(value) < 10 ? value.toFixed(4) : value.toFixed(2));
+  // With the range over the seeds, if there are enough.
+  const ranged = (best) => quality(best.quality) + (best.n >= FEWEST ? ` [${quality(best.low)}, ${quality(best.high)}]` : "");
   const bold = (text) => mf.el("b", {}, text);
   const mark = (at) => (at.contended ? " †" : "") + (at.summed && state.clock === "file" ? " ~" : "");
 
@@ -38,11 +42,10 @@ mf.results = (() => {
     return [...there, ...panel.rows.filter((row) => !there.includes(row)).sort((a, b) => worst(a) - worst(b))];
   }
 
-  // Whole decades that hold every time of the panel, so that it stands still when the target moves.
-  function decades(panel) {
-    const all = panel.rows.flatMap((row) => Object.values(row.at).map((at) => at[state.clock]))
-      .filter((at) => at !== null).map((at) => at.s);
-    if (panel.published && panel.published.by) all.push(panel.published.by[state.clock]);
+  // Whole decades that hold every time of these panels: bars of all begin at one time, and stand still when the target moves.
+  function decades(columns) {
+    const all = columns.flatMap((panel) => [...panel.rows.flatMap((row) => Object.values(row.at).map((at) => at[state.clock] && at[state.clock].s)),
+      panel.published && panel.published.by && panel.published.by[state.clock]]).filter((seconds) => seconds);
     if (!all.length) return [-2, 0];
     const low = Math.floor(Math.log10(Math.min(...all)));
     return [low, Math.max(Math.ceil(Math.log10(Math.max(...all))), low + 1)];
@@ -68,7 +71,8 @@ mf.results = (() => {
 
   function measured(row, panel, range, fastest) {
     const at = panel.targets[state.target] === undefined ? null : row.at[state.target][state.clock];
-    if (at === null) return rowOf(row.name + floor(row), row.kind, null, range, [`not reached; best ${quality(row.quality)}`]);
+    if (at === null) return rowOf(row.name + floor(row), row.kind, null, range, [`not reached; best ${quality(row.quality)}`,
+      mf.el("small", { class: "range" }, ranged(row).slice(quality(row.quality).length))]);
     // Few seeds and shared machines get no ratio.
     const beside = at.seeds < FEWEST ? `n = ${at.seeds}` : at.s <= fastest.s || at.contended || fastest.contended ? "" : times(at.s / fastest.s);
     return rowOf(row.name + floor(row), row.kind, at.s, range, [brief(at.s) + mark(at), " ", mf.el("small", {}, beside)], source(at));
@@ -97,7 +101,6 @@ mf.results = (() => {
   }
 
   const isLibrary = (row) => row.kind === "library";
-  const hasLibrary = (panel) => panel.rows.some(isLibrary);
 
   function sentence(panel) {
     const [first, next] = finishers(panel);
@@ -105,45 +108,27 @@ mf.results = (() => {
     const at = (row) => row.at[state.target][state.clock];
     const said = (row) => `${brief(at(row).s)}${mark(at(row))}`;
     const start = [bold(first.name), ` ${said(first)}; `];
-    const any = hasLibrary(panel);
+    const any = panel.races;
     const other = any ? finishers(panel).find((row) => isLibrary(row) !== isLibrary(first)) : next;
-    if (!other) return [...start, !any ? "no other algorithm reaches it" : isLibrary(first) ? "no algorithm of ours reaches it" : "no library reaches it"];
-    const side = !any ? "the next" : isLibrary(other) ? "the best library" : "the best of ours";
+    if (panel.rows.every(isLibrary)) return [...start, `${OURS} were not run here`];
+    if (!other) return [...start, !any ? "no other algorithm reaches it" : isLibrary(first) ? `no algorithm of ${OURS} reaches it` : "no library reaches it"];
+    const side = !any ? "the next" : isLibrary(other) ? "the best library" : `the best of ${OURS}`;
     const { seeds, contended } = at(other);
     const ratio = seeds < FEWEST ? `(n = ${seeds}, too few to count)` : contended || at(first).contended ? "(contended, so no factor)" : `(${times(at(other).s / at(first).s)})`;
     return [...start, `${side}, ${other.name}, ${said(other)} `, bold(ratio)];
   }
 
-  function otherTargets(panel) {
-    const parts = [];
-    for (const level of Object.keys(LEVELS)) {
-      if (level === state.target || panel.targets[level] === undefined) continue;
-      const there = finishers(panel, level);
-      parts.push(parts.length ? "; " : "", `${LEVELS[level]}, ${goal(panel, panel.targets[level])}: `);
-      if (!there.length) parts.push("no algorithm reaches it on this machine");
-      else {
-        parts.push(bold(there[0].name), ` ${brief(timeOf(there[0], panel, level))}`);
-        if (there.every(isLibrary)) parts.push(" (no algorithm of ours reaches it)");
-      }
-    }
-    if (typeof parts[1] === "string") parts[1] = parts[1][0].toUpperCase() + parts[1].slice(1);
-    return parts;
-  }
-
-  // The best value and its owner.
-  function bestOf(panel) {
-    const known = panel.rows.filter((row) => row.quality !== null);
-    if (!known.length) return "";
-    const sign = panel.less ? 1 : -1;
-    const best = known.reduce((a, b) => (sign * b.quality < sign * a.quality ? b : a));
-    return `Best ${panel.metric}: ${quality(best.quality)}, ${best.name}${seeds(best)}. `;
+  // The best value and its owner, which may have raced elsewhere: a quality hangs on no machine.
+  function bestOf({ best, metric, rows }) {
+    if (best.quality === null) return "";
+    const here = rows.some((row) => row.name === best.of && row.quality === best.quality);
+    return `Best ${metric}: ${ranged(best)}, ${best.of}${best.n < FEWEST ? `, n = ${best.n}` : ""}${here ? "" : ` (not in this race: ${best.run})`}.`;
   }
 
   const short = (panel) => (panel.gpu ? mf.machine(panel.gpu) : "CPU") +
     (panel.cores ? `, ${panel.cores} cores` : "");
 
-  function panelOf(panel) {
-    const range = decades(panel);
+  function panelOf(panel, range) {
     const rows = inOrder(panel);
     const [first] = finishers(panel);
     const fastest = first ? first.at[state.target][state.clock] : null;
@@ -152,15 +137,84 @@ mf.results = (() => {
       panel.factors === null ? "" : `f = ${panel.factors}`, panel.gpu ? short(panel) : panel.machine,
       `n = ${[...new Set(panel.seeds)].join(" to ")}`];
     const link = `explore.html#${new URLSearchParams({ data: panel.data, machine: panel.bench })}`;
-    return mf.el("section", { class: "panel", "aria-label": `${panel.title}, ${MADE[panel.made]}` },
+    return mf.el("section", { class: "panel", id: idOf(panel), "aria-label": `${panel.title}, ${MADE[panel.made]}` },
       mf.el("h2", {}, mf.el("a", { href: link, title: "Its curves" }, panel.title), " ",
         mf.el("small", {}, about.filter(Boolean).join(" · "))),
       mf.el("p", { class: "say" }, ...sentence(panel)),
       mf.el("ol", { class: "rows" }, ...rows.map((row) => measured(row, panel, range, fastest)), ...published(panel, range)),
       axis(range),
-      mf.el("p", { class: "tight" }, bestOf(panel), ...otherTargets(panel)),
+      mf.el("p", { class: "tight" }, bestOf(panel)),
       ...(panel.tuning ? [mf.el("p", { class: "tight" }, `Tuned: ${panel.tuning}`)] : []));
   }
+
+  // ---- the matrix: a row an algorithm, a column a panel ----
+  const rank = (panel, row) => (finishers(panel).indexOf(row) + 1) || Infinity;
+
+  // The rows of all panels, those of an algorithm and its twin in one; the most first places in front.
+  function linesOf(columns) {
+    const found = new Map();
+    columns.forEach((panel, place) => panel.rows.forEach((row) => {
+      const key = `${row.kind} ${row.hardware} ${row.line}`;
+      if (!found.has(key)) found.set(key, { kind: row.kind, hardware: row.hardware, names: new Set(), cells: columns.map(() => null) });
+      const line = found.get(key);
+      line.names.add(row.own);
+      if (!line.cells[place] || rank(panel, row) < rank(panel, line.cells[place])) line.cells[place] = row;
+    }));
+    const firsts = (line) => line.cells.filter((row, place) => row && rank(columns[place], row) === 1).length;
+    const near = (line) => line.cells.reduce((sum, row, place) => {
+      const at = row && row.at[state.target][state.clock];
+      return sum + (at ? 1 / (1 + Math.log10(at.s / fastestOf(columns[place]).s)) : 0);
+    }, 0);
+    return [...found.values()].map((line) => ({ ...line, firsts: firsts(line), ran: line.cells.filter((row) => row).length, near: near(line) }))
+      .sort((a, b) => b.firsts - a.firsts || b.near - a.near);
+  }
+
+  const fastestOf = (panel) => finishers(panel)[0].at[state.target][state.clock];
+
+  function cellOf(row, panel) {
+    if (!row) return mf.el("td", { class: "no" }, "·");
+    const at = panel.targets[state.target] === undefined ? null : row.at[state.target][state.clock];
+    if (!at) return mf.el("td", { class: "missed", title: `${row.name}: not reached; best ${ranged(row)}` }, "–");
+    const first = fastestOf(panel);
+    const title = `${row.name}: ${brief(at.s)}; ${source(at)}`;
+    if (at === first) return mf.el("td", { class: `first ${row.kind}`, title }, mf.el("b", {}, "1 "), brief(at.s) + mark(at));
+    const factor = at.seeds >= FEWEST && !at.contended && !first.contended;
+    const cell = mf.el("td", { class: row.kind, title }, factor ? times(at.s / first.s) : at.seeds < FEWEST ? `(${brief(at.s)})` : brief(at.s) + mark(at));
+    cell.style.setProperty("--tint", factor ? `${Math.max(45 - 13 * Math.log10(at.s / first.s), 4)}%` : "0%");
+    return cell;
+  }
+
+  function matrixOf(columns) {
+    const lines = linesOf(columns);
+    const body = Object.entries(KINDS).flatMap(([kind, words]) => lines.filter((line) => line.kind === kind).map((line, place, own) =>
+      mf.el("tr", { class: kind }, place ? null : mf.el("th", { class: `kind ${kind}`, rowspan: own.length, scope: "rowgroup" }, mf.el("span", {}, words)),
+        mf.el("th", { class: "name", scope: "row" }, [...line.names].join(", "), " ", mf.el("small", {}, line.hardware === "cuda" ? "GPU" : "CPU")),
+        ...line.cells.map((row, column) => cellOf(row, columns[column])),
+        mf.el("td", { class: line.firsts ? "count has" : "count" }, `${line.firsts} of ${line.ran}`))));
+    const heads = columns.map((panel) => mf.el("th", { scope: "col" }, mf.el("a", { href: `#${idOf(panel)}`, onclick: (event) => jump(event, panel) },
+      panel.title.split(",")[0]),
+      mf.el("small", {}, aboutOf(panel)),
+      mf.el("small", {}, goal(panel, panel.targets[state.target]) + (panel.chosen[state.target] === "afterwards" ? " *" : ""))));
+    const firsts = columns.map((panel) => {
+      const [first] = finishers(panel);
+      return mf.el("td", { class: first ? `winner ${first.kind}` : "winner" }, first ? first.own : "nobody");
+    });
+    return mf.scroll("matrix", mf.el("table", { class: "matrix" },
+      mf.el("thead", {}, mf.el("tr", {}, mf.el("th", { colspan: 2 }), ...heads, mf.el("th", { scope: "col" }, "first in", mf.el("small", {}, "of sets run"))),
+        mf.el("tr", {}, mf.el("th", { colspan: 2, class: "name" }, "First is"), ...firsts, mf.el("td", {}))),
+      mf.el("tbody", {}, ...body)));
+  }
+
+  // The address holds the switches: the link goes to the panel without it.
+  const jump = (event, panel) => {
+    event.preventDefault();
+    mf.by(idOf(panel)).scrollIntoView();
+  };
+  const aboutOf = (panel) => {
+    const rest = panel.title.split(", ").slice(1).join(", ");
+    return [rest, rest && panel.made === "real" ? "" : panel.made].filter(Boolean).join(", ");
+  };
+  const idOf = (panel) => `panel-${panel.title.replace(/[^\w-]+/g, "-")}`;
 
   // ---- what else the page says ----
   function lossesOf() {
@@ -170,7 +224,7 @@ mf.results = (() => {
       by.set(title, [...(by.get(title) || []), loss]);
     }
     const list = [...by].map(([title, own]) => mf.el("li", {}, bold(title), ": ", own.map(lossText).join("; "), "."));
-    return mf.el("section", { class: "panel" }, mf.el("h2", {}, "Where we lose"), list.length ?
+    return mf.el("section", { class: "panel" }, mf.el("h2", {}, own ? "Where we lose" : "Where yours lose"), list.length ?
       mf.el("ul", { class: "losses" }, ...list) : mf.el("p", {}, "Nowhere in these panels."));
   }
 
@@ -179,12 +233,12 @@ mf.results = (() => {
   function lossText(loss) {
     if (loss.what === "quality") {
       const said = (who) => `${quality(who.quality)} (${who.name}${seeds(who)})`;
-      return `the best ${loss.metric} of a library is ${said(loss.by)}, of ours ${said(loss.ours)}` +
+      return `the best ${loss.metric} of a library is ${said(loss.by)}, of ${OURS} ${said(loss.ours)}` +
         (loss.few ? `, or ${said(loss.few)}` : "");
     }
     const said = (who) => `${who.name} after ${brief(who.s)}${seeds(who)}`;
     const few = loss.few ? `${said(loss.few)}, too few seeds to count` : "";
-    const ours = loss.ours ? ["of ours by", said(loss.ours), few && `or ${few}`] : few ? ["of ours only by", few] : ["no algorithm of ours reaches it"];
+    const ours = loss.ours ? [`of ${OURS} by`, said(loss.ours), few && `or ${few}`] : few ? [`of ${OURS} only by`, few] : [`no algorithm of ${OURS} reaches it`];
     return `${goal(loss, loss.target)} is reached by ${said(loss.by)}, ${ours.filter(Boolean).join(" ")}`;
   }
 
@@ -204,7 +258,8 @@ mf.results = (() => {
   const shown = () => panels.filter((panel) => (state.machine ? panel.machine === state.machine : panel.usual));
 
   function show() {
-    mf.by("panels").replaceChildren(...shown().map(panelOf), ...(panels.some(hasLibrary) ? [lossesOf()] : []), ...papersOf());
+    mf.by("matrix").replaceChildren(matrixOf(shown()));
+    mf.by("panels").replaceChildren(...shown().map((panel, place, all) => panelOf(panel, decades(all))), ...(panels.some((panel) => panel.races) ? [lossesOf()] : []), ...papersOf());
     for (const button of document.querySelectorAll(".switches button")) {
       button.setAttribute("aria-pressed", String(state[button.dataset.key] === button.dataset.value));
     }
@@ -234,14 +289,10 @@ mf.results = (() => {
 
   function start() {
     const host = mf.by("switches");
-    const measured = (clock) => panels.some((panel) => panel.rows.some((row) => Object.values(row.at).some((at) => at[clock])));
-    const known = Object.fromEntries(Object.entries(CLOCKS).filter(([clock]) => clock === state.clock || measured(clock)));
-    host.append(group("Target", "target", LEVELS), group("Clock", "clock", known));
+    host.append(group("Target", "target", LEVELS), group("Clock", "clock", CLOCKS));
     if (machines.length > 1) host.append(mf.el("label", {}, "Machine ", mf.el("select", { id: "machine",
       onchange: (event) => set("machine", event.target.value) }, mf.option("", "the one with most algorithms"),
       ...machines.map((name) => mf.option(name, name)))));
-    host.append(mf.el("span", { class: "key" }, ...[["new", "new here"], ["paper", "from papers"], ["library", "libraries"]]
-      .map(([kind, text]) => mf.el("span", { class: kind }, mf.el("i", { class: "dot", "aria-hidden": "true" }), text))));
     addEventListener("hashchange", follow);
     follow();
     mf.ready();

@@ -2,7 +2,8 @@
 (() => {
   const better = (a, b) => a.quality !== null && (b.quality === null || (a.less ? a.quality < b.quality : a.quality > b.quality));
   const byQuality = (a, b) => (better(a, b) ? -1 : better(b, a) ? 1 : 0);
-  const rows = [...mf.store.board].sort((a, b) => a.group - b.group || byQuality(a, b));  // where none gets to the target
+  const inOrder = (a, b) => a.group - b.group || byQuality(a, b);  // where none gets to the target
+  const rows = mf.store.board.sort(inOrder);
   const spread = (value, row) => {
     const digits = mf.fixed(4);
     return row.finished < 3 || value === null ? digits(value) :
@@ -88,8 +89,15 @@
     showColumns();
   }
 
+  // The target, if it is one of all that is shown.
+  function goal() {
+    const goals = new Set(shown.map((row) => (row.target === null ? "no target" : `${row.metric} ${row.less ? "≤" : "≥"} ${row.target}`)));
+    return goals.size === 1 ? [...goals][0] : "target";
+  }
+
   // Data and metric where they differ among what is shown; the others as the box says.
   function showColumns() {
+    for (const [key, words] of [["answer_to_target", "Answer"], ["train_to_target", "Training"]]) table.column(`${key}:name`).title(`${words} to ${goal()}`);
     const several = (key) => new Set(shown.map((row) => row[key])).size > 1;
     for (const { key, hidden } of columns) {
       table.column(`${key}:name`).visible(!hidden || mf.by("more").checked || (["dataset", "metric"].includes(key) && several(key)));
@@ -106,8 +114,19 @@
   table.search.fixed("folded", (text, row) => (folded.get(keyOf(row)) || [])[0] === row);
   mf.by("more").addEventListener("change", showColumns);
   mf.by("csv").addEventListener("click", () => mf.download("leaderboard.csv", csv()));
-  mf.filters(mf.by("filters"), table, columns, rows,
-    ["dataset", "machine", "hardware", "family", "algorithm", "factors", "precision", "method"],
-    fold, { dataset: (rows.find((row) => row.group === 0) || {}).dataset });
-  mf.ready();
+  const [{ dataset }] = rows;
+  const filter = () => mf.filters(mf.by("filters"), table, columns, rows,
+    ["dataset", "machine", "hardware", "family", "algorithm", "factors", "precision", "method"], fold, { dataset });
+  // The data set that the page begins with is there at once; the others follow.
+  if (!mf.address().size) {
+    filter();
+    document.documentElement.dataset.begun = "";
+  }
+  mf.unpack("data/board_rest.js").then((rest) => {
+    table.rows.add(rest);
+    rows.push(...rest);
+    mf.store.board = rows.sort(inOrder);
+    filter();
+    mf.ready();
+  });
 })();
