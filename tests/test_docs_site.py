@@ -6,6 +6,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import time
 import urllib.parse
 
 import pytest
@@ -99,6 +100,23 @@ def browser():
     driver = webdriver.Chrome(service=webdriver.chrome.service.Service(shutil.which("chromedriver")), options=options)
     yield driver
     driver.quit()
+
+
+@pytest.mark.parametrize("words, page", [("which algorithm", "docs/which-algorithm"), ("what learned", "docs/what-we-learned"),
+                                         ("gallery", "docs/gallery"), ("pictures", "docs/gallery")])
+def test_the_search_finds_the_pages_of_a_newcomer_first(site, browser, words, page):
+    browser.get(f"file://{site}/search.html?q={urllib.parse.quote_plus(words)}")
+    end = time.monotonic() + 30
+    while not (found := browser.execute_script("return [...document.querySelectorAll('#search-results li a')].map((a) => a.href)")):
+        assert time.monotonic() < end, "no result within 30 s"
+        time.sleep(0.05)
+    assert found[0].split("#")[0].split("?")[0] == f"file://{site}/{page}.html", found[:3]
+
+
+def test_the_navigation_and_readme_lead_to_the_pages_of_a_newcomer(site):
+    links = Page(site / "index.html").links
+    for page in ("which-algorithm", "what-we-learned", "gallery"):
+        assert sum(link.split("#")[0] == f"docs/{page}.html" for link in links) >= 2, page
 
 
 BLOCKS = """return [...document.querySelectorAll("article h1, article p, article pre, article img, article table")].map(
