@@ -41,7 +41,6 @@ html_title = "mfbench"
 html_show_sphinx = False
 html_show_copyright = False
 html_copy_source = False
-html_show_sourcelink = False
 # A summary is fetched, which a browser refuses on a page from disk.
 html_show_search_summary = False
 master_doc = "README"
@@ -53,13 +52,10 @@ highlight_language = "text"
 suppress_warnings = ["misc.highlighting_failure"]
 '''
 
-# A title ranks the higher, the more of its words are asked for.
-SCORER = '''
-var Scorer = {objNameMatch: 11, objPartialMatch: 6, objPrio: {0: 15, 1: 5, 2: -5}, objPrioDefault: 0, title: 15, partialTitle: 7,
-  term: 5, partialTerm: 2, score: ([, title, , , score]) => {
-    const asked = new URLSearchParams(location.search).get("q").toLowerCase(), words = title.toLowerCase().match(/\\w+/g) || [""];
-    return score * (1 + words.filter((word) => asked.split(/\\W+/).includes(word)).length / words.length);}};
-'''
+# A title ranks the higher, the more of its words are asked for. Sphinx takes all or none of Scorer.
+SCORER = r'''var Scorer = {objNameMatch: 0, objPartialMatch: 0, objPrio: {}, objPrioDefault: 0, title: 15, partialTitle: 7, term: 5,
+  partialTerm: 2, score: ([, title, , , score], asked = new URLSearchParams(location.search).get("q").toLowerCase().split(/\W+/)) =>
+  score * (1 + title.toLowerCase().split(/\W+/).filter((word) => word && asked.includes(word)).length / title.match(/\w+/g).length)};'''
 
 
 def documents():
