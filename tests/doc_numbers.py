@@ -150,6 +150,8 @@ class Number:
     from_: str
     contended: bool  # it is a time, and a case behind it shared its machine
     is_ratio: bool  # of two times
+    expression: str
+    cells: tuple = ()  # of a table: its head, and the cells of the row
 
     @property
     def is_right(self):
@@ -368,7 +370,8 @@ def numbers_of(block):
                     first = place_of(word, texts, first, line.text) + 1
                     start = block.text_at + tokens[first - 1][1]
                     value, contended = evaluate_and_watch(expression, files)
-                    numbers.append(Number(word, start, at, value, line, expression, contended, is_ratio_of_times(expression)))
+                    numbers.append(Number(word, start, at, value, line, expression, contended,
+                                          is_ratio_of_times(expression), expression, cells_at(block, start)))
         except NumberError as error:
             problems.append(f"{block.where(line)}: {error}")
     return numbers, problems
@@ -403,6 +406,16 @@ def rows_of(text):
     return rows[2:]
 
 
+def cells_at(block, at):
+    """The head of a table and the cells of the row in which a number begins there; an empty cell repeats the one above."""
+    cells = []
+    for row in rows_of(block.text):
+        cells = [cell or above for (cell, _), above in zip(row, [*cells, *[""] * len(row)])]
+        if row and row[0][1] <= at - block.text_at <= row[-1][1] + len(row[-1][0]):
+            return block.text.partition("\n")[0], *cells
+    return ()
+
+
 def as_arguments(cell):
     """`fpsgd`, `block_order: local` as the arguments fpsgd, block_order=local."""
     words = [word.strip().strip("`") for word in cell.split(",")]
@@ -429,7 +442,8 @@ def numbers_of_column(column, expression, line, block, files):
         filled = filled.replace("{row}", line.rows[k] if line.rows else "{row}")
         value, contended = evaluate_and_watch(filled, files)
         numbers.append(Number(token.group(), block.text_at + start + token.start(), None, value, line,
-                              f"row {row[0][0]}, column {column}: {filled}", contended, is_ratio_of_times(filled)))
+                              f"row {row[0][0]}, column {column}: {filled}", contended, is_ratio_of_times(filled), filled,
+                              cells_at(block, block.text_at + start)))
     if not numbers:
         raise NumberError(f"column {column} has no number")
     return numbers

@@ -73,6 +73,8 @@ def best_result(text):
 # Sections, with what is below them, of which every number of a paragraph or table has a source.
 WHOLE = {
     "README.md": ["## Measured"],
+    "docs/which-algorithm.md": ["# Which algorithm should I use?"],
+    "docs/what-we-learned.md": ["# What we learned"],
     "docs/comparison.md": ["# Libraries and mfbench, compared"],
     "docs/several-gpus.md": ["### Measured"],
     "docs/profiling.md": ["## Findings"],

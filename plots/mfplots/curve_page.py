@@ -15,7 +15,7 @@ from mfplots.curves import Curve, panel_curves, rmse_window, wants_log, whole_wi
 from mfplots.errors import NotDrawable
 from mfplots.metrics import FEWEST, row
 from mfplots.names import is_library, names_of
-from mfplots.page import Page, fit
+from mfplots.page import Page, fit, inches_of
 from mfplots.palette import of_system, system_name
 from mfplots.published import Point, notes as published_notes
 from mfplots.recipes import Recipe
@@ -58,13 +58,14 @@ def draw_curves(view: View, recipe: Recipe, x: tuple[str, str], y: tuple[str, st
             _draw_levels(axes, levels)
         else:
             finish_y(axes, curves, near, y[1], recipe)
-        _label_overlapping(axes, curves, names, page.width / page.columns - 0.6)
+        _label_curves(axes, curves, names, page.width / page.columns - 0.6, looks_of if recipe.direct else None)
     if y[0] == "updates_per_s":
         notes.append(writes_note(view))
     if x[0] in ("train_s", "train_device_s"):
         notes.append(before_note(view))
     return page.done(numbers(view.panels, whole, x[0], y[0], shown),
-                     small_print(view, names, reading(view, recipe), *dict.fromkeys(notes)), legend(view, whole, looks_of, names, shown))
+                     small_print(view, names, reading(view, recipe), *dict.fromkeys(notes)),
+                     point_handles(shown) if recipe.direct else legend(view, whole, looks_of, names, shown))
 
 
 def curve_page(view: View, recipe: Recipe, title: str, per_panel: Sequence[Sequence[Curve]], looks_of: Mapping[str, Look],
@@ -102,10 +103,8 @@ def names_and_looks(view: View, recipe: Recipe, baseline: str | None) -> tuple[d
 def draw_line(axes: Axes, points: pd.DataFrame, look: Look, joined: bool, band: bool = True) -> None:
     """Its x and y with the band from low to high; whiskers instead if nothing joins them, or if the band has no width."""
     p, every = points, max(len(points) // 8, 1)
-    if joined:
-        axes.plot(p["x"], p["y"], markevery=(look.order % every, every), zorder=3, **look.as_line())
-    else:
-        axes.plot(p["x"], p["y"], zorder=3, **_as_points(look))
+    style = {**look.as_line(), "markevery": (look.order % every, every)} if joined else _as_points(look)
+    axes.plot(p["x"], p["y"], zorder=3, **style)
     enough = p["seeds"] >= FEWEST
     wide = (p["high"] > p["low"]) & enough
     if not band or not wide.any():
@@ -150,30 +149,34 @@ def _draw_levels(axes: Axes, levels: Sequence[tuple[float, str, str]]) -> None:
                       bbox={"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 0.5})
 
 
-def _label_overlapping(axes: Axes, curves: Sequence[Curve], names: Mapping[str, str], inches: float) -> None:
+def _label_curves(axes: Axes, curves: Sequence[Curve], names: Mapping[str, str], inches: float,
+                  direct: Mapping[str, Look] | None = None) -> None:
     """Names the curves that lie over each other in a panel that is `inches` wide, by the words that not all curves have: at the
-    end of the first, above or below it, if there is room."""
+    end of the first, above or below it, if there is room. With the looks of `direct` each curve, below its end first."""
     to_axes, size = axes.transData + axes.transAxes.inverted(), words_size()
     groups: list[list[tuple[Curve, np.ndarray]]] = []
     for curve in curves:
         path = to_axes.transform(curve.points[["x", "y"]].to_numpy(float)).T
-        path = path[:, np.isfinite(path).all(axis=0)]  # 0 has no place on a logarithmic axis
-        if path.size:
-            over = next((group for group in groups if _overlap(group[0][1], path)), None)
+        if (path := path[:, np.isfinite(path).all(axis=0)]).size:  # 0 has no place on a logarithmic axis
+            over = next((group for group in groups if not direct and _overlap(group[0][1], path)), None)
             groups.append([(curve, path)]) if over is None else over.append((curve, path))
-    taken = [(at - 0.1, at + 0.1) for text in axes.texts for at in [to_axes.transform((1, text.xy[1]))[1]]]
+    taken = [(0.0, 1.0, at - 0.1, at + 0.1) for text in axes.texts for at in [to_axes.transform((1, text.xy[1]))[1]] if not direct]
     common = set.intersection(*(set(names[curve.series.label].split()) for curve in curves)) if curves else set()
-    for group in [group for group in groups if len(group) > 1]:
-        own = [names[curve.series.label] for curve, _ in group]
+    for group in [group for group in groups if len(group) > 1 or direct]:
+        own = [names[curve.series.label] + (_remarks([curve.series]) if direct else "") for curve, _ in group]
         words = fit(", ".join(" ".join(word for word in name.split() if word not in common) or name for name in own), inches / 2, size)
-        high = 1.4 * size / 72 * (words.count("\n") + 1) / (0.6 * inches)
+        high, wide = 1.4 * size / 72 * (words.count("\n") + 1) / (0.6 * inches), inches_of(words, size) / inches
         x, y = group[0][1][:, -1]
-        feet = [*np.arange(y + 0.03, 1 - high, 0.02), *np.arange(y - 0.03 - high, 0, -0.02)]
-        foot = next((foot for foot in feet if 0 < foot < 1 - high and all(foot > top or foot + high < low for low, top in taken)), None)
+        left, right = (0.0, 1.0) if not direct else (x - wide, x) if x + wide / 2 > 1 else (x - wide / 2, x + wide / 2)
+        above, below = [*np.arange(y + 0.03, 1 - high, 0.02)], [*np.arange(y - 0.03 - high, 0, -0.02)]
+        foot = next((foot for foot in (below + above if direct else above + below) if 0 < foot < 1 - high and all(
+            foot > top or foot + high < low or left > end or right < start for start, end, low, top in taken)), None)
         if foot is not None:
-            taken.append((foot, foot + high))
-            axes.annotate(words, (x, foot), xycoords="axes fraction", ha="right" if x > 0.5 else "left", va="bottom", fontsize=size,
-                          color="#444444", zorder=2.5, bbox={"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 0.5})
+            taken.append((left, right, foot, foot + high))
+            axes.annotate(words, ((left + right) / 2 if direct else x, foot), xycoords="axes fraction", va="bottom", fontsize=size,
+                          ha="center" if direct else "right" if x > 0.5 else "left", zorder=2.5,
+                          color=direct[group[0][0].series.label].colour if direct else "#444444",
+                          bbox={"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 0.5})
 
 
 def _overlap(one: np.ndarray, other: np.ndarray) -> bool:

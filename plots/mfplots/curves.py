@@ -31,14 +31,9 @@ class Curve:
         return bool((self.series.cases["status"] == "diverged").any())
 
 
-def drawn_cases(series: Series) -> list[int]:
-    cases = series.cases[~series.cases["status"].isin(PENDING)]
-    return [i for i in cases.index if len(series.traces[i])]
-
-
 def panel_curves(panel: Panel, recipe: Recipe, x: str, y: str = "test_rmse") -> list[Curve]:
     """Curves of the series that have any point of `y` on `x`."""
-    curves = [Curve(s, aggregate([s.traces[i] for i in drawn_cases(s)], x, recipe.band, y),
+    curves = [Curve(s, aggregate([s.traces[i] for i in s.cases.index[~s.cases["status"].isin(PENDING)] if len(s.traces[i])], x, recipe.band, y),
                     joined=not (s.restarts and x in OF_A_RUN)) for s in panel.series]
     return [curve for curve in curves if len(curve.points)]
 

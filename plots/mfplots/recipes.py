@@ -19,7 +19,7 @@ PEAKS = ("bytes_per_s", "flops_per_s")
 TYPES: dict[str, type] = {
     **dict.fromkeys(("figure", "name", "title", "baseline", "csv", "x", "y", "panel_by", "metric", "stack_by"), str),
     **dict.fromkeys(("filter", "names", "peaks", "dataset", "cumulative"), dict),
-    **dict.fromkeys(("optional", "relative"), bool), "slope": int}
+    **dict.fromkeys(("optional", "relative", "direct"), bool), "slope": int}
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,7 @@ class Recipe:
     y_scale: str = "auto"           # the same, of times and rates; errors are linear
     y_range: tuple[float, float] | None = None  # empty: the range in which the series differ
     band: str = "minmax"            # over seeds
+    direct: bool = False            # curves: names at their ends instead of a legend
     clock: str = "train_s"
     panel_by: str = ""              # sweep, benchmark-bars: a parameter, a panel a value
     slope: int = 0                  # sweep: of a dotted line from the first value of each; 0: none

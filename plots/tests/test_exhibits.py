@@ -1,5 +1,6 @@
 """Figures of paper exhibits: trace, sweep, metric-bars, user-groups and speedup-trace."""
 
+import itertools
 import json
 import math
 
@@ -12,6 +13,7 @@ from mfplots.cli import main
 from mfplots.load import load
 from mfplots.recipes import Recipe
 from mfplots.series import make_view
+from mfplots.style import styled
 from mfplots.summary import find_baseline
 
 pytestmark = pytest.mark.usefixtures("unlaid")
@@ -229,6 +231,25 @@ def test_curves_that_overlap_are_named(tmp_path):
     axes, = figures.draw(view_of(tmp_path, cases), Recipe("trace", x="epochs")).axes
     words, = (text.get_text() for text in axes.texts if "steps" in text.get_text())
     assert sorted(words.replace(",", "").split()) == ["steps=4", "steps=6", "steps=8"]
+
+
+def test_curves_have_their_names_at_their_ends_instead_of_a_legend(tmp_path):
+    def made(name, seconds):
+        return Made(name, trace=[(0, 0.0, 2.0), *((epoch, seconds * epoch, 0.5 + 1 / epoch) for epoch in range(1, 9))])
+
+    view = view_of(tmp_path, [made("als", 1.0), made("fpsgd", 10.0), made("sgd_serial", 10.2)])
+    with styled("page"):
+        page = figures.draw(view, Recipe("trace", x="train_s", x_scale="log", direct=True))
+        page.arrange()
+    assert page.handles == []
+    axes, = page.axes
+    boxes = {text.get_text(): text.get_window_extent(page.canvas.get_renderer()) for text in axes.texts}
+    boxes = {words: box for words, box in boxes.items() if "target" not in words}
+    assert boxes.keys() == {"als", "fpsgd", "sgd_serial"}
+    for line in (line for line in axes.lines if len(line.get_xdata()) > 2):
+        x, y = axes.transData.transform(line.get_xydata()[-1])
+        assert any(box.x0 <= x + 9 and x - 9 <= box.x1 and abs(box.y1 - y) < 90 for box in boxes.values())
+    assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes.values(), 2))
 
 
 def test_a_bar_without_a_value_is_not_drawn_and_its_words_say_why(tmp_path):

@@ -72,7 +72,7 @@ def tidy(words):
 
 def check_lines():
     names = budget.sources()
-    found, most = budget.lines(names), json.loads((ROOT / budget.FILE).read_text())
+    found, most = {**budget.lines(names), budget.CLAUSES: budget.clauses()}, json.loads((ROOT / budget.FILE).read_text())
     for area, count in found.items():
         say(f"lines: {area} {count}, budget {most.get(area, 0)}")
     for message in budget.wide(names):

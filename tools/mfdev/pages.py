@@ -19,7 +19,8 @@ FENCE = re.compile(r"^( *```.*?^ *```$)", re.M | re.S)
 
 # The order of the pages: a heading, then documents; unnamed documents go under the last.
 CONTENTS = [
-    ("First steps", ["docs/tutorial.md", "docs/python.md", "docs/troubleshooting.md", "docs/glossary.md"]),
+    ("First steps", ["docs/tutorial.md", "docs/which-algorithm.md", "docs/what-we-learned.md", "docs/gallery.md",
+                     "docs/python.md", "docs/troubleshooting.md", "docs/glossary.md"]),
     ("Using it", ["docs/spec.md", "docs/adding-a-data-set.md", "datasets/README.md", "datasets/look-alikes.md",
                   "docs/tuning.md", "docs/peers.md", "docs/many-machines.md", "docs/several-gpus.md",
                   "docs/profiling.md", "docs/benchmarks.md"]),
@@ -40,17 +41,21 @@ html_title = "mfbench"
 html_show_sphinx = False
 html_show_copyright = False
 html_copy_source = False
-html_show_sourcelink = False
 # A summary is fetched, which a browser refuses on a page from disk.
 html_show_search_summary = False
 master_doc = "README"
 myst_heading_anchors = 6
-myst_enable_extensions = []
+html_search_scorer = __file__.replace("conf.py", "scorer.js")
 nitpicky = True
 # A block of commands is text; a part of a spec need not be whole JSON.
 highlight_language = "text"
 suppress_warnings = ["misc.highlighting_failure"]
 '''
+
+# A title ranks the higher, the more of its words are asked for. Sphinx takes all or none of Scorer.
+SCORER = r'''var Scorer = {objNameMatch: 0, objPartialMatch: 0, objPrio: {}, objPrioDefault: 0, title: 15, partialTitle: 7, term: 5,
+  partialTerm: 2, score: ([, title, , , score], asked = new URLSearchParams(location.search).get("q").toLowerCase().split(/\W+/)) =>
+  score * (1 + title.toLowerCase().split(/\W+/).filter((word) => word && asked.includes(word)).length / title.match(/\w+/g).length)};'''
 
 
 def documents():
@@ -119,7 +124,8 @@ def stage(folder):
         if (ROOT / path).exists() and not target.exists():
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(ROOT / path, target)
-    (folder / "conf.py").write_text(CONF, encoding="utf-8")
+    for name, text in (("conf.py", CONF), ("scorer.js", SCORER)):
+        (folder / name).write_text(text, encoding="utf-8")
     return names
 
 
