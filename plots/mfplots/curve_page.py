@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import AutoMinorLocator, FuncFormatter, MaxNLocator
 
-from mfplots.curves import Curve, panel_curves, rmse_window, wants_log, whole_window
+from mfplots.curves import Curve, panel_curves, wants_log, window_of
 from mfplots.errors import NotDrawable
 from mfplots.metrics import FEWEST, row
 from mfplots.names import is_library, names_of
@@ -47,12 +47,11 @@ def draw_curves(view: View, recipe: Recipe, x: tuple[str, str], y: tuple[str, st
             target = target_of(panel, recipe.question)
             target = target if target is not None and target.metric == y[0] else None
             levels = [(p.y, f"{p.label}, {p.y:g}", of_system(p.system)[0]) for p in near if p.is_line]
-            window = whole_window if metric.ranking else rmse_window
             axes.set_ylabel(y[1])
             if curves:
-                limits = recipe.y_range or window(curves, target, [p.y for p in near])
+                limits = recipe.y_range or window_of(curves, target, [p.y for p in near], metric.less)
                 axes.set_ylim(*limits)
-                notes.append(_cut_off(panel, curves, limits[1]))
+                notes.append(_cut_off(panel, curves, limits))
                 if target is not None and limits[0] <= target <= limits[1]:
                     levels.append((target, f"target {target:g}", "#555555"))
             _draw_levels(axes, levels)
@@ -227,10 +226,12 @@ def finish_y(axes: Axes, curves: Sequence[Curve], points: Sequence[Point], label
         axes.set_ylim(*recipe.y_range)
 
 
-def _cut_off(panel: Panel, curves: Sequence[Curve], high: float) -> str:
+def _cut_off(panel: Panel, curves: Sequence[Curve], limits: tuple[float, float]) -> str:
     """For the small print."""
-    top = max(float(curve.points["high"].max()) for curve in curves)
-    return f"{panel.title}: errors over {significant(high)} are not shown (up to {significant(top)})." if top > high else ""
+    low, high = (pick(float(end) for curve in curves for end in curve.points[side]) for pick, side in ((min, "low"), (max, "high")))
+    words = [f"over {significant(limits[1])} (up to {significant(high)})"] if high > limits[1] else []
+    words += [f"under {significant(limits[0])} (down to {significant(low)})"] if low < limits[0] else []
+    return f"{panel.title}: values {' and '.join(words)} are not shown." if words else ""
 
 
 def legend(view: View, per_panel: Sequence[Sequence[Curve]], looks_of: Mapping[str, Look], names: Mapping[str, str],

@@ -99,28 +99,23 @@ def far_apart(numbers: Sequence[float], scale: str) -> bool:
     return scale == "log" or (len(positive) == len(numbers) and max(positive) > LOG_FROM * min(positive))
 
 
-def whole_window(curves: Sequence[Curve], target: float | None, published: Sequence[float] = ()) -> tuple[float, float]:
-    """The whole range: curves that rise from the initial model are read from there."""
-    goals = [*([] if target is None else [target]), *published]
-    low = min([*(float(c.points["low"].min()) for c in curves), *goals])
-    high = max([*(float(c.points["high"].max()) for c in curves), *goals])
-    pad = 0.06 * (high - low) or 0.01
-    return low - pad, high + pad
-
-
-def rmse_window(curves: Sequence[Curve], target: float | None, published: Sequence[float] = ()) -> tuple[float, float]:
-    """The RMSE range in which the series differ: every best and last value, the target and published values, and the
-    part of the descent common to most series. The initial model, often far above, may fall outside."""
+def window_of(curves: Sequence[Curve], target: float | None, published: Sequence[float] = (),
+                 less: bool = True) -> tuple[float, float]:
+    """The range in which the series differ: every best and last value, the target and published values, and the part of
+    the way to them that is common to most series. The initial model, often far away, may fall outside. `less` is better;
+    else the same, mirrored."""
+    sign, near, far = (1, "low", "high") if less else (-1, "high", "low")
     steady = [curve for curve in curves if not curve.diverged] or list(curves)
     started = [c.points[c.points["epoch"] > 0] for c in steady]
     started = [points for points in started if len(points)] or [c.points for c in steady]
-    low = min(float(points["low"].min()) for points in started)
-    worst_end = max(float(points["y"].iloc[-1]) for points in started)
-    descent = float(np.quantile([points["y"].iloc[0] for points in started], 0.75))
-    goals = [*([] if target is None else [target]), *published]
-    low, high = min([low, *goals]), max([worst_end, descent, *goals])
-    ceiling = max(float(curve.points["high"].max()) for curve in curves)
-    if ceiling - low <= 1.5 * (high - low):
-        high = ceiling
-    pad = 0.06 * (high - low) or 0.01 * abs(high) or 0.01
-    return low - pad, high + pad
+    best = min(float((sign * points[near]).min()) for points in started)
+    worst_end = max(sign * float(points["y"].iloc[-1]) for points in started)
+    first = float(np.quantile([sign * points["y"].iloc[0] for points in started], 0.75))
+    goals = [sign * goal for goal in [*([] if target is None else [target]), *published]]
+    best, worst = min([best, *goals]), max([worst_end, first, *goals])
+    limit = max(float((sign * curve.points[far]).max()) for curve in curves)
+    if limit - best <= 1.5 * (worst - best):
+        worst = limit
+    pad = 0.06 * (worst - best) or 0.01 * abs(worst) or 0.01
+    low, high = sorted((sign * (best - pad), sign * (worst + pad)))
+    return low, high

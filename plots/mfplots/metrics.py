@@ -66,10 +66,6 @@ class Row:
         return self.better == "less"
 
     @property
-    def ranking(self) -> bool:
-        return self.measure == "ranking"
-
-    @property
     def axis(self) -> str:
         return f"{self.title} ({self.unit})" if self.unit else self.title
 

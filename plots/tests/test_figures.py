@@ -4,8 +4,9 @@ from synthetic import Made, descent, draw, published, rich_cases, svg_text, writ
 
 from mfplots import figures
 from mfplots.cli import main
-from mfplots.curves import aggregate, rmse_window, panel_curves
+from mfplots.curves import aggregate, window_of, panel_curves
 from mfplots.load import load
+from mfplots.metrics import Target
 from mfplots.recipes import Recipe
 from mfplots.series import make_view
 from mfplots.page import FORMATS
@@ -122,8 +123,18 @@ def test_the_first_model_does_not_flatten_the_curves(tmp_path):
     case = Made(trace=descent(1, 1.0, 0.92, start=100.0))
     view = make_view(load([write(tmp_path, [case])]))
     curves = panel_curves(view.panels[0], Recipe("rmse-time"), "train_s")
-    low, high = rmse_window(curves, 0.85)
+    low, high = window_of(curves, 0.85)
     assert low < 0.85 and 0.95 < high < 1.2
+
+
+@pytest.mark.parametrize("recipe", ({}, {"y": "recall_20"}))
+def test_the_first_model_does_not_flatten_the_curves_of_a_ranking(tmp_path, recipe):
+    rising = [Made("ials", implicit=True, seed=s, trace=[(e, float(e), v) for e, v in enumerate((0.01, 0.35, 0.39, 0.39 + s / 1e3))])
+              for s in (1, 2, 3)]
+    page = figures.draw(make_view(load([write(tmp_path, rising)])), Recipe("quality-time", target=Target(0.34, "ndcg_100"), **recipe))
+    low, high = page.axes[0].get_ylim()
+    assert 0.3 < low < 0.35 and 0.393 < high < 0.4
+    assert "toy: values under" in page.caption and "(down to 0.0100) are not shown" in page.caption
 
 
 @unlaid
