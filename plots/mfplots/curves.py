@@ -15,6 +15,7 @@ from mfplots.traces import Numbers, Trace
 
 QUARTILES = (0.25, 0.75)
 OF_A_RUN = ("train_s", "train_device_s", "answer_s")  # times of the run that gave a point
+CLOSED_FORM = "closed_form"  # a method
 LOG_FROM = 20  # x_scale auto: log if the longest series is over this many times the shortest
 
 
@@ -24,7 +25,7 @@ class Curve:
 
     series: Series
     points: pd.DataFrame
-    joined: bool = True  # by a line; points of several runs against their times are not
+    joined: bool = True  # by a line; points of several runs against their times are not, nor is a closed form's only one
 
     @property
     def diverged(self) -> bool:
@@ -37,10 +38,13 @@ def drawn_cases(series: Series) -> list[int]:
 
 
 def panel_curves(panel: Panel, recipe: Recipe, x: str, y: str = "test_rmse") -> list[Curve]:
-    """Curves of the series that have any point of `y` on `x`."""
-    curves = [Curve(s, aggregate([s.traces[i] for i in drawn_cases(s)], x, recipe.band, y),
-                    joined=not (s.restarts and x in OF_A_RUN)) for s in panel.series]
-    return [curve for curve in curves if len(curve.points)]
+    """Curves of the series that have any point of `y` on `x`; a closed form has no way to its model, which is a point."""
+    curves = []
+    for s in panel.series:
+        points, closed = aggregate([s.traces[i] for i in drawn_cases(s)], x, recipe.band, y), s.method == CLOSED_FORM
+        if len(points := points[points["epoch"] > 0] if closed else points):
+            curves.append(Curve(s, points, joined=not (closed or (s.restarts and x in OF_A_RUN))))
+    return curves
 
 
 def aggregate(traces: Sequence[Trace | pd.DataFrame], x: str, band: str, y: str = "test_rmse") -> pd.DataFrame:

@@ -137,6 +137,17 @@ def test_the_first_model_does_not_flatten_the_curves_of_a_ranking(tmp_path, reci
     assert "toy: values under" in page.caption and "(down to 0.0100) are not shown" in page.caption
 
 
+@pytest.mark.parametrize("figure", figures.CURVES)
+def test_a_closed_form_is_a_point(tmp_path, figure):
+    cases = [Made("ease", implicit=True, method="closed_form", seed=s, trace=[(0, 0.0, 0.01), (1, 1.0, 0.38)]) for s in (1, 2)]
+    cases += [Made("ials", implicit=True, trace=[(0, 0.0, 0.01), (1, 1.0, 0.35), (2, 2.0, 0.39)])]
+    page = figures.draw(make_view(load([write(tmp_path, cases)])), Recipe(figure))
+    drawn = page.numbers.set_index("series")["ndcg_100"]
+    assert list(drawn.loc[["ease"]]) == [0.38] and list(drawn.loc[["ials"]]) == [0.01, 0.35, 0.39]
+    assert {handle.get_label(): handle.get_linestyle() for handle in page.handles} == {"ease": "None", "ials": "-"}
+    assert [(list(line.get_ydata()), line.get_linestyle()) for line in page.axes[0].lines][:1] == [([0.38], "None")]
+
+
 @unlaid
 def test_defaults_leave_out_what_the_data_do_not_allow(tmp_path, capsys):
     folder = write(tmp_path / "run", [Made(baseline=None, target=None)])
