@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -20,7 +21,7 @@ from mfplots.names import marked
 from mfplots.page import Page, fit, inches_of
 from mfplots.palette import BLACK
 from mfplots.published import Point
-from mfplots.series import Panel, Series, panel_title
+from mfplots.series import Panel, panel_title
 from mfplots.style import Look, log_axis, words_size
 
 NAMES, WORDS = 0.36, 0.33   # of the figure's width at most, left and right of the axes
@@ -50,11 +51,12 @@ class Bar:
 
 @dataclass(frozen=True)
 class Row:
-    """`words`: the most important first."""
+    """`words`: the most important first. Sorted by its first bar; rows of one group, as of one baseline, stay together."""
 
     name: str
     words: Sequence[str]
     bars: Sequence[Bar]
+    group: str = ""
 
 
 @dataclass(frozen=True)
@@ -66,9 +68,11 @@ class Rows:
     x_label: str
 
 
-def bar_page(title: str, panels: Sequence[Rows], tick: Tick, origin: float | None = None, closeup: bool = False) -> Page:
+def bar_page(title: str, panels: Sequence[Rows], tick: Tick, origin: float | None = None, closeup: bool = False,
+             most: bool = False) -> Page:
     """`origin`: a line at which bars begin on a logarithmic axis; without one dots, since it has no zero. `closeup`: dots
-    on an axis around the values, for errors, which differ little."""
+    on an axis around the values, for errors, which differ little. `most`: the longest is the first row, not the shortest."""
+    panels = [replace(panel, rows=_sorted(panel.rows, -1 if most else 1)) for panel in panels]
     width, highest = matplotlib.rcParams["figure.figsize"]
     room = highest - AROUND - A_TITLE * (len(panels) - 1)
     for share in SIZES:  # the largest letters with which all rows have room
@@ -102,10 +106,20 @@ def bar_page(title: str, panels: Sequence[Rows], tick: Tick, origin: float | Non
     return page
 
 
-def panel_rows(panel: Panel, names: Mapping[str, str], rows: Iterable[tuple[Series, Sequence[str], Sequence[Bar]]],
-               x_label: str) -> Rows:
-    """Of each series its words and bars."""
-    return Rows(panel_title(panel), [Row(marked(series, names), words, bars) for series, words, bars in rows], x_label)
+def panel_rows(panel: Panel, names: Mapping[str, str], rows: Iterable[tuple[Any, ...]], x_label: str) -> Rows:
+    """Of each series its words, its bars, and its group, if it has one."""
+    return Rows(panel_title(panel), [Row(marked(series, names), *more) for series, *more in rows], x_label)
+
+
+def _sorted(rows: Sequence[Row], sign: int) -> list[Row]:
+    """Those without a value last."""
+    def place(row: Row) -> float:
+        value = sign * (np.median(row.bars[0].dots) if row.bars[0].dots else row.bars[0].interval.value)
+        return math.inf if math.isnan(value) else value
+
+    several = len({row.group for row in rows} - {""}) > 1
+    first = {group: min(place(row) for row in rows if row.group == group) for group in {row.group for row in rows}}
+    return sorted(rows, key=lambda row: (first[row.group], row.group, place(row)) if several else (place(row),))
 
 
 def published_rows(points: Sequence[Point], text: Callable[[float], str]) -> list[Row]:

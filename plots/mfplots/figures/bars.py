@@ -34,9 +34,10 @@ def speedup(view: View, recipe: Recipe) -> Page:
     panels = []
     for panel in view.panels:
         own = [row for row in rows if row.panel is panel]
-        panels.append(panel_rows(panel, names, [(row.series, _speedup_words(row), _speedup_bars(row, looks_of)) for row in own],
+        panels.append(panel_rows(panel, names, [(row.series, _speedup_words(row), _speedup_bars(row, looks_of), row.baseline or "")
+                                                for row in own],
                                  f"speed-up over {over((row.baseline for row in own), names)} (times)"))
-    page = bar_page(recipe.title or f"{view.specs}: speed-up over the baseline", panels, plain_tick, origin=1.0)
+    page = bar_page(recipe.title or f"{view.specs}: speed-up over the baseline", panels, plain_tick, origin=1.0, most=True)
     return page.done(speedup_numbers(rows), small_print(
         view, names, f"Medians over seeds on the {CLOCK_NAMES[recipe.clock]}; seeds that did not reach the "
         f"target count as infinitely late. Whiskers: {metrics.BRACKETS}."), _speedup_legend(rows, recipe.clock))
@@ -53,7 +54,7 @@ def throughput(view: View, recipe: Recipe) -> Page:
     panels = [panel_rows(panel, names, [(row.series, _throughput_words(row), [Bar(row.throughput.whiskers, looks_of[row.series.label])])
                                         for row in rows if row.panel is panel],
                          f"rating updates per second of {CLOCK_NAMES[recipe.clock]}") for panel in view.panels]
-    page = bar_page(recipe.title or f"{view.specs}: throughput", panels, si_tick)
+    page = bar_page(recipe.title or f"{view.specs}: throughput", panels, si_tick, most=True)
     return page.done(throughput_numbers(rows), small_print(
         view, names, f"Median over seeds, whiskers from smallest to largest: updates / {recipe.clock}. Bytes "
         "and operations are those the algorithm declares as compulsory."))

@@ -67,10 +67,12 @@ def benchmark_bars(benchmarks: Benchmarks, recipe: Recipe) -> Page:
     points = value_points(recipe.published)
     say = (lambda value: f"{significant(value)}×") if recipe.relative else _unit(recipe)
     names = named([(row.label, row) for row in rows], recipe, short_names(row.label for row in rows), _has)
-    shown = {name: [Row(names[row.label], _words_of(row, recipe), [_bar(row, recipe, rows)]) for row in rows if row.panel == name]
+    shown = {name: [Row(names[row.label], _words_of(row, recipe), [_bar(row, recipe, rows)], row.base.label if row.base else "")
+                    for row in rows if row.panel == name]
              for name in dict.fromkeys(row.panel for row in rows)}
     page = bar_page(recipe.title or f"benchmarks: {_axis(recipe)}", [
-        Rows(name, [*own, *published_rows(points, say)], _axis(recipe)) for name, own in shown.items()], _tick(recipe))
+        Rows(name, [*own, *published_rows(points, say)], _axis(recipe)) for name, own in shown.items()], _tick(recipe),
+                    most=_quantity(recipe)[1] not in ("", "s"))
     return page.done(_numbers(rows, recipe), [_reading(rows, recipe), explained(names), *benchmarks.provenance],
                      _legend(rows, recipe, points))
 
@@ -78,7 +80,6 @@ def benchmark_bars(benchmarks: Benchmarks, recipe: Recipe) -> Page:
 # ---- rows ----------------------------------------------------------------------------------------
 
 def _rows(items: Sequence[Benchmark], recipe: Recipe) -> list[Stack]:
-    """In the order in which they ran."""
     _check_keys(items, recipe)
     rows: dict[tuple[str, ...], Stack] = {}
     for item in items:

@@ -57,7 +57,7 @@ def draw_cards(compared: Json, recipe: Recipe, notes: Sequence[str] = (), files:
     page = bar_page(recipe.title or f"Times as fast as on {over}", [
         Rows(dataset, [Row(names[label], [f"{significant(cell[f'{clock}_x'])}×" for cell in marks], _bars(marks, clock, looks))
                        for label, marks in own.items()], f"{CLOCK_NAMES[clock]}: times as fast as on {over}")
-        for dataset, own in rows.items()], plain_tick, origin=1.0, closeup=True)
+        for dataset, own in rows.items()], plain_tick, origin=1.0, closeup=True, most=True)
     handles = []
     for card, ratio in {cell["card"]: cell["memory_ratio"] for cell in shown}.items():
         handles.append(Line2D([], [], label=card, **{**looks[card].as_line(), "linestyle": "none"}))

@@ -65,10 +65,10 @@ def metric_bars(view: View, recipe: Recipe) -> Page:
                 and fits(p, found.kind, {s.method for s in panel.series})]
         points += near
         shown = panel_rows(panel, names, [(row.series, _words(row, found, recipe.relative), [
-            Bar(row.ratio if recipe.relative else row.spread.whiskers, looks_of[row.series.label])]) for row in own], label)
+            Bar(row.ratio if recipe.relative else row.spread.whiskers, looks_of[row.series.label])], row.baseline) for row in own], label)
         panels.append(replace(shown, rows=[*shown.rows, *published_rows(near, found.text)]))
     page = bar_page(recipe.title or f"{view.specs}: {label}", panels, plain_tick if recipe.relative else found.tick,
-                    origin=1.0 if recipe.relative else None, closeup=recipe.relative or found.kind == "error")
+                    origin=1.0 if recipe.relative else None, closeup=recipe.relative or found.kind == "error", most=found.most)
     datasets = {panel.dataset for panel in view.panels}
     return page.done(_numbers(rows, recipe.y or "s_per_epoch"), small_print(
         view, names, _reading(rows, found, recipe), *notes(published, points, datasets),

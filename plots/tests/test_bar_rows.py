@@ -1,0 +1,39 @@
+"""The rows of figures of bars: their order, their words, and rows that have no value."""
+
+import pytest
+from synthetic import Made, view_of
+
+from mfplots import figures
+from mfplots.recipes import Recipe
+
+SECONDS = {"hogwild": 4.0, "sgd_serial": 8.0, "fpsgd": 1.0, "ebgtg": 16.0}
+
+
+def run(name, seconds, **changes):
+    return Made(name, trace=[(0, 0.0, 2.0), (1, seconds / 2, 1.0), (2, seconds, 0.9)], **changes)
+
+
+def row_names(page):
+    """Of each panel, from top to bottom."""
+    return [[label.get_text() for label in axes.get_yticklabels()] for axes in page.axes]
+
+
+@pytest.mark.parametrize("recipe", [
+    Recipe("speedup"), Recipe("throughput"), Recipe("metric-bars", y="time"), Recipe("metric-bars", y="updates_per_s"),
+    Recipe("metric-bars", y="time_to_target")], ids=lambda recipe: f"{recipe.figure}-{recipe.y}")
+def test_the_best_row_is_the_first(tmp_path, recipe):
+    page = figures.draw(view_of(tmp_path, [run(name, seconds) for name, seconds in SECONDS.items()]), recipe)
+    assert row_names(page) == [sorted(SECONDS, key=SECONDS.get)]
+
+
+def test_the_best_ranking_is_the_first_row(tmp_path):
+    cases = [Made(name, implicit=True, goal={"metric": "ndcg_100", "value": 0.1}, target=None, trace=[(0, 0.0, 0.01), (1, 1.0, value)])
+             for name, value in (("ials", 0.3), ("bpr", 0.2), ("ease", 0.4))]
+    page = figures.draw(view_of(tmp_path, cases), Recipe("metric-bars", y="final_ndcg_100"))
+    assert row_names(page) == [["ease", "ials", "bpr"]]
+
+
+def test_rows_of_one_baseline_stay_together(tmp_path):
+    cases = [run(name, seconds * f, params={"factors": f}) for name, seconds in (("sgd_serial", 4.0), ("fpsgd", 1.0)) for f in (3, 1)]
+    page = figures.draw(view_of(tmp_path, cases), Recipe("metric-bars", y="time"))
+    assert row_names(page) == [["fpsgd f=1", "sgd_serial f=1", "fpsgd f=3", "sgd_serial f=3"]]
