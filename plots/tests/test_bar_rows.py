@@ -19,7 +19,7 @@ def row_names(page):
 
 
 @pytest.mark.parametrize("recipe", [
-    Recipe("speedup"), Recipe("throughput"), Recipe("metric-bars", y="time"), Recipe("metric-bars", y="updates_per_s"),
+    Recipe("speedup"), Recipe("throughput"), Recipe("clocks"), Recipe("metric-bars", y="time"), Recipe("metric-bars", y="updates_per_s"),
     Recipe("metric-bars", y="time_to_target")], ids=lambda recipe: f"{recipe.figure}-{recipe.y}")
 def test_the_best_row_is_the_first(tmp_path, recipe):
     page = figures.draw(view_of(tmp_path, [run(name, seconds) for name, seconds in SECONDS.items()]), recipe)
