@@ -47,6 +47,10 @@ class Interval:
     def known(self) -> bool:
         return math.isfinite(self.value)
 
+    @property
+    def inverse(self) -> Interval:
+        return Interval(*(1 / end if end else math.inf for end in (self.value, self.high, self.low)))
+
 
 @dataclass(frozen=True)
 class Row:

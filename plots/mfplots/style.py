@@ -159,11 +159,14 @@ def plain_tick(value: float, _position: int = 0) -> str:
 
 def ratio_text(ratio: Interval, digits: int = 3) -> str:
     """'1.23× [1.1, 1.4]', or '–'."""
-    if not ratio.known:
-        return "–"
-    ends = "" if math.isnan(ratio.low) else \
-        f" [{significant(ratio.low, digits)}, {significant(ratio.high, digits)}]"
-    return f"{significant(ratio.value, digits)}×{ends}"
+    ends = "" if math.isnan(ratio.low) else f" [{significant(ratio.low, digits)}, {significant(ratio.high, digits)}]"
+    return f"{significant(ratio.value, digits)}×{ends}" if ratio.known else "–"
+
+
+def speed_text(ratio: Interval) -> str:
+    """'1.23 times as fast [1.1, 1.4]', below 1 '4.35 times as slow [4.1, 4.6]'."""
+    times, word = (ratio.inverse, "slow") if ratio.value < 1 else (ratio, "fast")
+    return ratio_text(times).replace("×", f" times as {word}")
 
 
 def significant(value: float, digits: int = 3) -> str:

@@ -82,7 +82,7 @@ def test_the_table_shows_both_times_and_both_speed_ups(tmp_path):
     for words in ("train to target", "answer to target", "speed-up at target",
                   "speed-up of the answer"):
         assert words in head
-    assert re.search(r"200 ms +5\.25 s +200 ms +5\.25 s +10\.0× +0\.429×", line)
+    assert re.search(r"200 ms +5\.25 s +200 ms +5\.25 s +10\.0 times as fast +2\.33 times as slow", line)
 
 
 def test_epochs_come_from_the_footer(tmp_path):

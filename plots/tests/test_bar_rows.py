@@ -1,10 +1,14 @@
 """The rows of figures of bars: their order, their words, and rows that have no value."""
 
+import math
+
 import pytest
 from synthetic import Made, view_of
 
 from mfplots import figures
+from mfplots.metrics import NO_INTERVAL, Interval
 from mfplots.recipes import Recipe
+from mfplots.style import speed_text, styled
 
 SECONDS = {"hogwild": 4.0, "sgd_serial": 8.0, "fpsgd": 1.0, "ebgtg": 16.0}
 
@@ -37,3 +41,26 @@ def test_rows_of_one_baseline_stay_together(tmp_path):
     cases = [run(name, seconds * f, params={"factors": f}) for name, seconds in (("sgd_serial", 4.0), ("fpsgd", 1.0)) for f in (3, 1)]
     page = figures.draw(view_of(tmp_path, cases), Recipe("metric-bars", y="time"))
     assert row_names(page) == [["fpsgd f=1", "sgd_serial f=1", "fpsgd f=3", "sgd_serial f=3"]]
+
+
+@pytest.mark.parametrize("ratio, words", [
+    (Interval(2.0, 1.6, 2.5), "2.00 times as fast [1.60, 2.50]"), (Interval(0.0229, 0.02, 0.025), "43.7 times as slow [40.0, 50.0]"),
+    (Interval(0.25, math.nan, math.nan), "4.00 times as slow"), (NO_INTERVAL, "–")])
+def test_a_speed_is_times_as_fast_or_as_slow(ratio, words):
+    assert speed_text(ratio) == words
+
+
+@pytest.mark.parametrize("recipe", [
+    Recipe("speedup"), Recipe("metric-bars", y="time"), Recipe("metric-bars", y="updates_per_s"), Recipe("metric-bars", y="time", relative=True)],
+    ids=lambda recipe: f"{recipe.figure}-{recipe.y}-{recipe.relative}")
+def test_rows_say_how_many_times_as_fast(tmp_path, recipe):
+    page = figures.draw(view_of(tmp_path, [run(name, seconds) for name, seconds in SECONDS.items()]), recipe)
+    said = " ".join(text.get_text().replace("\n", " ") for text in page.axes[0].texts)
+    assert "8.00 times as fast" in said and "2.00 times as slow" in said and "×" not in said
+
+
+def test_the_answer_stands_behind_the_training_time(tmp_path):
+    with styled():
+        page = figures.draw(view_of(tmp_path, [run(name, seconds) for name, seconds in SECONDS.items()]), Recipe("speedup"))
+    assert [text.get_text() for text in page.axes[0].texts] == [
+        "8.00 times as fast, answer 6.60", "2.00 times as fast, answer 1.94", "baseline", "2.00 times as slow, answer 1.97"]

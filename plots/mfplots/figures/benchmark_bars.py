@@ -20,7 +20,7 @@ from mfplots.page import Page
 from mfplots.palette import BLACK, BLUE, COLOURS
 from mfplots.published import Point, value_points
 from mfplots.recipes import Recipe
-from mfplots.style import Look, duration, plain_tick, si, si_tick, significant, time_tick
+from mfplots.style import Look, duration, plain_tick, ratio_text, si, si_tick, significant, speed_text, time_tick
 
 # By y its words on an axis, its unit and the peak that it is a share of; other counters have neither.
 QUANTITIES = {"time": ("time of a run", "s", ""), "bytes": ("bytes a second", "B/s", "bytes_per_s"),
@@ -65,7 +65,7 @@ def benchmark_bars(benchmarks: Benchmarks, recipe: Recipe) -> Page:
     elif recipe.relative:
         raise PlotError(f'{recipe.file_name}: "relative" needs a "baseline"')
     points = value_points(recipe.published)
-    say = (lambda value: f"{significant(value)}×") if recipe.relative else _unit(recipe)
+    say = (lambda value: _times(value, recipe)) if recipe.relative else _unit(recipe)
     names = named([(row.label, row) for row in rows], recipe, short_names(row.label for row in rows), _has)
     shown = {name: [Row(names[row.label], _words_of(row, recipe), [_bar(row, recipe, rows)], row.base.label if row.base else "")
                     for row in rows if row.panel == name]
@@ -208,8 +208,14 @@ def _words_of(row: Stack, recipe: Recipe) -> list[str]:
     if row.base is row:
         words.append("baseline")
     elif math.isfinite(row.ratio):
-        words.append(f"{significant(row.ratio)}×")
+        words.append(_times(row.ratio, recipe))
     return words + ([f"{part} {say(p.median)}" for part, p in row.parts.items()] if recipe.stack_by else [])
+
+
+def _times(ratio: float, recipe: Recipe) -> str:
+    """Of times the inverse is the speed; a counter of the benchmark's own has none."""
+    found, unit = Interval(ratio, math.nan, math.nan), _quantity(recipe)[1]
+    return speed_text(found.inverse if unit == "s" else found) if unit else ratio_text(found)
 
 
 def _legend(rows: Sequence[Stack], recipe: Recipe, points: Sequence[Point]) -> list:
@@ -247,7 +253,7 @@ def _reading(rows: Sequence[Stack], recipe: Recipe) -> str:
     text = f"n = {number} repetitions, their median" if counts[-1] > 1 else "n = 1 repetition"
     whiskers = ", whiskers from smallest to largest" if counts[-1] >= FEWEST and not recipe.stack_by \
         else ""
-    over = f" ×: over {recipe.baseline}, of medians." if recipe.baseline else ""
+    over = f" Ratios: over {recipe.baseline}, of medians." if recipe.baseline else ""
     parts = " Parts are differences of the medians of kernels that end after them." \
         if recipe.cumulative else ""
     return f"{text}{whiskers}.{over}{parts}"

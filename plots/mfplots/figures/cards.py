@@ -22,7 +22,7 @@ from mfplots.palette import COLOURS, MARKERS
 from mfplots.recipes import Recipe
 from mfplots.series import View
 from mfplots.smallprint import provenance
-from mfplots.style import Look, plain_tick, significant
+from mfplots.style import Look, plain_tick, significant, speed_text
 from mfplots.summary import ANSWER, CLOCK_NAMES, FILE
 
 Json = dict[str, Any]
@@ -55,7 +55,7 @@ def draw_cards(compared: Json, recipe: Recipe, notes: Sequence[str] = (), files:
         rows.setdefault(cell["dataset"], {}).setdefault(cell["label"], []).append(cell)
     names = short_names((cell["label"] for cell in shown), [list(own) for own in rows.values()])
     page = bar_page(recipe.title or f"Times as fast as on {over}", [
-        Rows(dataset, [Row(names[label], [f"{significant(cell[f'{clock}_x'])}×" for cell in marks], _bars(marks, clock, looks))
+        Rows(dataset, [Row(names[label], [speed_text(Interval(cell[f"{clock}_x"], math.nan, math.nan)) for cell in marks], _bars(marks, clock, looks))
                        for label, marks in own.items()], f"{CLOCK_NAMES[clock]}: times as fast as on {over}")
         for dataset, own in rows.items()], plain_tick, origin=1.0, closeup=True, most=True)
     handles = []
@@ -66,7 +66,7 @@ def draw_cards(compared: Json, recipe: Recipe, notes: Sequence[str] = (), files:
             axes.axvline(ratio, zorder=0.5, **line)
             low, high = axes.get_xlim()
             axes.set_xlim(min(low, 0.98 * ratio), max(high, 1.02 * ratio))
-        handles.append(Line2D([], [], label=f"its memory rate, {significant(ratio)}×" if ratio else "its memory rate: unknown", **line))
+        handles.append(Line2D([], [], label=f"its memory rate, {significant(ratio)} times" if ratio else "its memory rate: unknown", **line))
     return page.done(pd.DataFrame(shown).drop(columns="files"), [
         f"{CLOCK_NAMES[clock].capitalize()} to the target; without one training of an epoch, and the other clocks to the end. "
         f"Whiskers: {metrics.BRACKETS}. Memory rates by data sheets.", explained(names), *notes], handles)

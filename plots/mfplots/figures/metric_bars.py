@@ -19,12 +19,12 @@ from mfplots.published import fits, notes, value_points
 from mfplots.recipes import Recipe
 from mfplots.series import Panel, Series, View, methods_apart, repeats
 from mfplots.smallprint import small_print
-from mfplots.style import looks, plain_tick, ratio_text
+from mfplots.style import looks, plain_tick, ratio_text, speed_text
 from mfplots.summary import baseline_label, baseline_name, find_baseline, status_text, writes_note
 from mfplots.values import METRICS, Metric, axis_label, metric, spread_of, values
 
 
-RATIO_DIGITS = {True: 4, False: 3}  # of errors, which differ little, and of the rest
+RATIO_DIGITS = {"error": 4, "count": 3}  # errors differ little
 BASELINE = "baseline"
 NO_BREAK = "\N{NO-BREAK SPACE}"
 BESIDE = {"answer_to_target": "answer", "time_to_target": "train"}  # in a bar's words
@@ -129,7 +129,7 @@ def _words(row: Row, found: Metric, relative: bool) -> list[str]:
     """First the parts that must not be left out: the value, its notes, and failures."""
     failed = (row.series.cases["status"] != "completed").any()
     own = [row.misses, status_text(row.series.cases) if failed else ""]
-    times = row.problem if not row.ratio.known else ratio_text(row.ratio, RATIO_DIGITS[found.kind == "error"])
+    times = row.problem if not row.ratio.known else _times(row.ratio, found)
     if not row.spread.n:
         return [", ".join(filter(None, own)) or "no value"]
     if relative:
@@ -137,7 +137,14 @@ def _words(row: Row, found: Metric, relative: bool) -> list[str]:
     if row.beside is not None:
         own = [f"{BESIDE[found.beside]} {METRICS[found.beside].text(row.beside.median)}".replace(" ", NO_BREAK), *own]
     return [", ".join(filter(None, [found.text(row.spread.median).replace(" ", NO_BREAK), *own])), times,
-            ratio_text(row.beside_ratio) if row.beside_ratio.known else ""]
+            _times(row.beside_ratio, found) if row.beside_ratio.known else ""]
+
+
+def _times(ratio: Interval, found: Metric) -> str:
+    """Of times the inverse is the speed."""
+    if found.kind in RATIO_DIGITS:
+        return ratio_text(ratio, RATIO_DIGITS[found.kind])
+    return speed_text(ratio.inverse if found.kind == "time" else ratio)
 
 
 def _reading(rows: Sequence[Row], found: Metric, recipe: Recipe) -> str:
@@ -155,7 +162,7 @@ def _reading(rows: Sequence[Row], found: Metric, recipe: Recipe) -> str:
         "other parameters"
     of = "median of the ratios seed by seed" if found.kind == "error" else "ratio of medians"
     shown = "Whiskers" if recipe.relative else "in brackets"
-    return f"{text} ×: over {over}, {of}, {shown} the {metrics.BRACKETS}.".strip()
+    return f"{text} Ratios: over {over}, {of}, {shown} the {metrics.BRACKETS}.".strip()
 
 
 def _numbers(rows: Sequence[Row], name: str) -> pd.DataFrame:

@@ -40,7 +40,7 @@ def speedup_trace(view: View, recipe: Recipe) -> Page:
     shown = [p for p in points if p.dataset in datasets]
     page = curve_page(view, recipe, f"{ours} over {theirs}", per_panel, looks_of, shown, x[1])
     for axes, panel, curves in zip(page.axes, view.panels, per_panel):
-        finish_y(axes, curves, [p for p in shown if p.dataset == panel.dataset], "speed-up (times)", recipe)
+        finish_y(axes, curves, [p for p in shown if p.dataset == panel.dataset], "times as fast", recipe)
         axes.axhline(1, color="#555555", linewidth=0.9, linestyle=(0, (2, 2)), zorder=0.5)
     table = numbers(view.panels, per_panel, x[0], "speedup", shown)
     table.insert(0, "over", theirs)
