@@ -16,6 +16,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from mfplots.errors import NotDrawable
 from mfplots.metrics import Interval
 from mfplots.names import marked
 from mfplots.page import Page, fit, inches_of
@@ -58,6 +59,10 @@ class Row:
     bars: Sequence[Bar]
     group: str = ""
 
+    @property
+    def has_value(self) -> bool:
+        return any(bar.dots or bar.interval.known for bar in self.bars)
+
 
 @dataclass(frozen=True)
 class Rows:
@@ -72,7 +77,11 @@ def bar_page(title: str, panels: Sequence[Rows], tick: Tick, origin: float | Non
              most: bool = False) -> Page:
     """`origin`: a line at which bars begin on a logarithmic axis; without one dots, since it has no zero. `closeup`: dots
     on an axis around the values, for errors, which differ little. `most`: the longest is the first row, not the shortest."""
-    panels = [replace(panel, rows=_sorted(panel.rows, -1 if most else 1)) for panel in panels]
+    left_out = [(panel.title, row) for panel in panels for row in panel.rows if not row.has_value]
+    several = len(panels) > 1
+    panels = [replace(panel, rows=rows) for panel in panels if (rows := _sorted(panel.rows, -1 if most else 1))]
+    if not panels:
+        raise NotDrawable("no row has a value")
     width, highest = matplotlib.rcParams["figure.figsize"]
     room = highest - AROUND - A_TITLE * (len(panels) - 1)
     for share in SIZES:  # the largest letters with which all rows have room
@@ -85,6 +94,8 @@ def bar_page(title: str, panels: Sequence[Rows], tick: Tick, origin: float | Non
         if sum(map(sum, high)) <= room:
             break
     page = Page(title, len(panels), [sum(own) for own in high])
+    for where, row in left_out:
+        page.leave_out(f"{row.name} on {where}" if several else row.name, ", ".join(filter(None, row.words)))
     for axes, panel, texts, own in zip(page.axes, panels, shown, high):
         axes.set_title(panel.title, loc="left")
         log = _set_scale(axes, [bar for row in panel.rows for bar in row.bars], tick, origin, closeup)
@@ -112,11 +123,12 @@ def panel_rows(panel: Panel, names: Mapping[str, str], rows: Iterable[tuple[Any,
 
 
 def _sorted(rows: Sequence[Row], sign: int) -> list[Row]:
-    """Those without a value last."""
+    """Those with a value; last, if it is not of the first bar."""
     def place(row: Row) -> float:
         value = sign * (np.median(row.bars[0].dots) if row.bars[0].dots else row.bars[0].interval.value)
         return math.inf if math.isnan(value) else value
 
+    rows = [row for row in rows if row.has_value]
     several = len({row.group for row in rows} - {""}) > 1
     first = {group: min(place(row) for row in rows if row.group == group) for group in {row.group for row in rows}}
     return sorted(rows, key=lambda row: (first[row.group], row.group, place(row)) if several else (place(row),))
@@ -177,7 +189,7 @@ def _draw_bar(axes: Axes, bar: Bar, y: float, height: float, start: float | None
         axes.plot(bar.dots, [y] * len(bar.dots), zorder=3, **{**bar.look.as_line(), "linestyle": "none"})
         axes.vlines(np.median(bar.dots), y - height / 2, y + height / 2, color=bar.look.colour, linewidth=2)
     elif not bar.interval.known:
-        return  # the words of its row say why
+        return
     elif bar.parts:
         for left, (length, colour) in zip(accumulate((length for length, _ in bar.parts), initial=0.0), bar.parts):
             axes.barh(y, length, left=left, height=height, color=colour, edgecolor="white", linewidth=0.4)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,7 @@ from mfplots.page import Page, fit
 from mfplots.palette import of_system, system_name
 from mfplots.published import Point, notes as published_notes
 from mfplots.recipes import Recipe
-from mfplots.series import Panel, Series, View, marks, panel_title
+from mfplots.series import Panel, View, marks, panel_title
 from mfplots.smallprint import small_print
 from mfplots.style import Look, log_axis, looks, plain_tick, si_tick, significant, words_size
 from mfplots.summary import baseline_label, before_note, status_text, target_of, writes_note
@@ -39,6 +40,7 @@ def draw_curves(view: View, recipe: Recipe, x: tuple[str, str], y: tuple[str, st
     datasets = {panel.dataset for panel in view.panels}
     metric = row(y[0])  # on a linear axis with a window of its own
     shown = [p for p in points if p.dataset in datasets and not (metric and p.foreign)]
+    all_of, view, whole = view, *with_curves(view, whole, shown)
     page = curve_page(view, recipe, title, whole, looks_of, shown, x[1])
     notes = published_notes(points, shown, datasets)
     for axes, panel, curves in zip(page.axes, view.panels, whole):
@@ -63,7 +65,14 @@ def draw_curves(view: View, recipe: Recipe, x: tuple[str, str], y: tuple[str, st
     if x[0] in ("train_s", "train_device_s"):
         notes.append(before_note(view))
     return page.done(numbers(view.panels, whole, x[0], y[0], shown),
-                     small_print(view, names, reading(view, recipe), *dict.fromkeys(notes)), legend(view, whole, looks_of, names, shown))
+                     small_print(all_of, names, reading(view, recipe), *dict.fromkeys(notes)),
+                     legend(page, all_of, whole, looks_of, names, shown))
+
+
+def with_curves(view: View, per_panel: Sequence[Sequence[Curve]], points: Sequence[Point] = ()) -> tuple[View, list[Sequence[Curve]]]:
+    """The panels that have any curve, or a published point."""
+    kept = [(panel, curves) for panel, curves in zip(view.panels, per_panel) if curves or any(p.dataset == panel.dataset for p in points)]
+    return replace(view, panels=[panel for panel, _ in kept]), [curves for _, curves in kept]
 
 
 def curve_page(view: View, recipe: Recipe, title: str, per_panel: Sequence[Sequence[Curve]], looks_of: Mapping[str, Look],
@@ -75,8 +84,6 @@ def curve_page(view: View, recipe: Recipe, title: str, per_panel: Sequence[Seque
         draw_points(axes, near, points)
         for curve in curves:
             draw_line(axes, curve.points, looks_of[curve.series.label], curve.joined, recipe.band != "none")
-        if not curves and not axes.lines:
-            axes.text(0.5, 0.5, "no case with a trace", transform=axes.transAxes, ha="center")
         axes.set_title(panel_title(panel), loc="left")
         if x_label:
             values = [*(x for curve in curves for x in curve.points["x"]), *(p.x for p in near)]
@@ -234,30 +241,26 @@ def _cut_off(panel: Panel, curves: Sequence[Curve], limits: tuple[float, float])
     return f"{panel.title}: values {' and '.join(words)} are not shown." if words else ""
 
 
-def legend(view: View, per_panel: Sequence[Sequence[Curve]], looks_of: Mapping[str, Look], names: Mapping[str, str],
+def legend(page: Page, view: View, per_panel: Sequence[Sequence[Curve]], looks_of: Mapping[str, Look], names: Mapping[str, str],
            points: Sequence[Point] = ()) -> list[Line2D]:
-    """Ours, libraries, and what was published; each name once, of what is not drawn, too."""
+    """Ours, libraries, and what was published; each name once."""
     curves = {names[curve.series.label]: curve for own in per_panel for curve in own}
     found = {}
     for label, look in looks_of.items():
         name = names[label]
-        words = name + _remarks([s for p in view.panels for s in p.series if names[s.label] == name])
-        if name in curves:
-            style = look.as_line() if curves[name].joined else _as_points(look)
-        else:
-            words, style = f"{words}, not drawn", {"linestyle": "none", "marker": "x", "color": "#777777"}
+        cases = pd.concat([s.cases for p in view.panels for s in p.series if names[s.label] == name])
+        failed = "" if (cases["status"] == "completed").all() else status_text(cases)
+        if name not in curves:
+            page.leave_out(name + marks(cases), failed or "no value")
+            continue
+        style = look.as_line() if curves[name].joined else _as_points(look)
+        words = name + marks(cases) + (f" ({failed})" if failed else "")
         found[name] = (is_library(label.split()[0]), Line2D([], [], label=words, **style))
     return [*(handle for _, handle in sorted(found.values(), key=lambda one: one[0])), *point_handles(points)]
 
 
 def _as_points(look: Look) -> dict[str, object]:
     return {**look.as_line(), "linestyle": "none"}
-
-
-def _remarks(series: Sequence[Series]) -> str:
-    """The marks of its times, and every status but completed, counted over the panels: ' † (1 diverged)'."""
-    cases = pd.concat([s.cases for s in series])
-    return marks(cases) + ("" if (cases["status"] == "completed").all() else f" ({status_text(cases)})")
 
 
 def reading(view: View, recipe: Recipe) -> str:

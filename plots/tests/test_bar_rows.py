@@ -7,6 +7,7 @@ from synthetic import Made, view_of
 
 from mfplots import figures
 from mfplots.metrics import NO_INTERVAL, Interval
+from mfplots.page import fit
 from mfplots.recipes import Recipe
 from mfplots.style import speed_text, styled
 
@@ -15,6 +16,16 @@ SECONDS = {"hogwild": 4.0, "sgd_serial": 8.0, "fpsgd": 1.0, "ebgtg": 16.0}
 
 def run(name, seconds, **changes):
     return Made(name, trace=[(0, 0.0, 2.0), (1, seconds / 2, 1.0), (2, seconds, 0.9)], **changes)
+
+
+def test_rows_without_a_value_share_a_line_of_the_foot_by_reason(tmp_path):
+    cases = [Made(), *(Made(name, trace=(), status="skipped", contended=["why"]) for name in ("hogwild", "fpsgd"))]
+    with styled():
+        page = figures.draw(view_of(tmp_path, cases), Recipe("throughput"))
+        page.arrange()
+    assert row_names(page) == [["sgd_serial"]] and "Not drawn (1 skipped): fpsgd †, hogwild †." == page.foot
+    assert fit(page.foot, 9, 8) == page.foot and page.foot in page.caption
+    assert page.foot in [text.get_text().replace("\n", " ") for text in page.figure.texts]
 
 
 def row_names(page):

@@ -27,7 +27,7 @@ def test_a_marker_a_card_beside_the_ratio_of_memory_rates(folders, tmp_path):
     code, words, table = draw(folders, tmp_path, {"figure": "cards"})
     assert code == 0
     assert f"times as fast as on {H100}" in words and "1.50 times as fast" in words and "2.00 times as slow" in words
-    assert "its memory rate, 1.43 times" in words and "its memory rate: unknown" in words
+    assert "its memory rate, 1.43 times" in words and "Not drawn (unknown): memory rate of My card." in words
     assert list(table["card"]) == [H200, "My card"], "the configuration of one card has no ratio"
     assert table["train_s_x"].tolist() == pytest.approx([1.5, 0.5])
     assert table["energy_j"].tolist() == [200, 600]

@@ -72,10 +72,10 @@ def test_failures_stay_visible(rich, tmp_path):
     options = ["--figure", "rmse-time", "--figure", "speedup", "--format", "svg"]
     assert main([str(rich), "--out", str(tmp_path), *options]) == 0
     curves = svg_text(tmp_path / "rmse-time.svg")
-    assert "gpusgd f=50 (3 skipped: needs CUDA), not drawn" in curves
+    assert "Not drawn (3 skipped: needs CUDA): gpusgd f=50." in curves
     assert "hogwild f=50 (5 completed, 1 diverged)" in curves
     bars = svg_text(tmp_path / "speedup.svg")
-    assert "did not reach 0.95 (3 of 3 seeds)" in bars and "3 skipped: needs CUDA" in bars
+    assert "did not reach 0.95 (3 of 3 seeds)" in bars and "Not drawn (3 skipped: needs CUDA): gpusgd f=50 on toy" in bars
     assert "1 of 3 seeds did not reach" in bars
 
 
@@ -84,7 +84,7 @@ def test_unfinished_cases_are_not_drawn(tmp_path):
     cases = [Made(), Made("hogwild", status=None)]
     draw_svg(tmp_path / "run", cases, tmp_path / "a", "--figure", "rmse-time")
     assert set(pd.read_csv(tmp_path / "a" / "rmse-time.csv")["series"]) == {"sgd_serial"}
-    assert "hogwild (1 unfinished), not drawn" in svg_text(tmp_path / "a" / "rmse-time.svg")
+    assert "Not drawn (1 unfinished): hogwild." in svg_text(tmp_path / "a" / "rmse-time.svg")
 
 
 @unlaid
@@ -164,8 +164,8 @@ def test_a_panel_may_lack_the_baseline_of_another(tmp_path):
     cases = [Made(), Made("hogwild"), Made("hogwild", dataset="other")]
     view = make_view(load([write(tmp_path / "run", cases)]))
     page = figures.draw(view, Recipe("speedup"))
-    assert [axes.get_xlabel() for axes in page.axes] == [
-        "times as fast as a baseline", "times as fast as sgd_serial"]
+    assert [axes.get_xlabel() for axes in page.axes] == ["times as fast as sgd_serial"]
+    assert "Not drawn (no baseline: sgd_serial is not among the cases): hogwild on other" in page.foot
 
 
 @unlaid

@@ -96,14 +96,14 @@ def _throughput_words(row: Row) -> list[str]:
 def _speedup_legend(rows: Sequence[Row], clock: str) -> list[Patch]:
     targets = _target_words([row.target for row in rows if row.target is not None])
     handles: list[Patch] = []
-    if targets:
+    if any(row.equal_quality.known for row in rows):
         names = ", ".join(targets)
         handles += [Patch(facecolor=BLACK, edgecolor=BLACK,
                           label=f"full: {CLOCK_NAMES[clock]} to {names}"),
                     Patch(facecolor="#b3b3b3", edgecolor=BLACK,
                           label="light: answer, with prepare and transfer")]
-    handles.append(Patch(facecolor="#d6d6d6", edgecolor="#777777",
-                         label="grey: time of one rating update"))
+    if any(row.per_update.known for row in rows):
+        handles.append(Patch(facecolor="#d6d6d6", edgecolor="#777777", label="grey: time of one rating update"))
     return handles
 
 

@@ -61,12 +61,15 @@ def draw_cards(compared: Json, recipe: Recipe, notes: Sequence[str] = (), files:
     handles = []
     for card, ratio in {cell["card"]: cell["memory_ratio"] for cell in shown}.items():
         handles.append(Line2D([], [], label=card, **{**looks[card].as_line(), "linestyle": "none"}))
-        line = {"color": looks[card].colour, "linewidth": 0.9, "linestyle": (0, (4, 2)) if ratio else "none"}
-        for axes in page.axes if ratio else ():
+        if not ratio:
+            page.leave_out(f"memory rate of {card}", "unknown")
+            continue
+        line = {"color": looks[card].colour, "linewidth": 0.9, "linestyle": (0, (4, 2))}
+        for axes in page.axes:
             axes.axvline(ratio, zorder=0.5, **line)
             low, high = axes.get_xlim()
             axes.set_xlim(min(low, 0.98 * ratio), max(high, 1.02 * ratio))
-        handles.append(Line2D([], [], label=f"its memory rate, {significant(ratio)} times" if ratio else "its memory rate: unknown", **line))
+        handles.append(Line2D([], [], label=f"its memory rate, {significant(ratio)} times", **line))
     return page.done(pd.DataFrame(shown).drop(columns="files"), [
         f"{CLOCK_NAMES[clock].capitalize()} to the target; without one training of an epoch, and the other clocks to the end. "
         f"Whiskers: {metrics.BRACKETS}. Memory rates by data sheets.", explained(names), *notes], handles)

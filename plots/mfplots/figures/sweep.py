@@ -28,7 +28,6 @@ from mfplots.values import Metric, axis_label, metric, spread_of, values
 
 ABSENT = object()
 FEW_VALUES = 5  # up to which each has a tick
-LATE, ABSENT_AT = 0.97, 0.02  # fractions of the height, for a target that was not reached and for a missing value
 
 
 @dataclass(frozen=True)
@@ -58,18 +57,24 @@ def sweep(view: View, recipe: Recipe) -> Page:
     places = _places(items)
     points = points_of(recipe.published)
     datasets = {item.dataset for item in items}
-    titles = list(dict.fromkeys(item.title for item in items))
+    titles = list(dict.fromkeys(item.title for item in items if item.spread.n))
     near_of = {title: _near(points, [item for item in items if item.title == title], found) for title in titles}
     fitting = list(dict.fromkeys(p for near in near_of.values() for p in near))
     shown = [_sized(p, recipe) for p in fitting]
     names = named(zip([item.label for item in items], [series for panel in view.panels for series in panel.series]), recipe,
                   short_names(item.label for item in items))
     page = Page(recipe.title or f"{view.specs}: {axis_label(found, recipe)} by {recipe.x}", len(titles))
+    for item in items:
+        if not item.spread.n:
+            place = "" if item.x is ABSENT else f" at {item.x}"
+            failed = (item.cases["status"] != "completed").any()
+            page.leave_out(names[item.label] + place + (f" on {item.title}" if len(titles) > 1 else ""), status_text(item.cases) if failed
+                           else "target not reached" if found.to_target else "no value")
     looks_of = looks(list(dict.fromkeys(item.label for item in items)), _baseline(view, items))
     for axes, title in zip(page.axes, titles):
         own = [item for item in items if item.title == title]
         near = [_sized(p, recipe) for p in near_of[title]]
-        _draw_panel(axes, own, places, looks_of, LATE if found.to_target else ABSENT_AT)
+        _draw_panel(axes, own, places, looks_of)
         if slope:
             _draw_slope(axes, own, looks_of, slope, 1.0 if scaling else None)
         draw_points(axes, near, shown)
@@ -82,7 +87,7 @@ def sweep(view: View, recipe: Recipe) -> Page:
         view, names, "Median over seeds, band or whiskers from smallest to largest of 3 or more.",
         f"Dotted: {dotted}." if slope else "",
         *notes(points, fitting, datasets), writes_note(view) if found.by_method else ""),
-        [*_legend(items, looks_of, names), *_missing_handle(items, found), *point_handles(shown)])
+        [*_legend(items, looks_of, names), *point_handles(shown)])
 
 
 def _near(points: Sequence[Point], own: Sequence[Item], found: Metric) -> list[Point]:
@@ -175,7 +180,7 @@ def _baseline(view: View, items: Sequence[Item]) -> str | None:
 
 
 def _draw_panel(axes: Axes, items: Sequence[Item], places: Mapping[object, float] | None,
-                looks_of: Mapping[str, Look], missing_at: float) -> None:
+                looks_of: Mapping[str, Look]) -> None:
     labels = list(dict.fromkeys(item.label for item in items))
     for k, label in enumerate(labels):
         own = [item for item in items if item.label == label]
@@ -191,9 +196,6 @@ def _draw_panel(axes: Axes, items: Sequence[Item], places: Mapping[object, float
                              columns=["x", "y", "low", "high", "seeds"])
         if len(known):
             draw_line(axes, known.sort_values("x"), looks_of[label], joined=places is None)
-        if missing := [x for x, spread in found if not spread.n]:
-            axes.plot(missing, [missing_at] * len(missing), linestyle="none", marker="x", color=looks_of[label].colour,
-                      transform=axes.get_xaxis_transform(), clip_on=False)
 
 
 def _finish(axes: Axes, items: Sequence[Item], points: Sequence[Point],
@@ -226,17 +228,9 @@ def _legend(items: Sequence[Item], looks_of: Mapping[str, Look], names: Mapping[
         cases = pd.concat([item.cases for item in own])
         failed = (cases["status"] != "completed").any()
         words = [f"({status_text(cases)})"] if failed else []
-        if not any(item.spread.n for item in own):
-            words.append("no value")
-        handles.append(Line2D([], [], label=" ".join([names[label] + marks(cases), *words]), **look.as_line()))
+        if any(item.spread.n for item in own):
+            handles.append(Line2D([], [], label=" ".join([names[label] + marks(cases), *words]), **look.as_line()))
     return handles
-
-
-def _missing_handle(items: Sequence[Item], found: Metric) -> list[Line2D]:
-    """The legend for marks at the lower edge."""
-    if all(item.spread.n or item.x is ABSENT for item in items):
-        return []
-    return [Line2D([], [], linestyle="none", marker="x", color="#555555", label="target not reached" if found.to_target else "no value")]
 
 
 def _numbers(items: Sequence[Item], recipe: Recipe, points: Sequence[Point]) -> pd.DataFrame:

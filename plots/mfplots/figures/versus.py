@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from mfplots.curve_page import curve_page, finish_y, legend, names_and_looks, numbers, reading
+from mfplots.curve_page import curve_page, finish_y, legend, names_and_looks, numbers, reading, with_curves
 from mfplots.curves import Curve, aggregate
 from mfplots.errors import NotDrawable, PlotError
 from mfplots.figures import figure
@@ -38,6 +38,7 @@ def speedup_trace(view: View, recipe: Recipe) -> Page:
     datasets = {panel.dataset for panel in view.panels}
     points = points_of(recipe.published)
     shown = [p for p in points if p.dataset in datasets]
+    all_of, view, per_panel = view, *with_curves(view, per_panel, shown)
     page = curve_page(view, recipe, f"{ours} over {theirs}", per_panel, looks_of, shown, x[1])
     for axes, panel, curves in zip(page.axes, view.panels, per_panel):
         finish_y(axes, curves, [p for p in shown if p.dataset == panel.dataset], "times as fast", recipe)
@@ -46,9 +47,9 @@ def speedup_trace(view: View, recipe: Recipe) -> Page:
     table.insert(0, "over", theirs)
     table.insert(0, "of", ours)
     return page.done(table, [
-        *small_print(view, names, f"{CLOCK_NAMES[recipe.clock].capitalize()} on {theirs} over that on {ours} at equal epochs, by seed. "
-                     f"{reading(view, recipe)}", _matched_note(view, view.versus, rivals), *notes(points, shown, datasets)),
-        f"{theirs}:", *provenance(view.versus)], legend(view, per_panel, looks_of, names, shown))
+        *small_print(all_of, names, f"{CLOCK_NAMES[recipe.clock].capitalize()} on {theirs} over that on {ours} at equal epochs, by seed. "
+                     f"{reading(view, recipe)}", _matched_note(all_of, view.versus, rivals), *notes(points, shown, datasets)),
+        f"{theirs}:", *provenance(view.versus)], legend(page, all_of, per_panel, looks_of, names, shown))
 
 
 def machine_name(cases: pd.DataFrame) -> str:
