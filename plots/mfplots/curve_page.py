@@ -27,6 +27,7 @@ from mfplots.summary import baseline_label, before_note, status_text, target_of,
 
 BANDS = {"minmax": " Band: smallest to largest, from 3 seeds on.", "iqr": " Band: quartiles, from 3 seeds on.", "none": ""}
 OPEN_FILLS = ("none", "left", "bottom", "right", "top")
+LEVEL_WORDS = 0.9  # inches of words beside a panel
 LONG_NUMBERS = 1e5  # from here with the letters of SI
 
 
@@ -48,15 +49,15 @@ def draw_curves(view: View, recipe: Recipe, x: tuple[str, str], y: tuple[str, st
         if metric:
             target = target_of(panel, recipe.question)
             target = target if target is not None and target.metric == y[0] else None
-            levels = [(p.y, f"{p.label}, {p.y:g}", of_system(p.system)[0]) for p in near if p.is_line]
+            levels = [(p.y, fit(f"{p.label}, {p.y:g}", LEVEL_WORDS, words_size()), of_system(p.system)[0]) for p in near if p.is_line]
             axes.set_ylabel(y[1])
             if curves:
                 limits = recipe.y_range or window_of(curves, target, [p.y for p in near], metric.less)
                 axes.set_ylim(*limits)
                 notes.append(_cut_off(panel, curves, limits))
                 if target is not None and limits[0] <= target <= limits[1]:
-                    levels.append((target, f"target {target:g}", "#555555"))
-            _draw_levels(axes, levels)
+                    levels.append((target, f"target\n{target:g}", "#555555"))
+            _draw_levels(axes, levels, page.width / page.columns - 0.6)
         else:
             finish_y(axes, curves, near, y[1], recipe)
         _label_overlapping(axes, curves, names, page.width / page.columns - 0.6)
@@ -131,29 +132,17 @@ def draw_points(axes: Axes, points: Sequence[Point], everywhere: Sequence[Point]
         axes.plot(*zip(*own), **{**style_of[label], "linestyle": (0, (1, 2)), "linewidth": 0.7, "color": "#888888"}, zorder=5)
 
 
-def _draw_levels(axes: Axes, levels: Sequence[tuple[float, str, str]]) -> None:
-    """Dashed lines across the panel, with their words and colours. The words stand under the curves, at the end and on the
-    side of their line where they hide least."""
-    to_axes = axes.transData + axes.transAxes.inverted()  # shares of its width and height
-    curves = [to_axes.transform(line.get_xydata()).T for line in axes.lines if len(line.get_xdata()) > 2]
-    taken: list[tuple[int, float]] = []
-    for y, words, colour in levels:
-        at = to_axes.transform((1, y))[1]
-
-        def hidden(place: tuple[int, int]) -> float:
-            right, below = place
-            foot, xs = at - 0.1 * below, np.linspace(0.6, 1, 40) if right else np.linspace(0, 0.4, 40)
-            ys = [np.interp(xs, *curve, left=-1, right=-1) for curve in curves]
-            clash = any(right == end and abs(foot - other) < 0.1 for end, other in taken)
-            return sum(((foot < y) & (y < foot + 0.1)).sum() for y in ys) + 1000 * (foot < 0 or foot > 0.9) + 1000 * clash
-
-        right, below = min([(0, 0), (0, 1), (1, 0), (1, 1)], key=hidden)
-        taken.append((right, at - 0.1 * below))
+def _draw_levels(axes: Axes, levels: Sequence[tuple[float, str, str]], inches: float) -> None:
+    """Dashed lines across a panel that is `inches` wide, with their words and colours. The words stand right of it, off the
+    curves, one above the other."""
+    size, to_axes, top = words_size(), axes.transData + axes.transAxes.inverted(), -np.inf
+    for y, words, colour in sorted(levels):
         axes.axhline(y, color=colour, linewidth=0.9, linestyle=(0, (2, 2)), zorder=1)
-        axes.annotate(words, (right, y), xycoords=("axes fraction", "data"), xytext=(3 - 6 * right, 2 - 4 * below),
-                      textcoords="offset points", ha="right" if right else "left", va="top" if below else "bottom",
-                      fontsize=words_size(), color="#444444", zorder=1.5,
-                      bbox={"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 0.5})
+        high = 1.4 * size / 72 * (words.count("\n") + 1) / (0.6 * inches)
+        foot = max(to_axes.transform((1, y))[1] - high / 2, top)
+        top = foot + high
+        axes.annotate(words, (1, foot + high / 2), xycoords="axes fraction", xytext=(3, 0), textcoords="offset points",
+                      va="center", fontsize=size, color="#444444", linespacing=1.0)
 
 
 def _label_overlapping(axes: Axes, curves: Sequence[Curve], names: Mapping[str, str], inches: float) -> None:
@@ -167,7 +156,7 @@ def _label_overlapping(axes: Axes, curves: Sequence[Curve], names: Mapping[str, 
         if path.size:
             over = next((group for group in groups if _overlap(group[0][1], path)), None)
             groups.append([(curve, path)]) if over is None else over.append((curve, path))
-    taken = [(at - 0.1, at + 0.1) for text in axes.texts for at in [to_axes.transform((1, text.xy[1]))[1]]]
+    taken: list[tuple[float, float]] = []
     common = set.intersection(*(set(names[curve.series.label].split()) for curve in curves)) if curves else set()
     for group in [group for group in groups if len(group) > 1]:
         own = [names[curve.series.label] for curve, _ in group]

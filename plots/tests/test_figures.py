@@ -1,3 +1,5 @@
+from itertools import combinations
+
 import pandas as pd
 import pytest
 from synthetic import Made, descent, draw, published, rich_cases, svg_text, write
@@ -7,9 +9,10 @@ from mfplots.cli import main
 from mfplots.curves import aggregate, window_of, panel_curves
 from mfplots.load import load
 from mfplots.metrics import Target
-from mfplots.recipes import Recipe
+from mfplots.recipes import Published, Recipe
 from mfplots.series import make_view
 from mfplots.page import FORMATS
+from mfplots.style import WIDTHS, styled
 
 ALL = (*figures.CURVES, "rmse-time", "rmse-answer", "rmse-passes", "speedup", "throughput", "trace", "metric-bars",
        "clocks")
@@ -191,3 +194,20 @@ def test_published_metrics_without_a_place_are_errors(tmp_path, capsys):
     rows = published(tmp_path, "s,e,toy,Sys,V100,,,total_time,4.5,s,t")
     assert draw(write(tmp_path / "run", [Made()]), tmp_path, {"figure": "rmse-time", "published": rows})[0] == 1
     assert "the metric total_time has no place in this figure" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_words_of_targets_cross_no_curve(tmp_path, width):
+    source = published(tmp_path, *(f"s,e,toy,{system},V100,,,test_rmse,{value},r,f" for system, value in (("Long Name", 0.951), ("Two", 0.949))),
+                       metric="test_rmse")
+    recipe = Recipe("trace", published=Published(**{**source, "csv": str(tmp_path / "numbers.csv")}))
+    cases = [Made(name, trace=descent(1, seconds, floor)) for name, seconds, floor in (("sgd_serial", 1.0, 0.9), ("hogwild", 3.0, 0.94), ("fpsgd", 9.0, 0.8))]
+    with styled(width):
+        page = figures.draw(make_view(load([write(tmp_path / "run", cases)])), recipe)
+        page.arrange()
+    (axes,), renderer = page.axes, page.canvas.get_renderer()
+    boxes = {" ".join(text.get_text().split()): text.get_window_extent(renderer) for text in axes.texts}
+    assert set(boxes) == {"target 0.95", "published: Long Name, V100, 0.951", "published: Two, V100, 0.949"}
+    for words, box in boxes.items():
+        assert axes.get_window_extent(renderer).x1 <= box.x0 and box.x1 <= page.figure.bbox.x1, words
+    assert not any(a.overlaps(b) for a, b in combinations(boxes.values(), 2))
