@@ -176,7 +176,7 @@ def _recipes(options: argparse.Namespace, sources: Sources) -> list[tuple[Recipe
 
 
 def _defaults(options: argparse.Namespace, view: View | None) -> list[Recipe]:
-    """The curves once for each metric that cases are judged by: rmse-time, ndcg_100-time."""
+    """The curves once for each metric that cases are judged by: rmse-answer, ndcg_100-answer."""
     if view is None:
         return [Recipe(name) for name in figures.OF_BENCHMARKS]
     curves = [Recipe(name, name=f"{metric.removeprefix('test_')}{name.removeprefix('quality')}", y=metric)
@@ -185,7 +185,7 @@ def _defaults(options: argparse.Namespace, view: View | None) -> list[Recipe]:
 
 
 def _shown_by(recipe: Recipe, metric: str) -> Recipe:
-    curve = recipe.figure == "trace" or recipe.figure in figures.CURVES
+    curve = recipe.figure == "trace" or recipe.figure.startswith("quality-")
     return dataclasses.replace(recipe, y=metric) if curve and not recipe.y else recipe
 
 

@@ -14,7 +14,7 @@ from mfplots.series import make_view
 from mfplots.page import FORMATS
 from mfplots.style import WIDTHS, styled
 
-ALL = (*figures.CURVES, "rmse-time", "rmse-answer", "rmse-passes", "speedup", "throughput", "trace", "metric-bars",
+ALL = (*figures.CURVES, "quality-time", "rmse-time", "rmse-answer", "rmse-passes", "speedup", "throughput", "trace", "metric-bars",
        "clocks")
 # Need more than a result: test_exhibits.py, test_benchmarks.py and test_card_figures.py.
 WITH_MORE = ("cards", "paired-differences", "sweep", "user-groups", "speedup-trace", "benchmark-bars")
@@ -140,7 +140,7 @@ def test_the_first_model_does_not_flatten_the_curves_of_a_ranking(tmp_path, reci
     assert "toy: values under" in page.caption and "(down to 0.0100) are not shown" in page.caption
 
 
-@pytest.mark.parametrize("figure", figures.CURVES)
+@pytest.mark.parametrize("figure", ("quality-time", *figures.CURVES))
 def test_a_closed_form_is_a_point(tmp_path, figure):
     cases = [Made("ease", implicit=True, method="closed_form", seed=s, trace=[(0, 0.0, 0.01), (1, 1.0, 0.38)]) for s in (1, 2)]
     cases += [Made("ials", implicit=True, trace=[(0, 0.0, 0.01), (1, 1.0, 0.35), (2, 2.0, 0.39)])]
@@ -158,7 +158,8 @@ def test_defaults_leave_out_what_the_data_do_not_allow(tmp_path, capsys):
     captured = capsys.readouterr()
     assert "left out speedup: no baseline named; name one with --baseline" in captured.err
     assert not (folder / "figures" / "speedup.csv").exists()
-    assert (folder / "figures" / "rmse-time.svg").exists()
+    assert (folder / "figures" / "rmse-answer.svg").exists()
+    assert not (folder / "figures" / "rmse-time.svg").exists(), "training time is part of the answer"
     assert main([str(folder), "--figure", "speedup"]) == 1
 
 

@@ -16,7 +16,7 @@ from mfplots.series import make_view
 from mfplots.page import DPI, fit, inches_of
 from mfplots.style import LogTicks, WIDTHS, styled
 
-KINDS = {name: Recipe(name) for name in (*figures.DEFAULTS, "quality-answer", "metric-bars")} | {
+KINDS = {name: Recipe(name) for name in (*figures.DEFAULTS, "quality-time", "metric-bars")} | {
     "trace": Recipe("trace", y="train_s"), "sweep": Recipe("sweep", x="factors", y="s_per_epoch"),
     "words": Recipe("sweep", x="algorithm", y="final_test_rmse"),
     "paired": Recipe("paired-differences", y="final_test_rmse", filter={"factors": 50, "algorithm": ["sgd_serial", "hogwild"]}),

@@ -19,7 +19,7 @@ from mfplots.recipes import Recipe
 from mfplots.series import View
 from mfplots.style import styled
 
-CURVES = ("quality-time", "quality-answer", "quality-passes")
+CURVES = ("quality-answer", "quality-passes")  # by default; training time is part of an answer
 DEFAULTS = (*CURVES, "speedup", "throughput", "clocks")
 NEED_VERSUS = ("speedup-trace",)  # drawn only with --versus
 OF_BENCHMARKS = ("benchmark-bars",)  # drawn from benchmarks; the others from cases
