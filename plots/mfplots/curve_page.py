@@ -25,7 +25,9 @@ from mfplots.smallprint import small_print
 from mfplots.style import Look, log_axis, looks, plain_tick, si_tick, significant, words_size
 from mfplots.summary import baseline_label, before_note, status_text, target_of, writes_note
 
-BANDS = {"minmax": " Band: smallest to largest, from 3 seeds on.", "iqr": " Band: quartiles, from 3 seeds on.", "none": ""}
+# Words for the foot, and for the caption.
+BANDS = {"minmax": ("range", " Band: smallest to largest, from 3 seeds on."), "iqr": ("quartiles", " Band: quartiles, from 3 seeds on."),
+         "none": ("", "")}
 OPEN_FILLS = ("none", "left", "bottom", "right", "top")
 LEVEL_WORDS = 0.9  # inches of words beside a panel
 LONG_NUMBERS = 1e5  # from here with the letters of SI
@@ -66,7 +68,7 @@ def draw_curves(view: View, recipe: Recipe, x: tuple[str, str], y: tuple[str, st
     if x[0] in ("train_s", "train_device_s"):
         notes.append(before_note(view))
     return page.done(numbers(view.panels, whole, x[0], y[0], shown),
-                     small_print(all_of, names, reading(view, recipe), *dict.fromkeys(notes)),
+                     small_print(all_of, names, reading(view, recipe), *dict.fromkeys(notes), shown=BANDS[recipe.band][0]),
                      legend(page, all_of, whole, looks_of, names, shown))
 
 
@@ -255,7 +257,7 @@ def _as_points(look: Look) -> dict[str, object]:
 def reading(view: View, recipe: Recipe) -> str:
     if all(len(s.cases) == 1 for p in view.panels for s in p.series):
         return ""
-    return f"Line: median over seeds by epoch, while more than half of them run.{BANDS[recipe.band]}"
+    return f"Line: median over seeds by epoch, while more than half of them run.{BANDS[recipe.band][1]}"
 
 
 def numbers(panels: Sequence[Panel], per_panel: Sequence[Sequence[Curve]], x: str, y: str,

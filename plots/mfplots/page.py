@@ -70,7 +70,7 @@ class Page:
         self._arranged = False
 
     def done(self, numbers: pd.DataFrame, notes: Sequence[str], handles: Sequence[Any] = ()) -> Page:
-        """`notes`: the lines of the caption; `handles`: of its one legend."""
+        """`notes`: the lines of the caption, the first of which the picture has, too; `handles`: of its one legend."""
         self.numbers, self._notes, self.handles = numbers, list(filter(None, notes)), list(handles)
         return self
 
@@ -80,13 +80,13 @@ class Page:
 
     @property
     def foot(self) -> str:
-        """Words below the axes."""
-        return " ".join(f"Not drawn ({why}): {', '.join(dict.fromkeys(names))}." for why, names in self._left_out.items())
+        """Words below the axes: n, and what is left out."""
+        return " ".join([*(f"{note}." for note in self._notes[:1]), *(f"Not drawn ({why}): {', '.join(dict.fromkeys(names))}." for why, names in self._left_out.items())])
 
     @property
     def caption(self) -> str:
         """The basis of the figure: n, bands, cases, revision, machine."""
-        return "\n".join(filter(None, [self.title, self.foot, *self._notes])) + "\n"
+        return "\n".join(filter(None, [self.title, self.foot, *self._notes[1:]])) + "\n"
 
     def save(self, base: Path, formats: Sequence[str]) -> list[Path]:
         """Raises NotDrawable if its rows have no room."""

@@ -23,7 +23,7 @@ def test_rows_without_a_value_share_a_line_of_the_foot_by_reason(tmp_path):
     with styled():
         page = figures.draw(view_of(tmp_path, cases), Recipe("throughput"))
         page.arrange()
-    assert row_names(page) == [["sgd_serial"]] and "Not drawn (1 skipped): fpsgd †, hogwild †." == page.foot
+    assert row_names(page) == [["sgd_serial"]] and page.foot == "n = 1 seed. Not drawn (1 skipped): fpsgd †, hogwild †."
     assert fit(page.foot, 9, 8) == page.foot and page.foot in page.caption
     assert page.foot in [text.get_text().replace("\n", " ") for text in page.figure.texts]
 

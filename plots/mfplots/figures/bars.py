@@ -41,7 +41,7 @@ def speedup(view: View, recipe: Recipe) -> Page:
     page = bar_page(recipe.title or f"{view.specs}: times as fast as the baseline", panels, plain_tick, origin=1.0, most=True)
     return page.done(speedup_numbers(rows), small_print(
         view, names, f"Medians over seeds on the {CLOCK_NAMES[recipe.clock]}; seeds that did not reach the "
-        f"target count as infinitely late. Whiskers: {metrics.BRACKETS}."), _speedup_legend(rows, recipe.clock))
+        f"target count as infinitely late. Whiskers: {metrics.BRACKETS}.", shown="95 % interval"), _speedup_legend(rows, recipe.clock))
 
 
 @figure("throughput")

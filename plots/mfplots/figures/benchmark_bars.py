@@ -14,12 +14,13 @@ from mfplots.bar_page import Bar, Row, Rows, Tick, bar_page, open_handle, publis
 from mfplots.benchmarks import BENCHMARK, COMPUTED, Benchmark, Benchmarks, Keys, select
 from mfplots.errors import NotDrawable, PlotError, hint
 from mfplots.figures import figure
-from mfplots.metrics import FEWEST, Interval, Spread
+from mfplots.metrics import Interval, Spread
 from mfplots.names import explained, named, short_names
 from mfplots.page import Page
 from mfplots.palette import BLACK, BLUE, COLOURS
 from mfplots.published import Point, value_points
 from mfplots.recipes import Recipe
+from mfplots.smallprint import n_words
 from mfplots.style import Look, duration, plain_tick, ratio_text, si, si_tick, significant, speed_text, time_tick
 
 # By y its words on an axis, its unit and the peak that it is a share of; other counters have neither.
@@ -73,7 +74,7 @@ def benchmark_bars(benchmarks: Benchmarks, recipe: Recipe) -> Page:
     page = bar_page(recipe.title or f"benchmarks: {_axis(recipe)}", [
         Rows(name, [*own, *published_rows(points, say)], _axis(recipe)) for name, own in shown.items()], _tick(recipe),
                     most=_quantity(recipe)[1] not in ("", "s"))
-    return page.done(_numbers(rows, recipe), [_reading(rows, recipe), explained(names), *benchmarks.provenance],
+    return page.done(_numbers(rows, recipe), [*_reading(rows, recipe), explained(names), *benchmarks.provenance],
                      _legend(rows, recipe, points))
 
 
@@ -247,16 +248,12 @@ def _tick(recipe: Recipe) -> Tick:
     return time_tick if _unit(recipe) is duration else si_tick
 
 
-def _reading(rows: Sequence[Stack], recipe: Recipe) -> str:
-    counts = sorted({p.n for row in rows for p in row.parts.values() if p.n})
-    number = " to ".join(dict.fromkeys(map(str, (counts[0], counts[-1]))))
-    text = f"n = {number} repetitions, their median" if counts[-1] > 1 else "n = 1 repetition"
-    whiskers = ", whiskers from smallest to largest" if counts[-1] >= FEWEST and not recipe.stack_by \
-        else ""
-    over = f" Ratios: over {recipe.baseline}, of medians." if recipe.baseline else ""
+def _reading(rows: Sequence[Stack], recipe: Recipe) -> list[str]:
+    counts = {p.n for row in rows for p in row.parts.values() if p.n}
+    over = f"Ratios: over {recipe.baseline}, of medians." if recipe.baseline else ""
     parts = " Parts are differences of the medians of kernels that end after them." \
         if recipe.cumulative else ""
-    return f"{text}{whiskers}.{over}{parts}"
+    return [n_words(counts, "repetition", "" if recipe.stack_by else "range"), over + parts]
 
 
 def _numbers(rows: Sequence[Stack], recipe: Recipe) -> pd.DataFrame:

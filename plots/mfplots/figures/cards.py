@@ -21,7 +21,7 @@ from mfplots.page import Page
 from mfplots.palette import COLOURS, MARKERS
 from mfplots.recipes import Recipe
 from mfplots.series import View
-from mfplots.smallprint import provenance
+from mfplots.smallprint import n_words, provenance
 from mfplots.style import Look, plain_tick, significant, speed_text
 from mfplots.summary import ANSWER, CLOCK_NAMES, FILE
 
@@ -70,7 +70,7 @@ def draw_cards(compared: Json, recipe: Recipe, notes: Sequence[str] = (), files:
             low, high = axes.get_xlim()
             axes.set_xlim(min(low, 0.98 * ratio), max(high, 1.02 * ratio))
         handles.append(Line2D([], [], label=f"its memory rate, {significant(ratio)} times", **line))
-    return page.done(pd.DataFrame(shown).drop(columns="files"), [
+    return page.done(pd.DataFrame(shown).drop(columns="files"), [n_words((cell["runs"] for cell in shown), "run", "95 % interval"),
         f"{CLOCK_NAMES[clock].capitalize()} to the target; without one training of an epoch, and the other clocks to the end. "
         f"Whiskers: {metrics.BRACKETS}. Memory rates by data sheets.", explained(names), *notes], handles)
 

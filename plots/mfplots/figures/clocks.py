@@ -63,7 +63,7 @@ def clocks(view: View, recipe: Recipe) -> Page:
         view, names, "Median over seeds of each part, stacked; all: their sum. Start: the device and all that is made once a run, "
         "less the part made during the load. Answer: prepare + transfer + train to the end, with the parts of them that an "
         "earlier case did. Not drawn, but in the table: the harness's own evaluation, saving and time on no clock, and the runs "
-        "for earlier points of a library that starts anew for each."), [Patch(facecolor=COLOUR_OF[part], label=part) for part in drawn])
+        "for earlier points of a library that starts anew for each.", shown=""), [Patch(facecolor=COLOUR_OF[part], label=part) for part in drawn])
 
 
 def stack_of(panel: Panel, series: Series) -> Stack:

@@ -39,8 +39,8 @@ def user_groups(view: View, recipe: Recipe) -> Page:
         axes.axhline(0, color="#555555", linewidth=0.9, linestyle=(0, (2, 2)), zorder=0.5)
     return page.done(
         numbers(view.panels, per_panel, "group", f"{recipe.part}_rmse_over_all_percent"),
-        small_print(all_of, names, f"Group 1: the lowest user ids. Line: median over seeds.{BANDS[recipe.band]} Over: the RMSE of "
-                    "all users of the same case."), legend(page, all_of, per_panel, looks_of, names))
+        small_print(all_of, names, f"Group 1: the lowest user ids. Line: median over seeds.{BANDS[recipe.band][1]} Over: the RMSE of "
+                    "all users of the same case.", shown=BANDS[recipe.band][0]), legend(page, all_of, per_panel, looks_of, names))
 
 
 def _curves(panel: Panel, recipe: Recipe) -> list[Curve]:

@@ -72,7 +72,8 @@ def metric_bars(view: View, recipe: Recipe) -> Page:
     datasets = {panel.dataset for panel in view.panels}
     return page.done(_numbers(rows, recipe.y or "s_per_epoch"), small_print(
         view, names, _reading(rows, found, recipe), *notes(published, points, datasets),
-        writes_note(view) if found.by_method else ""), [open_handle()] if points else [])
+        writes_note(view) if found.by_method else "",
+        shown="95 % interval" if recipe.relative else "range"), [open_handle()] if points else [])
 
 
 def _row(panel: Panel, series: Series, found: Metric, recipe: Recipe) -> Row:

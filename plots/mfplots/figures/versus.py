@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from mfplots.curve_page import curve_page, finish_y, legend, names_and_looks, numbers, reading, with_curves
+from mfplots.curve_page import BANDS, curve_page, finish_y, legend, names_and_looks, numbers, reading, with_curves
 from mfplots.curves import Curve, aggregate
 from mfplots.errors import NotDrawable, PlotError
 from mfplots.figures import figure
@@ -48,7 +48,7 @@ def speedup_trace(view: View, recipe: Recipe) -> Page:
     table.insert(0, "of", ours)
     return page.done(table, [
         *small_print(all_of, names, f"{CLOCK_NAMES[recipe.clock].capitalize()} on {theirs} over that on {ours} at equal epochs, by seed. "
-                     f"{reading(view, recipe)}", _matched_note(all_of, view.versus, rivals), *notes(points, shown, datasets)),
+                     f"{reading(view, recipe)}", _matched_note(all_of, view.versus, rivals), *notes(points, shown, datasets), shown=BANDS[recipe.band][0]),
         f"{theirs}:", *provenance(view.versus)], legend(page, all_of, per_panel, looks_of, names, shown))
 
 
