@@ -47,14 +47,12 @@ def _parser(table: bool) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="mfbench plot table" if table else "mfbench plot", description=__doc__)
     parser.add_argument("results", nargs="+", metavar="RESULTS",
                         help="result folder (also packed), .jsonl file, or .json file of a benchmark")
-    parser.add_argument("--target", type=float, metavar="VALUE",
-                        help="target value of the metric (default: the spec's)")
+    parser.add_argument("--target", type=float, metavar="VALUE", help="target value of the metric (default: the spec's)")
     parser.add_argument("--metric", metavar="NAME",
                         help="the metric of --target, curves and tables (default: the cases' main metric)")
     parser.add_argument("--baseline", metavar="NAME",
                         help="algorithm or label that is the baseline of speed-ups (default: the spec's)")
-    parser.add_argument("--clock", choices=tuple(CLOCK_NAMES),
-                        help="clock of times and speed-ups (default: train_s)")
+    parser.add_argument("--clock", choices=tuple(CLOCK_NAMES), help="clock of times and speed-ups (default: train_s)")
     if not table:
         parser.add_argument("--out", type=Path, metavar="DIR",
                             help="folder of the figures (default: figures/ in the first RESULTS)")
@@ -127,15 +125,13 @@ def _has_cases(path: Path) -> bool:
     return any(line["type"] == "left_out" or line["algorithm"] for line in program.lines("summarize", "--json", path))
 
 
-def _draw_all(options: argparse.Namespace, sources: Sources,
-              formats: Sequence[str]) -> list[Path]:
+def _draw_all(options: argparse.Namespace, sources: Sources, formats: Sequence[str]) -> list[Path]:
     written: list[Path] = []
     versus = load(options.versus) if options.versus else None
     for recipe, asked_for in _recipes(options, sources):
         try:
             source = _source(sources, recipe, versus)
-            written += figures.write(source, recipe, _out(options), formats,
-                                     options.width)
+            written += figures.write(source, recipe, _out(options), formats, options.width)
         except NotDrawable as reason:
             if asked_for:
                 raise PlotError(f"{recipe.file_name}: {reason}") from reason

@@ -55,8 +55,7 @@ def aggregate(traces: Sequence[Trace | pd.DataFrame], x: str, band: str, y: str 
 def medians(traces: Sequence[Trace | pd.DataFrame], x: str, band: str, y: str) -> dict[str, Numbers]:
     """Median x and y by epoch over the seeds, as far as more than half of them go.
 
-    Seeds are matched by epoch, not by time, so that no number is interpolated.
-    """
+    Seeds are matched by epoch, not by time, so that no number is interpolated."""
     if all(y not in trace for trace in traces):
         return {name: np.array([]) for name in ("epoch", "x", "y", "low", "high", "seeds")}
     epochs, values = _matrices(traces, (x, y))

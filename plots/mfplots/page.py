@@ -1,7 +1,6 @@
 """A figure of panels in inches: title, axes and a legend, none over another; its caption is a file beside it.
 
-Width and greatest height are those of the style (style.styled), as matplotlib's figure.figsize.
-"""
+Width and greatest height are those of the style (style.styled), as matplotlib's figure.figsize."""
 
 from __future__ import annotations
 

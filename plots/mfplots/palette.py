@@ -1,9 +1,8 @@
 """The colour and marker of every algorithm and published system, in all figures of the project.
 
-Colours are the palette of Okabe and Ito (https://jfly.uni-koeln.de/color/) without its yellow,
-which is too faint on white, with wine, indigo and olive of Paul Tol's (https://personal.sron.nl/~pault/). If two names
-have one colour, their markers differ. Existing rows never change: readers learn them.
-"""
+Colours are the palette of Okabe and Ito (https://jfly.uni-koeln.de/color/) without its yellow, which is too faint on
+white, with wine, indigo and olive of Paul Tol's (https://personal.sron.nl/~pault/). If two names have one colour, their
+markers differ. Existing rows never change: readers learn them."""
 
 from __future__ import annotations
 

@@ -252,8 +252,7 @@ def canonical(value: Any) -> str:
 
 
 def flatten(value: Mapping[str, Any] | None, prefix: str = "") -> Facets:
-    """Nested keys joined by dots; `seed` and the `fold` of a split left out, since repeats differ in
-    nothing else."""
+    """Nested keys joined by dots; `seed` and the `fold` of a split left out, since repeats differ in nothing else."""
     flat: Facets = {}
     for key, inner in (value or {}).items():
         if isinstance(inner, Mapping):
@@ -374,8 +373,7 @@ def make_labels(configurations: Sequence[tuple[str, Facets]], panels: Sequence[A
     also if they differ among all.
 
     `panels`: the panel of each configuration. A facet that differs only between panels (a stop rule by data set, say)
-    tells no two curves apart, so it is not shown.
-    """
+    tells no two curves apart, so it is not shown."""
     where = panels or [None] * len(configurations)
     groups: dict[tuple[Any, str], list[Facets]] = {}
     for panel, (name, facets) in zip(where, configurations):

@@ -1,8 +1,7 @@
 """Looks that survive black-and-white print and colour blindness.
 
 An algorithm has the colour and marker of palette.py in every figure; a line style and a filling of the marker stand for
-one configuration of any algorithm.
-"""
+one configuration of any algorithm."""
 
 from __future__ import annotations
 
@@ -87,8 +86,7 @@ def words_size() -> float:
 
 
 def variant_look(algorithm: str, variant: int, order: int = 0) -> Look:
-    """The first variant solid with full markers; 36 pairs of line and filling before one comes
-    again."""
+    """The first variant solid with full markers; 36 pairs of line and filling before one comes again."""
     colour, marker = of_algorithm(algorithm)
     turn, place = divmod(variant, len(LINES))
     fill = FILLS[(place + turn) % len(FILLS)]

@@ -192,12 +192,10 @@ def baseline_label(view: View, question: Question) -> str | None:
 def find_baseline(panel: Panel, series: Series, name: str) -> Series | str:
     """The baseline to compare `series` with, or why there is none.
 
-    `name` is an algorithm, a label, or words as in "ebgtg stride=250" and "stride=250". Of several
-    configurations with the name, the one that agrees with `series` in every facet in which they
-    differ and which `series` has too (factors, say); where only rules of stopping keep them apart,
-    in all others; where that leaves several algorithms, the series' own. That of another machine is never
-    taken.
-    """
+    `name` is an algorithm, a label, or words as in "ebgtg stride=250" and "stride=250". Of several configurations with
+    the name, the one that agrees with `series` in every facet in which they differ and which `series` has too (factors,
+    say); where only rules of stopping keep them apart, in all others; where that leaves several algorithms, the series'
+    own. That of another machine is never taken."""
     found = [s for s in panel.series if is_named(s, name)]
     exact = [s for s in found if s.label == name]
     found = exact or found

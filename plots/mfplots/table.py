@@ -17,8 +17,7 @@ from mfplots.summary import (ANSWER, CLOCK_NAMES, LEVELS, Question, Row, below_f
 
 LAST = "last epoch"  # a column if the validation part chose another
 HEADINGS = ("data set", "algorithm", "seeds", "status", "{quality} [min, max]", LAST, "best on test",
-            "train", "answer", "train to target", "answer to target", "speed-up at target",
-            "speed-up of the answer")
+            "train", "answer", "train to target", "answer to target", "speed-up at target", "speed-up of the answer")
 FROZEN_HEADINGS = ("data set", "algorithm", *(f"answer to {level}" for level in LEVELS))
 RATE_HEADINGS = ("data set", "algorithm", "first epoch", "steady epoch", "updates/s of {method}",
                  "per update", "energy", "remarks")
@@ -96,8 +95,7 @@ def _cells(row: Row, named: bool, rows: Sequence[Row]) -> tuple[str, ...]:
     return (panel_title(row.panel), row.series.marked, str(len(row.series.cases)),
             row.statuses + _loses(row, rows) + _waits(row, rows), _quality(row, named), _value(row, row.final),
             _value(row, row.best), duration(row.end_time.median), duration(row.end_answer),
-            _time(row), _answer(row),
-            "baseline" if row.is_baseline else speed_text(row.equal_quality),
+            _time(row), _answer(row), "baseline" if row.is_baseline else speed_text(row.equal_quality),
             "baseline" if row.is_baseline else speed_text(row.answer_quality))
 
 
@@ -186,8 +184,7 @@ def _time(row: Row) -> str:
 
 
 def _answer(row: Row) -> str:
-    return "–" if row.target is None or math.isnan(row.median_answer) else \
-        duration(row.median_answer)
+    return "–" if row.target is None or math.isnan(row.median_answer) else duration(row.median_answer)
 
 
 def _aligned(lines: Sequence[Sequence[str]]) -> str:

@@ -20,8 +20,7 @@ ASKED = "the clock asked for"
 
 @dataclass(frozen=True)
 class Metric:
-    """`kind`: error, time, rate or count. `beside`: the metric without which this one is not to
-    be shown."""
+    """`kind`: error, time, rate or count. `beside`: the metric without which this one is not to be shown."""
 
     label: str
     kind: str
@@ -51,12 +50,9 @@ def _per(column: str) -> Measure:
 METRICS = {  # beside headline_, final_, best_ and at_EPOCH_ with the key of a metric
     "time": Metric("{clock}", "time", end_times),
     "s_per_epoch": Metric("{clock} of one epoch", "time", _per("epoch")),
-    "s_per_iteration": Metric("{clock} of one iteration: an update for each user", "time",
-                              _per("iterations"), by_method=True),
-    "updates_per_s": Metric("rating updates per second of {clock}", "rate", throughputs,
-                            by_method=True, most=True),
-    "time_to_target": Metric("{clock} to the target", "time",
-                             beside="answer_to_target", to_target=ASKED),
+    "s_per_iteration": Metric("{clock} of one iteration: an update for each user", "time", _per("iterations"), by_method=True),
+    "updates_per_s": Metric("rating updates per second of {clock}", "rate", throughputs, by_method=True, most=True),
+    "time_to_target": Metric("{clock} to the target", "time", beside="answer_to_target", to_target=ASKED),
     "answer_to_target": Metric("prepare + transfer + training time to the target", "time",
                                beside="time_to_target", to_target=ANSWER),
 }

@@ -48,8 +48,7 @@ def draw(source: Source, recipe: Recipe) -> Page:
     return _FIGURES[recipe.figure](source, recipe)
 
 
-def write(source: Source, recipe: Recipe, folder: Path, formats: Sequence[str],
-          width: str = "page") -> list[Path]:
+def write(source: Source, recipe: Recipe, folder: Path, formats: Sequence[str], width: str = "page") -> list[Path]:
     """Draws one recipe; returns the files written: pictures, caption, numbers. Raises before writing any."""
     with styled(width):
         page = draw(source, recipe)

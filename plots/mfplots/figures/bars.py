@@ -87,21 +87,17 @@ def _throughput_words(row: Row) -> list[str]:
     spread = row.throughput
     if not spread.n:
         return [row.statuses]
-    declared = [si(rate.median, unit) for rate, unit in ((row.bytes_rate, "B/s"), (row.flops_rate, "FLOP/s"))
-                if rate.n]
+    declared = [si(rate.median, unit) for rate, unit in ((row.bytes_rate, "B/s"), (row.flops_rate, "FLOP/s")) if rate.n]
     return [", ".join(filter(None, [si(spread.median, "/s"), writes_words(row.writes_made)])), clock_words(row),
             contended_words(row), *declared]
 
 
 def _speedup_legend(rows: Sequence[Row], clock: str) -> list[Patch]:
-    targets = _target_words([row.target for row in rows if row.target is not None])
     handles: list[Patch] = []
     if any(row.equal_quality.known for row in rows):
-        names = ", ".join(targets)
-        handles += [Patch(facecolor=BLACK, edgecolor=BLACK,
-                          label=f"full: {CLOCK_NAMES[clock]} to {names}"),
-                    Patch(facecolor="#b3b3b3", edgecolor=BLACK,
-                          label="light: answer, with prepare and transfer")]
+        targets = ", ".join(_target_words([row.target for row in rows if row.target is not None]))
+        handles += [Patch(facecolor=BLACK, edgecolor=BLACK, label=f"full: {CLOCK_NAMES[clock]} to {targets}"),
+                    Patch(facecolor="#b3b3b3", edgecolor=BLACK, label="light: answer, with prepare and transfer")]
     if any(row.per_update.known for row in rows):
         handles.append(Patch(facecolor="#d6d6d6", edgecolor="#777777", label="grey: time of one rating update"))
     return handles
@@ -117,8 +113,7 @@ def speedup_numbers(rows: Sequence[Row]) -> pd.DataFrame:
         "answer_low": row.answer_quality.low, "answer_high": row.answer_quality.high,
         "speedup_per_update": row.per_update.value,
         "per_update_low": row.per_update.low, "per_update_high": row.per_update.high,
-        "remark": row.problem or row.baseline_problem or row.per_update_problem}
-        for row in rows])
+        "remark": row.problem or row.baseline_problem or row.per_update_problem} for row in rows])
 
 
 def _target_words(targets: Sequence[Target]) -> list[str]:

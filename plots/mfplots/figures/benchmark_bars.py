@@ -87,8 +87,7 @@ def _rows(items: Sequence[Benchmark], recipe: Recipe) -> list[Stack]:
         keys = dict(item.keys)
         part = keys.pop(recipe.stack_by, "") if recipe.stack_by else ""
         panel = f"{recipe.panel_by} = {keys.pop(recipe.panel_by, '')}" if recipe.panel_by else ""
-        row = rows.setdefault((panel, *sorted(f"{k}:{v}" for k, v in keys.items())),
-                              Stack(panel, keys))
+        row = rows.setdefault((panel, *sorted(f"{k}:{v}" for k, v in keys.items())), Stack(panel, keys))
         if part in row.parts:
             raise PlotError(f"two results of {_words(item.keys)}; narrow the results or the filter")
         row.parts[part] = metrics.spread(item.values(recipe.y or "time"))
@@ -118,8 +117,7 @@ def _check_keys(items: Sequence[Benchmark], recipe: Recipe) -> None:
                             f"{hint(key, known)}")
     strange = {item.keys.get(recipe.stack_by) for item in items} - set(recipe.cumulative)
     if recipe.cumulative and strange:
-        raise PlotError(f"{recipe.file_name}.cumulative: no name for what "
-                        f"{', '.join(sorted(map(str, strange)))} adds")
+        raise PlotError(f"{recipe.file_name}.cumulative: no name for what {', '.join(sorted(map(str, strange)))} adds")
     counters = {"time", *(name for item in items for name in item.counters)}
     counters |= {COMPUTED} if "flops" in counters else set()
     if items and recipe.y and recipe.y not in counters and any(not i.error for i in items):
@@ -146,8 +144,7 @@ def _label(rows: Sequence[Stack]) -> None:
 
 
 def _words(keys: Mapping[str, str]) -> str:
-    return " ".join(value if key == BENCHMARK else f"{key}={value}"
-                    for key, value in keys.items() if value)
+    return " ".join(value if key == BENCHMARK else f"{key}={value}" for key, value in keys.items() if value)
 
 
 def _has(row: Stack, words: str) -> bool:
@@ -251,8 +248,7 @@ def _tick(recipe: Recipe) -> Tick:
 def _reading(rows: Sequence[Stack], recipe: Recipe) -> list[str]:
     counts = {p.n for row in rows for p in row.parts.values() if p.n}
     over = f"Ratios: over {recipe.baseline}, of medians." if recipe.baseline else ""
-    parts = " Parts are differences of the medians of kernels that end after them." \
-        if recipe.cumulative else ""
+    parts = " Parts are differences of the medians of kernels that end after them." if recipe.cumulative else ""
     return [n_words(counts, "repetition", "" if recipe.stack_by else "range"), over + parts]
 
 
@@ -261,6 +257,5 @@ def _numbers(rows: Sequence[Stack], recipe: Recipe) -> pd.DataFrame:
     return pd.DataFrame([{
         "panel": row.panel, "benchmark": _words(row.keys), "part": part,
         f"{name}_s" if name == "time" else name: p.median, "low": p.low, "high": p.high,
-        "repetitions": p.n, "total": row.total,
-        "baseline": _words(row.base.keys) if row.base else "", "ratio": row.ratio,
+        "repetitions": p.n, "total": row.total, "baseline": _words(row.base.keys) if row.base else "", "ratio": row.ratio,
         "remark": "; ".join(row.errors)} for row in rows for part, p in row.parts.items()])

@@ -112,5 +112,4 @@ def _numbers(stacks: Sequence[Stack]) -> pd.DataFrame:
     return pd.DataFrame([{
         "dataset": s.panel.title, "look_alike": s.panel.look_alike, "series": s.series.label,
         "seeds": s.n, "statuses": status_text(s.series.cases),
-        **{f"{part.replace(' ', '_')}_s": s.parts[part] for part in ALL}, "answer_s": s.answer}
-        for s in stacks])
+        **{f"{part.replace(' ', '_')}_s": s.parts[part] for part in ALL}, "answer_s": s.answer} for s in stacks])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -71,7 +71,7 @@ def metric_bars(view: View, recipe: Recipe) -> Page:
                     origin=1.0 if recipe.relative else None, closeup=recipe.relative or found.kind == "error", most=found.most)
     datasets = {panel.dataset for panel in view.panels}
     return page.done(_numbers(rows, recipe.y or "s_per_epoch"), small_print(
-        view, names, _reading(rows, found, recipe), *notes(published, points, datasets),
+        view, names, _reading(rows, names, found, recipe), *notes(published, points, datasets),
         writes_note(view) if found.by_method else "",
         shown="95 % interval" if recipe.relative else "range"), [open_handle()] if points else [])
 
@@ -108,8 +108,7 @@ def _misses(numbers: Sequence[float], found: Metric) -> str:
     return f"{missed} of {len(numbers)} did not reach" if missed else ""
 
 
-def _ratio_to(series: Series, base: Series, panel: Panel, found: Metric,
-              recipe: Recipe) -> Interval:
+def _ratio_to(series: Series, base: Series, panel: Panel, found: Metric, recipe: Recipe) -> Interval:
     """Errors seed by seed, since a seed is a split; times and rates by their medians."""
     own, other = (values(s, panel, found, recipe) for s in (series, base))
     if found.kind == "error":
@@ -148,22 +147,17 @@ def _times(ratio: Interval, found: Metric) -> str:
     return speed_text(ratio.inverse if found.kind == "time" else ratio)
 
 
-def _reading(rows: Sequence[Row], found: Metric, recipe: Recipe) -> str:
-    names = sorted({row.baseline for row in rows if row.baseline})
+def _reading(rows: Sequence[Row], names: Mapping[str, str], found: Metric, recipe: Recipe) -> str:
     text = "" if recipe.relative else "Median over seeds, whiskers from smallest to largest."
     if found.to_target:
-        text += " To the target: at the first evaluated point; seeds that missed it count as " \
-            "infinitely late."
+        text += " To the target: at the first evaluated point; seeds that missed it count as infinitely late."
     if found.beside:
         text += " Answer: prepare + transfer + train."
-    if not names:
+    if not any(row.baseline for row in rows):
         return text
-    asked = {baseline_name(row.panel, recipe.question) for row in rows if row.baseline}
-    over = names[0] if len(names) == 1 else f"{', '.join(sorted(filter(None, asked)))} of equal " \
-        "other parameters"
     of = "median of the ratios seed by seed" if found.kind == "error" else "ratio of medians"
     shown = "Whiskers" if recipe.relative else "in brackets"
-    return f"{text} Ratios: over {over}, {of}, {shown} the {metrics.BRACKETS}.".strip()
+    return f"{text} Ratios: over {over((row.baseline for row in rows), names)}, {of}, {shown} the {metrics.BRACKETS}.".strip()
 
 
 def _numbers(rows: Sequence[Row], name: str) -> pd.DataFrame:

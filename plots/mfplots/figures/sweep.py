@@ -93,8 +93,7 @@ def sweep(view: View, recipe: Recipe) -> Page:
 def _near(points: Sequence[Point], own: Sequence[Item], found: Metric) -> list[Point]:
     """The published ones that may stand in a panel."""
     methods = {item.method for item in own}
-    return [p for p in points if any(p.dataset == item.dataset for item in own)
-            and fits(p, found.kind, methods)]
+    return [p for p in points if any(p.dataset == item.dataset for item in own) and fits(p, found.kind, methods)]
 
 
 def _draw_slope(axes: Axes, items: Sequence[Item], looks_of: Mapping[str, Look], slope: int, start: float | None) -> None:
@@ -112,8 +111,7 @@ def _draw_slope(axes: Axes, items: Sequence[Item], looks_of: Mapping[str, Look],
 def _with_efficiency(numbers: pd.DataFrame, recipe: Recipe) -> pd.DataFrame:
     """T(1) / (K T(K)) beside each time."""
     time = recipe.y
-    one = {(row["panel"], row["series"]): row[time] for _, row in numbers.iterrows()
-           if row[recipe.x] == 1}
+    one = {(row["panel"], row["series"]): row[time] for _, row in numbers.iterrows() if row[recipe.x] == 1}
     efficiency = [one.get((row["panel"], row["series"]), float("nan")) / (row[recipe.x] * row[time])
                   for _, row in numbers.iterrows()]
     return numbers.assign(efficiency=efficiency)
@@ -155,8 +153,7 @@ def _x(series: Series, name: str) -> object:
         return series.algorithm
     value = series.facets.get(name, 1 if name in SHARES else ABSENT)
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return value if number or value is ABSENT else value if isinstance(value, str) \
-        else canonical(value)
+    return value if number or value is ABSENT else value if isinstance(value, str) else canonical(value)
 
 
 def _title(panel: Panel, series: Series, recipe: Recipe) -> str:
@@ -226,10 +223,9 @@ def _legend(items: Sequence[Item], looks_of: Mapping[str, Look], names: Mapping[
     for label, look in looks_of.items():
         own = [item for item in items if item.label == label]
         cases = pd.concat([item.cases for item in own])
-        failed = (cases["status"] != "completed").any()
-        words = [f"({status_text(cases)})"] if failed else []
+        words = f" ({status_text(cases)})" if (cases["status"] != "completed").any() else ""
         if any(item.spread.n for item in own):
-            handles.append(Line2D([], [], label=" ".join([names[label] + marks(cases), *words]), **look.as_line()))
+            handles.append(Line2D([], [], label=names[label] + marks(cases) + words, **look.as_line()))
     return handles
 
 

@@ -25,8 +25,7 @@ MATCHED_BY = ("algorithm", "params", "schedule", "init", "dataset", "split", "co
 @figure("speedup-trace")
 def speedup_trace(view: View, recipe: Recipe) -> Page:
     if view.versus is None:
-        raise NotDrawable("it compares two result folders of one spec; name the second with "
-                          "--versus DIR")
+        raise NotDrawable("it compares two result folders of one spec; name the second with --versus DIR")
     x = quantity("x", recipe.x or "iterations", X)
     ours, theirs = machine_name(view.cases), machine_name(view.versus.cases)
     rivals = _by_key(view.versus)
@@ -76,8 +75,7 @@ def _by_key(view: View) -> dict[str, Trace]:
     return found
 
 
-def _curves(panel: Panel, rivals: Mapping[str, Trace], recipe: Recipe,
-            x: str) -> list[Curve]:
+def _curves(panel: Panel, rivals: Mapping[str, Trace], recipe: Recipe, x: str) -> list[Curve]:
     curves = []
     for series in panel.series:
         pairs = [(series.traces[index], rivals[_key(row)])
