@@ -77,8 +77,8 @@ def bar_page(title: str, panels: Sequence[Rows], tick: Tick, origin: float | Non
              most: bool = False) -> Page:
     """`origin`: a line at which bars begin on a logarithmic axis; without one dots, since it has no zero. `closeup`: dots
     on an axis around the values, for errors, which differ little. `most`: the longest is the first row, not the shortest."""
-    left_out = [(panel.title, row) for panel in panels for row in panel.rows if not row.has_value]
-    several = len(panels) > 1
+    left_out = [(f"{row.name} on {panel.title}" if len(panels) > 1 else row.name, ", ".join(filter(None, row.words)))
+                for panel in panels for row in panel.rows if not row.has_value]
     panels = [replace(panel, rows=rows) for panel in panels if (rows := _sorted(panel.rows, -1 if most else 1))]
     if not panels:
         raise NotDrawable("no row has a value")
@@ -94,8 +94,8 @@ def bar_page(title: str, panels: Sequence[Rows], tick: Tick, origin: float | Non
         if sum(map(sum, high)) <= room:
             break
     page = Page(title, len(panels), [sum(own) for own in high])
-    for where, row in left_out:
-        page.leave_out(f"{row.name} on {where}" if several else row.name, ", ".join(filter(None, row.words)))
+    for name, why in left_out:
+        page.leave_out(name, why)
     for axes, panel, texts, own in zip(page.axes, panels, shown, high):
         axes.set_title(panel.title, loc="left")
         log = _set_scale(axes, [bar for row in panel.rows for bar in row.bars], tick, origin, closeup)

@@ -54,14 +54,14 @@ def draw_curves(view: View, recipe: Recipe, x: tuple[str, str], y: tuple[str, st
             levels = [(p.y, fit(f"{p.label}, {p.y:g}", LEVEL_WORDS, words_size()), of_system(p.system)[0]) for p in near if p.is_line]
             axes.set_ylabel(y[1])
             if curves:
-                limits = recipe.y_range or window_of(curves, target, [p.y for p in near], metric.less)
+                limits = recipe.y_range or window_of(beside(panel, view, whole), target, [p.y for p in near], metric.less)
                 axes.set_ylim(*limits)
                 notes.append(_cut_off(panel, curves, limits))
                 if target is not None and limits[0] <= target <= limits[1]:
                     levels.append((target, f"target\n{target:g}", "#555555"))
             _draw_levels(axes, levels, page.width / page.columns - 0.6)
         else:
-            finish_y(axes, curves, near, y[1], recipe)
+            finish_y(axes, beside(panel, view, whole), near, y[1], recipe)
         _label_overlapping(axes, curves, names, page.width / page.columns - 0.6)
     if y[0] == "updates_per_s":
         notes.append(writes_note(view))
@@ -89,10 +89,18 @@ def curve_page(view: View, recipe: Recipe, title: str, per_panel: Sequence[Seque
             draw_line(axes, curve.points, looks_of[curve.series.label], curve.joined, recipe.band != "none")
         axes.set_title(panel_title(panel), loc="left")
         if x_label:
-            values = [*(x for curve in curves for x in curve.points["x"]), *(p.x for p in near)]
-            scale(axes, "x", x_label, values, wants_log(curves, recipe.x_scale),
+            alike = beside(panel, view, per_panel)
+            values = [*(x for curve in alike for x in curve.points["x"]), *(p.x for p in near)]
+            scale(axes, "x", x_label, values, wants_log(alike, recipe.x_scale),
                   si_tick if max(values, default=0) > LONG_NUMBERS else plain_tick)
+            axes.update_datalim([(max(values, default=0), np.nan)], updatey=False)
     return page
+
+
+def beside(panel: Panel, view: View, per_panel: Sequence[Sequence[Curve]]) -> list[Curve]:
+    """The curves of the panels that differ from this one in the number of devices only: these have the same axes."""
+    return [curve for other, curves in zip(view.panels, per_panel) for curve in curves
+            if replace(other, devices=0).title == replace(panel, devices=0).title]
 
 
 def names_and_looks(view: View, recipe: Recipe, baseline: str | None) -> tuple[dict[str, str], dict[str, Look]]:

@@ -120,5 +120,4 @@ def window_of(curves: Sequence[Curve], target: float | None, published: Sequence
     if limit - best <= 1.5 * (worst - best):
         worst = limit
     pad = 0.06 * (worst - best) or 0.01 * abs(worst) or 0.01
-    low, high = sorted((sign * (best - pad), sign * (worst + pad)))
-    return low, high
+    return (best - pad, worst + pad) if less else (-worst - pad, pad - best)

@@ -97,8 +97,7 @@ def revisions(cases: pd.DataFrame) -> str:
     return "mfbench " + ", ".join(_distinct(
         f"{row['mfbench'] or ''} git {str(row['git_sha'] or 'unknown')[:10]}"
         f"{' + uncommitted changes' if row['git_dirty'] else ''}"
-        f"{', ' + row['build_type'] if row['build_type'] else ''}".strip()
-        for row in _environments(cases)))
+        f"{', ' + row['build_type'] if row['build_type'] else ''}".strip() for row in _environments(cases)))
 
 
 def machines(cases: pd.DataFrame) -> str:

@@ -48,8 +48,7 @@ def _per(column: str) -> Measure:
 
 
 METRICS = {  # beside headline_, final_, best_ and at_EPOCH_ with the key of a metric
-    "time": Metric("{clock}", "time", end_times),
-    "s_per_epoch": Metric("{clock} of one epoch", "time", _per("epoch")),
+    "time": Metric("{clock}", "time", end_times), "s_per_epoch": Metric("{clock} of one epoch", "time", _per("epoch")),
     "s_per_iteration": Metric("{clock} of one iteration: an update for each user", "time", _per("iterations"), by_method=True),
     "updates_per_s": Metric("rating updates per second of {clock}", "rate", throughputs, by_method=True, most=True),
     "time_to_target": Metric("{clock} to the target", "time", beside="answer_to_target", to_target=ASKED),

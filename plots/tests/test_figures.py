@@ -212,3 +212,15 @@ def test_the_words_of_targets_cross_no_curve(tmp_path, width):
     for words, box in boxes.items():
         assert axes.get_window_extent(renderer).x1 <= box.x0 and box.x1 <= page.figure.bbox.x1, words
     assert not any(a.overlaps(b) for a, b in combinations(boxes.values(), 2))
+
+
+@pytest.mark.parametrize("recipe", [Recipe("quality-answer"), Recipe("quality-passes"), Recipe("trace", x="epochs", y="train_s")],
+                         ids=lambda recipe: recipe.figure)
+def test_numbers_of_devices_are_panels_with_the_same_axes(tmp_path, recipe):
+    cases = [Made(name, {"factors": 50, "devices": devices}, hardware="cuda", trace=descent(1, seconds / devices, 0.9 + devices / 100))
+             for devices in (1, 2, 4) for name, seconds in (("als_fused", 1.0), ("sgd_tiled", 2.0))]
+    page = figures.draw(make_view(load([write(tmp_path, [*cases, Made("fpsgd", trace=descent(1, 9.0, 0.91))])])), recipe)
+    assert [axes.get_title(loc="left") for axes in page.axes] == [f"toy, {count} (look-alike, synthetic)" for count in ("1 device", "2 devices", "4 devices")]
+    assert [{*own["series"].map(lambda label: label.split()[0])} for _, own in page.numbers.groupby("dataset")] == [
+        {"als_fused", "sgd_tiled", "fpsgd"}, {"als_fused", "sgd_tiled"}, {"als_fused", "sgd_tiled"}]
+    assert len({axes.get_xlim() for axes in page.axes}) == len({axes.get_ylim() for axes in page.axes}) == 1

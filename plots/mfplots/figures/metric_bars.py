@@ -23,7 +23,6 @@ from mfplots.style import looks, plain_tick, ratio_text, speed_text
 from mfplots.summary import baseline_label, baseline_name, find_baseline, status_text, writes_note
 from mfplots.values import METRICS, Metric, axis_label, metric, spread_of, values
 
-
 RATIO_DIGITS = {"error": 4, "count": 3}  # errors differ little
 BASELINE = "baseline"
 NO_BREAK = "\N{NO-BREAK SPACE}"

@@ -66,10 +66,9 @@ def sweep(view: View, recipe: Recipe) -> Page:
     page = Page(recipe.title or f"{view.specs}: {axis_label(found, recipe)} by {recipe.x}", len(titles))
     for item in items:
         if not item.spread.n:
-            place = "" if item.x is ABSENT else f" at {item.x}"
-            failed = (item.cases["status"] != "completed").any()
-            page.leave_out(names[item.label] + place + (f" on {item.title}" if len(titles) > 1 else ""), status_text(item.cases) if failed
-                           else "target not reached" if found.to_target else "no value")
+            where = ("" if item.x is ABSENT else f" at {item.x}") + (f" on {item.title}" if len(titles) > 1 else "")
+            failed = status_text(item.cases) if (item.cases["status"] != "completed").any() else ""
+            page.leave_out(names[item.label] + where, failed or ("target not reached" if found.to_target else "no value"))
     looks_of = looks(list(dict.fromkeys(item.label for item in items)), _baseline(view, items))
     for axes, title in zip(page.axes, titles):
         own = [item for item in items if item.title == title]
