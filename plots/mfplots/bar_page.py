@@ -81,7 +81,7 @@ def bar_page(title: str, panels: Sequence[Rows], tick: Tick, origin: float | Non
                 for panel in panels for row in panel.rows if not row.has_value]
     panels = [replace(panel, rows=rows) for panel in panels if (rows := _sorted(panel.rows, -1 if most else 1))]
     if not panels:
-        raise NotDrawable("no row has a value")
+        raise NotDrawable(f"no row has a value: {'; '.join(dict.fromkeys(why for _, why in left_out))}")
     width, highest = matplotlib.rcParams["figure.figsize"]
     room = highest - AROUND - A_TITLE * (len(panels) - 1)
     for share in SIZES:  # the largest letters with which all rows have room
