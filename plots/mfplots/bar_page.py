@@ -19,7 +19,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from mfplots.errors import NotDrawable
 from mfplots.metrics import Interval
 from mfplots.names import marked
-from mfplots.page import Page, fit, inches_of
+from mfplots.page import Page, fit
 from mfplots.palette import BLACK
 from mfplots.published import Point
 from mfplots.series import Panel, panel_title
@@ -84,11 +84,11 @@ def bar_page(title: str, panels: Sequence[Rows], tick: Tick, origin: float | Non
         raise NotDrawable(f"no row has a value: {'; '.join(dict.fromkeys(why for _, why in left_out))}")
     width, highest = matplotlib.rcParams["figure.figsize"]
     room = highest - AROUND - A_TITLE * (len(panels) - 1)
-    for share in SIZES:  # the largest letters with which all rows have room
+    for most_lines, share in ((2, 1.0), *((1, share) for share in SIZES)):  # most words, then the largest letters
         size = share * words_size()
         line, space = 1.2 * size / 72, SPACE * share / 72
         shown = [list(zip([fit(row.name, NAMES * width, size) for row in panel.rows],
-                          worded([row.words for row in panel.rows], WORDS * width, size))) for panel in panels]
+                          worded([row.words for row in panel.rows], WORDS * width, size, most_lines))) for panel in panels]
         high = [[max(line * (1 + max(name.count("\n"), words.count("\n"))), len(row.bars) * share / 18) + space
                  for row, (name, words) in zip(panel.rows, own)] for panel, own in zip(panels, shown)]
         if sum(map(sum, high)) <= room:
@@ -142,22 +142,22 @@ def open_handle() -> Line2D:
     return Line2D([], [], label="published, not measured here", **OPEN)
 
 
-def worded(rows: Sequence[Sequence[str]], inches: float, size: float) -> list[str]:
-    """Of each row as many pieces as one line holds; either all ratios have their intervals, or none, so that rows compare."""
-    if any(inches_of(", ".join(filter(None, row)), size) > inches for row in rows if any(" [" in piece for piece in row)):
+def worded(rows: Sequence[Sequence[str]], inches: float, size: float, most: int = 1) -> list[str]:
+    """Of each row as many pieces as `most` lines hold; either all ratios have their intervals, or none, so that rows compare."""
+    if any(fit(", ".join(filter(None, row)), inches, size).count("\n") >= most for row in rows if any(" [" in piece for piece in row)):
         rows = [[re.sub(r" \[[^\]]*\]", "", piece) for piece in row] for row in rows]
-    return [_as_fit(row, inches, size) for row in rows]
+    return [_as_fit(row, inches, size, most) for row in rows]
 
 
-def _as_fit(pieces: Sequence[str], inches: float, size: float) -> str:
-    """The first piece may take several lines."""
+def _as_fit(pieces: Sequence[str], inches: float, size: float, most: int) -> str:
+    """The first piece may take more lines."""
     text = ""
     for piece in filter(None, pieces):
         longer = f"{text}, {piece}" if text else piece
-        if inches_of(longer, size) > inches:
-            return text or fit(longer, inches, size)
+        if text and fit(longer, inches, size).count("\n") >= most:
+            break
         text = longer
-    return text
+    return fit(text, inches, size)
 
 
 def _set_scale(axes: Axes, bars: Sequence[Bar], tick: Tick, origin: float | None, closeup: bool) -> bool:

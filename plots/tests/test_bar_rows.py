@@ -73,5 +73,6 @@ def test_rows_say_how_many_times_as_fast(tmp_path, recipe):
 def test_the_answer_stands_behind_the_training_time(tmp_path):
     with styled():
         page = figures.draw(view_of(tmp_path, [run(name, seconds) for name, seconds in SECONDS.items()]), Recipe("speedup"))
-    assert [text.get_text() for text in page.axes[0].texts] == [
-        "8.00 times as fast, answer 6.60", "2.00 times as fast, answer 1.94", "baseline", "2.00 times as slow, answer 1.97"]
+    assert [text.get_text().replace("\n", " ") for text in page.axes[0].texts] == [
+        "8.00 times as fast, answer 6.60, update 8.00", "2.00 times as fast, answer 1.94, update 2.00", "baseline",
+        "2.00 times as slow, answer 1.97, update 2.00"]
