@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -15,12 +16,13 @@ from matplotlib.colors import to_rgb
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from mfplots.errors import NotDrawable
 from mfplots.metrics import Interval
 from mfplots.names import marked
-from mfplots.page import Page, fit, inches_of
+from mfplots.page import Page, fit
 from mfplots.palette import BLACK
 from mfplots.published import Point
-from mfplots.series import Panel, Series, panel_title
+from mfplots.series import Panel, panel_title
 from mfplots.style import Look, log_axis, words_size
 
 NAMES, WORDS = 0.36, 0.33   # of the figure's width at most, left and right of the axes
@@ -50,11 +52,16 @@ class Bar:
 
 @dataclass(frozen=True)
 class Row:
-    """`words`: the most important first."""
+    """`words`: the most important first. Sorted by its first bar; rows of one group, as of one baseline, stay together."""
 
     name: str
     words: Sequence[str]
     bars: Sequence[Bar]
+    group: str = ""
+
+    @property
+    def has_value(self) -> bool:
+        return any(bar.dots or bar.interval.known for bar in self.bars)
 
 
 @dataclass(frozen=True)
@@ -66,21 +73,29 @@ class Rows:
     x_label: str
 
 
-def bar_page(title: str, panels: Sequence[Rows], tick: Tick, origin: float | None = None, closeup: bool = False) -> Page:
+def bar_page(title: str, panels: Sequence[Rows], tick: Tick, origin: float | None = None, closeup: bool = False,
+             most: bool = False) -> Page:
     """`origin`: a line at which bars begin on a logarithmic axis; without one dots, since it has no zero. `closeup`: dots
-    on an axis around the values, for errors, which differ little."""
+    on an axis around the values, for errors, which differ little. `most`: the longest is the first row, not the shortest."""
+    left_out = [(f"{row.name} on {panel.title}" if len(panels) > 1 else row.name, ", ".join(filter(None, row.words)))
+                for panel in panels for row in panel.rows if not row.has_value]
+    panels = [replace(panel, rows=rows) for panel in panels if (rows := _sorted(panel.rows, -1 if most else 1))]
+    if not panels:
+        raise NotDrawable(f"no row has a value: {'; '.join(dict.fromkeys(why for _, why in left_out))}")
     width, highest = matplotlib.rcParams["figure.figsize"]
     room = highest - AROUND - A_TITLE * (len(panels) - 1)
-    for share in SIZES:  # the largest letters with which all rows have room
+    for most_lines, share in ((2, 1.0), *((1, share) for share in SIZES)):  # most words, then the largest letters
         size = share * words_size()
         line, space = 1.2 * size / 72, SPACE * share / 72
         shown = [list(zip([fit(row.name, NAMES * width, size) for row in panel.rows],
-                          worded([row.words for row in panel.rows], WORDS * width, size))) for panel in panels]
+                          worded([row.words for row in panel.rows], WORDS * width, size, most_lines))) for panel in panels]
         high = [[max(line * (1 + max(name.count("\n"), words.count("\n"))), len(row.bars) * share / 18) + space
                  for row, (name, words) in zip(panel.rows, own)] for panel, own in zip(panels, shown)]
         if sum(map(sum, high)) <= room:
             break
     page = Page(title, len(panels), [sum(own) for own in high])
+    for name, why in left_out:
+        page.leave_out(name, why)
     for axes, panel, texts, own in zip(page.axes, panels, shown, high):
         axes.set_title(panel.title, loc="left")
         log = _set_scale(axes, [bar for row in panel.rows for bar in row.bars], tick, origin, closeup)
@@ -102,10 +117,21 @@ def bar_page(title: str, panels: Sequence[Rows], tick: Tick, origin: float | Non
     return page
 
 
-def panel_rows(panel: Panel, names: Mapping[str, str], rows: Iterable[tuple[Series, Sequence[str], Sequence[Bar]]],
-               x_label: str) -> Rows:
-    """Of each series its words and bars."""
-    return Rows(panel_title(panel), [Row(marked(series, names), words, bars) for series, words, bars in rows], x_label)
+def panel_rows(panel: Panel, names: Mapping[str, str], rows: Iterable[tuple[Any, ...]], x_label: str) -> Rows:
+    """Of each series its words, its bars, and its group, if it has one."""
+    return Rows(panel_title(panel), [Row(marked(series, names), *more) for series, *more in rows], x_label)
+
+
+def _sorted(rows: Sequence[Row], sign: int) -> list[Row]:
+    """Those with a value; last, if it is not of the first bar."""
+    def place(row: Row) -> float:
+        value = sign * (np.median(row.bars[0].dots) if row.bars[0].dots else row.bars[0].interval.value)
+        return math.inf if math.isnan(value) else value
+
+    rows = [row for row in rows if row.has_value]
+    several = len({row.group for row in rows} - {""}) > 1
+    first = {group: min(place(row) for row in rows if row.group == group) for group in {row.group for row in rows}}
+    return sorted(rows, key=lambda row: (first[row.group], row.group, place(row)) if several else (place(row),))
 
 
 def published_rows(points: Sequence[Point], text: Callable[[float], str]) -> list[Row]:
@@ -116,22 +142,22 @@ def open_handle() -> Line2D:
     return Line2D([], [], label="published, not measured here", **OPEN)
 
 
-def worded(rows: Sequence[Sequence[str]], inches: float, size: float) -> list[str]:
-    """Of each row as many pieces as one line holds; either all ratios have their intervals, or none, so that rows compare."""
-    if any(inches_of(", ".join(filter(None, row)), size) > inches for row in rows if any(" [" in piece for piece in row)):
+def worded(rows: Sequence[Sequence[str]], inches: float, size: float, most: int = 1) -> list[str]:
+    """Of each row as many pieces as `most` lines hold; either all ratios have their intervals, or none, so that rows compare."""
+    if any(fit(", ".join(filter(None, row)), inches, size).count("\n") >= most for row in rows if any(" [" in piece for piece in row)):
         rows = [[re.sub(r" \[[^\]]*\]", "", piece) for piece in row] for row in rows]
-    return [_as_fit(row, inches, size) for row in rows]
+    return [_as_fit(row, inches, size, most) for row in rows]
 
 
-def _as_fit(pieces: Sequence[str], inches: float, size: float) -> str:
-    """The first piece may take several lines."""
+def _as_fit(pieces: Sequence[str], inches: float, size: float, most: int) -> str:
+    """The first piece may take more lines."""
     text = ""
     for piece in filter(None, pieces):
         longer = f"{text}, {piece}" if text else piece
-        if inches_of(longer, size) > inches:
-            return text or fit(longer, inches, size)
+        if text and fit(longer, inches, size).count("\n") >= most:
+            break
         text = longer
-    return text
+    return fit(text, inches, size)
 
 
 def _set_scale(axes: Axes, bars: Sequence[Bar], tick: Tick, origin: float | None, closeup: bool) -> bool:
@@ -163,7 +189,7 @@ def _draw_bar(axes: Axes, bar: Bar, y: float, height: float, start: float | None
         axes.plot(bar.dots, [y] * len(bar.dots), zorder=3, **{**bar.look.as_line(), "linestyle": "none"})
         axes.vlines(np.median(bar.dots), y - height / 2, y + height / 2, color=bar.look.colour, linewidth=2)
     elif not bar.interval.known:
-        return  # the words of its row say why
+        return
     elif bar.parts:
         for left, (length, colour) in zip(accumulate((length for length, _ in bar.parts), initial=0.0), bar.parts):
             axes.barh(y, length, left=left, height=height, color=colour, edgecolor="white", linewidth=0.4)

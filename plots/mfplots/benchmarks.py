@@ -1,9 +1,7 @@
 """Results of micro-benchmarks: Google Benchmark's JSON, and the machine in it.
 
-A name carries its parameters as `key:value` pairs, `solver/part:cg/storage:fp16/manual_time`. Words
-without a colon are the key `benchmark`; suffixes of the library (manual_time, iterations:5) are not
-parameters.
-"""
+A name carries its parameters as `key:value` pairs, `solver/part:cg/storage:fp16/manual_time`. Words without a colon are
+the key `benchmark`; suffixes of the library (manual_time, iterations:5) are not parameters."""
 
 from __future__ import annotations
 

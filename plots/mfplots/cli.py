@@ -47,14 +47,12 @@ def _parser(table: bool) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="mfbench plot table" if table else "mfbench plot", description=__doc__)
     parser.add_argument("results", nargs="+", metavar="RESULTS",
                         help="result folder (also packed), .jsonl file, or .json file of a benchmark")
-    parser.add_argument("--target", type=float, metavar="VALUE",
-                        help="target value of the metric (default: the spec's)")
+    parser.add_argument("--target", type=float, metavar="VALUE", help="target value of the metric (default: the spec's)")
     parser.add_argument("--metric", metavar="NAME",
                         help="the metric of --target, curves and tables (default: the cases' main metric)")
     parser.add_argument("--baseline", metavar="NAME",
                         help="algorithm or label that is the baseline of speed-ups (default: the spec's)")
-    parser.add_argument("--clock", choices=tuple(CLOCK_NAMES),
-                        help="clock of times and speed-ups (default: train_s)")
+    parser.add_argument("--clock", choices=tuple(CLOCK_NAMES), help="clock of times and speed-ups (default: train_s)")
     if not table:
         parser.add_argument("--out", type=Path, metavar="DIR",
                             help="folder of the figures (default: figures/ in the first RESULTS)")
@@ -127,15 +125,13 @@ def _has_cases(path: Path) -> bool:
     return any(line["type"] == "left_out" or line["algorithm"] for line in program.lines("summarize", "--json", path))
 
 
-def _draw_all(options: argparse.Namespace, sources: Sources,
-              formats: Sequence[str]) -> list[Path]:
+def _draw_all(options: argparse.Namespace, sources: Sources, formats: Sequence[str]) -> list[Path]:
     written: list[Path] = []
     versus = load(options.versus) if options.versus else None
     for recipe, asked_for in _recipes(options, sources):
         try:
             source = _source(sources, recipe, versus)
-            written += figures.write(source, recipe, _out(options), formats,
-                                     options.width)
+            written += figures.write(source, recipe, _out(options), formats, options.width)
         except NotDrawable as reason:
             if asked_for:
                 raise PlotError(f"{recipe.file_name}: {reason}") from reason
@@ -176,7 +172,7 @@ def _recipes(options: argparse.Namespace, sources: Sources) -> list[tuple[Recipe
 
 
 def _defaults(options: argparse.Namespace, view: View | None) -> list[Recipe]:
-    """The curves once for each metric that cases are judged by: rmse-time, ndcg_100-time."""
+    """The curves once for each metric that cases are judged by: rmse-answer, ndcg_100-answer."""
     if view is None:
         return [Recipe(name) for name in figures.OF_BENCHMARKS]
     curves = [Recipe(name, name=f"{metric.removeprefix('test_')}{name.removeprefix('quality')}", y=metric)
@@ -185,7 +181,7 @@ def _defaults(options: argparse.Namespace, view: View | None) -> list[Recipe]:
 
 
 def _shown_by(recipe: Recipe, metric: str) -> Recipe:
-    curve = recipe.figure == "trace" or recipe.figure in figures.CURVES
+    curve = recipe.figure == "trace" or recipe.figure.startswith("quality-")
     return dataclasses.replace(recipe, y=metric) if curve and not recipe.y else recipe
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import AutoMinorLocator, FuncFormatter, MaxNLocator
 
-from mfplots.curves import Curve, panel_curves, rmse_window, wants_log, whole_window
+from mfplots.curves import Curve, panel_curves, wants_log, window_of
 from mfplots.errors import NotDrawable
 from mfplots.metrics import FEWEST, row
 from mfplots.names import is_library, names_of
@@ -19,13 +20,16 @@ from mfplots.page import Page, fit, inches_of
 from mfplots.palette import of_system, system_name
 from mfplots.published import Point, notes as published_notes
 from mfplots.recipes import Recipe
-from mfplots.series import Panel, Series, View, marks, panel_title
+from mfplots.series import Panel, View, marks, panel_title
 from mfplots.smallprint import small_print
 from mfplots.style import Look, log_axis, looks, plain_tick, si_tick, significant, words_size
 from mfplots.summary import baseline_label, before_note, status_text, target_of, writes_note
 
-BANDS = {"minmax": " Band: smallest to largest, from 3 seeds on.", "iqr": " Band: quartiles, from 3 seeds on.", "none": ""}
+# Words for the foot, and for the caption.
+BANDS = {"minmax": ("range", " Band: smallest to largest, from 3 seeds on."), "iqr": ("quartiles", " Band: quartiles, from 3 seeds on."),
+         "none": ("", "")}
 OPEN_FILLS = ("none", "left", "bottom", "right", "top")
+LEVEL_WORDS = 0.9  # inches of words beside a panel
 LONG_NUMBERS = 1e5  # from here with the letters of SI
 
 
@@ -39,6 +43,7 @@ def draw_curves(view: View, recipe: Recipe, x: tuple[str, str], y: tuple[str, st
     datasets = {panel.dataset for panel in view.panels}
     metric = row(y[0])  # on a linear axis with a window of its own
     shown = [p for p in points if p.dataset in datasets and not (metric and p.foreign)]
+    all_of, view, whole = view, *with_curves(view, whole, shown)
     page = curve_page(view, recipe, title, whole, looks_of, shown, x[1])
     notes = published_notes(points, shown, datasets)
     for axes, panel, curves in zip(page.axes, view.panels, whole):
@@ -46,26 +51,32 @@ def draw_curves(view: View, recipe: Recipe, x: tuple[str, str], y: tuple[str, st
         if metric:
             target = target_of(panel, recipe.question)
             target = target if target is not None and target.metric == y[0] else None
-            levels = [(p.y, f"{p.label}, {p.y:g}", of_system(p.system)[0]) for p in near if p.is_line]
-            window = whole_window if metric.ranking else rmse_window
+            levels = [(p.y, fit(f"{p.label}, {p.y:g}", LEVEL_WORDS, words_size()), of_system(p.system)[0]) for p in near if p.is_line]
             axes.set_ylabel(y[1])
             if curves:
-                limits = recipe.y_range or window(curves, target, [p.y for p in near])
+                limits = recipe.y_range or window_of(beside(panel, view, whole), target, [p.y for p in near], metric.less)
                 axes.set_ylim(*limits)
-                notes.append(_cut_off(panel, curves, limits[1]))
+                notes.append(_cut_off(panel, curves, limits))
                 if target is not None and limits[0] <= target <= limits[1]:
-                    levels.append((target, f"target {target:g}", "#555555"))
-            _draw_levels(axes, levels)
+                    levels.append((target, f"target\n{target:g}", "#555555"))
+            _draw_levels(axes, levels, page.width / page.columns - 0.6)
         else:
-            finish_y(axes, curves, near, y[1], recipe)
+            finish_y(axes, beside(panel, view, whole), near, y[1], recipe)
         _label_curves(axes, curves, names, page.width / page.columns - 0.6, looks_of if recipe.direct else None)
     if y[0] == "updates_per_s":
         notes.append(writes_note(view))
     if x[0] in ("train_s", "train_device_s"):
         notes.append(before_note(view))
+    handles = legend(page, all_of, whole, looks_of, names, shown)  # which also says what is left out
     return page.done(numbers(view.panels, whole, x[0], y[0], shown),
-                     small_print(view, names, reading(view, recipe), *dict.fromkeys(notes)),
-                     point_handles(shown) if recipe.direct else legend(view, whole, looks_of, names, shown))
+                     small_print(all_of, names, reading(view, recipe), *dict.fromkeys(notes), shown=BANDS[recipe.band][0]),
+                     point_handles(shown) if recipe.direct else handles)
+
+
+def with_curves(view: View, per_panel: Sequence[Sequence[Curve]], points: Sequence[Point] = ()) -> tuple[View, list[Sequence[Curve]]]:
+    """The panels that have any curve, or a published point."""
+    kept = [(panel, curves) for panel, curves in zip(view.panels, per_panel) if curves or any(p.dataset == panel.dataset for p in points)]
+    return replace(view, panels=[panel for panel, _ in kept]), [curves for _, curves in kept]
 
 
 def curve_page(view: View, recipe: Recipe, title: str, per_panel: Sequence[Sequence[Curve]], looks_of: Mapping[str, Look],
@@ -77,14 +88,20 @@ def curve_page(view: View, recipe: Recipe, title: str, per_panel: Sequence[Seque
         draw_points(axes, near, points)
         for curve in curves:
             draw_line(axes, curve.points, looks_of[curve.series.label], curve.joined, recipe.band != "none")
-        if not curves and not axes.lines:
-            axes.text(0.5, 0.5, "no case with a trace", transform=axes.transAxes, ha="center")
         axes.set_title(panel_title(panel), loc="left")
         if x_label:
-            values = [*(x for curve in curves for x in curve.points["x"]), *(p.x for p in near)]
-            scale(axes, "x", x_label, values, wants_log(curves, recipe.x_scale),
+            alike = beside(panel, view, per_panel)
+            values = [*(x for curve in alike for x in curve.points["x"]), *(p.x for p in near)]
+            scale(axes, "x", x_label, values, wants_log(alike, recipe.x_scale),
                   si_tick if max(values, default=0) > LONG_NUMBERS else plain_tick)
+            axes.update_datalim([(max(values, default=0), np.nan)], updatey=False)
     return page
+
+
+def beside(panel: Panel, view: View, per_panel: Sequence[Sequence[Curve]]) -> list[Curve]:
+    """The curves of the panels that differ from this one in the number of devices only: these have the same axes."""
+    return [curve for other, curves in zip(view.panels, per_panel) for curve in curves
+            if replace(other, devices=0).title == replace(panel, devices=0).title]
 
 
 def names_and_looks(view: View, recipe: Recipe, baseline: str | None) -> tuple[dict[str, str], dict[str, Look]]:
@@ -124,29 +141,17 @@ def draw_points(axes: Axes, points: Sequence[Point], everywhere: Sequence[Point]
         axes.plot(*zip(*own), **{**style_of[label], "linestyle": (0, (1, 2)), "linewidth": 0.7, "color": "#888888"}, zorder=5)
 
 
-def _draw_levels(axes: Axes, levels: Sequence[tuple[float, str, str]]) -> None:
-    """Dashed lines across the panel, with their words and colours. The words stand under the curves, at the end and on the
-    side of their line where they hide least."""
-    to_axes = axes.transData + axes.transAxes.inverted()  # shares of its width and height
-    curves = [to_axes.transform(line.get_xydata()).T for line in axes.lines if len(line.get_xdata()) > 2]
-    taken: list[tuple[int, float]] = []
-    for y, words, colour in levels:
-        at = to_axes.transform((1, y))[1]
-
-        def hidden(place: tuple[int, int]) -> float:
-            right, below = place
-            foot, xs = at - 0.1 * below, np.linspace(0.6, 1, 40) if right else np.linspace(0, 0.4, 40)
-            ys = [np.interp(xs, *curve, left=-1, right=-1) for curve in curves]
-            clash = any(right == end and abs(foot - other) < 0.1 for end, other in taken)
-            return sum(((foot < y) & (y < foot + 0.1)).sum() for y in ys) + 1000 * (foot < 0 or foot > 0.9) + 1000 * clash
-
-        right, below = min([(0, 0), (0, 1), (1, 0), (1, 1)], key=hidden)
-        taken.append((right, at - 0.1 * below))
+def _draw_levels(axes: Axes, levels: Sequence[tuple[float, str, str]], inches: float) -> None:
+    """Dashed lines across a panel that is `inches` wide, with their words and colours. The words stand right of it, off the
+    curves, one above the other."""
+    size, to_axes, top = words_size(), axes.transData + axes.transAxes.inverted(), -np.inf
+    for y, words, colour in sorted(levels):
         axes.axhline(y, color=colour, linewidth=0.9, linestyle=(0, (2, 2)), zorder=1)
-        axes.annotate(words, (right, y), xycoords=("axes fraction", "data"), xytext=(3 - 6 * right, 2 - 4 * below),
-                      textcoords="offset points", ha="right" if right else "left", va="top" if below else "bottom",
-                      fontsize=words_size(), color="#444444", zorder=1.5,
-                      bbox={"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 0.5})
+        high = 1.4 * size / 72 * (words.count("\n") + 1) / (0.6 * inches)
+        foot = max(to_axes.transform((1, y))[1] - high / 2, top)
+        top = foot + high
+        axes.annotate(words, (1, foot + high / 2), xycoords="axes fraction", xytext=(3, 0), textcoords="offset points",
+                      va="center", fontsize=size, color="#444444", linespacing=1.0)
 
 
 def _label_curves(axes: Axes, curves: Sequence[Curve], names: Mapping[str, str], inches: float,
@@ -160,10 +165,10 @@ def _label_curves(axes: Axes, curves: Sequence[Curve], names: Mapping[str, str],
         if (path := path[:, np.isfinite(path).all(axis=0)]).size:  # 0 has no place on a logarithmic axis
             over = next((group for group in groups if not direct and _overlap(group[0][1], path)), None)
             groups.append([(curve, path)]) if over is None else over.append((curve, path))
-    taken = [(0.0, 1.0, at - 0.1, at + 0.1) for text in axes.texts for at in [to_axes.transform((1, text.xy[1]))[1]] if not direct]
+    taken: list[tuple[float, float, float, float]] = []
     common = set.intersection(*(set(names[curve.series.label].split()) for curve in curves)) if curves else set()
     for group in [group for group in groups if len(group) > 1 or direct]:
-        own = [names[curve.series.label] + (_remarks([curve.series]) if direct else "") for curve, _ in group]
+        own = [names[curve.series.label] + (_remarks(curve.series.cases) if direct else "") for curve, _ in group]
         words = fit(", ".join(" ".join(word for word in name.split() if word not in common) or name for name in own), inches / 2, size)
         high, wide = 1.4 * size / 72 * (words.count("\n") + 1) / (0.6 * inches), inches_of(words, size) / inches
         x, y = group[0][1][:, -1]
@@ -230,24 +235,27 @@ def finish_y(axes: Axes, curves: Sequence[Curve], points: Sequence[Point], label
         axes.set_ylim(*recipe.y_range)
 
 
-def _cut_off(panel: Panel, curves: Sequence[Curve], high: float) -> str:
+def _cut_off(panel: Panel, curves: Sequence[Curve], limits: tuple[float, float]) -> str:
     """For the small print."""
-    top = max(float(curve.points["high"].max()) for curve in curves)
-    return f"{panel.title}: errors over {significant(high)} are not shown (up to {significant(top)})." if top > high else ""
+    low, high = (pick(float(end) for curve in curves for end in curve.points[side]) for pick, side in ((min, "low"), (max, "high")))
+    words = [f"over {significant(limits[1])} (up to {significant(high)})"] if high > limits[1] else []
+    words += [f"under {significant(limits[0])} (down to {significant(low)})"] if low < limits[0] else []
+    return f"{panel.title}: values {' and '.join(words)} are not shown." if words else ""
 
 
-def legend(view: View, per_panel: Sequence[Sequence[Curve]], looks_of: Mapping[str, Look], names: Mapping[str, str],
+def legend(page: Page, view: View, per_panel: Sequence[Sequence[Curve]], looks_of: Mapping[str, Look], names: Mapping[str, str],
            points: Sequence[Point] = ()) -> list[Line2D]:
-    """Ours, libraries, and what was published; each name once, of what is not drawn, too."""
+    """Ours, libraries, and what was published; each name once."""
     curves = {names[curve.series.label]: curve for own in per_panel for curve in own}
     found = {}
     for label, look in looks_of.items():
         name = names[label]
-        words = name + _remarks([s for p in view.panels for s in p.series if names[s.label] == name])
-        if name in curves:
-            style = look.as_line() if curves[name].joined else _as_points(look)
-        else:
-            words, style = f"{words}, not drawn", {"linestyle": "none", "marker": "x", "color": "#777777"}
+        cases = pd.concat([s.cases for p in view.panels for s in p.series if names[s.label] == name])
+        if name not in curves:
+            page.leave_out(name + marks(cases), "no value" if (cases["status"] == "completed").all() else status_text(cases))
+            continue
+        style = look.as_line() if curves[name].joined else _as_points(look)
+        words = name + _remarks(cases)
         found[name] = (is_library(label.split()[0]), Line2D([], [], label=words, **style))
     return [*(handle for _, handle in sorted(found.values(), key=lambda one: one[0])), *point_handles(points)]
 
@@ -256,16 +264,15 @@ def _as_points(look: Look) -> dict[str, object]:
     return {**look.as_line(), "linestyle": "none"}
 
 
-def _remarks(series: Sequence[Series]) -> str:
-    """The marks of its times, and every status but completed, counted over the panels: ' † (1 diverged)'."""
-    cases = pd.concat([s.cases for s in series])
+def _remarks(cases: pd.DataFrame) -> str:
+    """The marks of its times, and every status but completed: ' † (1 diverged)'."""
     return marks(cases) + ("" if (cases["status"] == "completed").all() else f" ({status_text(cases)})")
 
 
 def reading(view: View, recipe: Recipe) -> str:
     if all(len(s.cases) == 1 for p in view.panels for s in p.series):
         return ""
-    return f"Line: median over seeds by epoch, while more than half of them run.{BANDS[recipe.band]}"
+    return f"Line: median over seeds by epoch, while more than half of them run.{BANDS[recipe.band][1]}"
 
 
 def numbers(panels: Sequence[Panel], per_panel: Sequence[Sequence[Curve]], x: str, y: str,

@@ -15,6 +15,7 @@ from mfplots.traces import Numbers, Trace
 
 QUARTILES = (0.25, 0.75)
 OF_A_RUN = ("train_s", "train_device_s", "answer_s")  # times of the run that gave a point
+CLOSED_FORM = "closed_form"  # a method
 LOG_FROM = 20  # x_scale auto: log if the longest series is over this many times the shortest
 
 
@@ -24,18 +25,26 @@ class Curve:
 
     series: Series
     points: pd.DataFrame
-    joined: bool = True  # by a line; points of several runs against their times are not
+    joined: bool = True  # by a line; points of several runs against their times are not, nor is a closed form's only one
 
     @property
     def diverged(self) -> bool:
         return bool((self.series.cases["status"] == "diverged").any())
 
 
+def drawn_cases(series: Series) -> list[int]:
+    cases = series.cases[~series.cases["status"].isin(PENDING)]
+    return [i for i in cases.index if len(series.traces[i])]
+
+
 def panel_curves(panel: Panel, recipe: Recipe, x: str, y: str = "test_rmse") -> list[Curve]:
-    """Curves of the series that have any point of `y` on `x`."""
-    curves = [Curve(s, aggregate([s.traces[i] for i in s.cases.index[~s.cases["status"].isin(PENDING)] if len(s.traces[i])], x, recipe.band, y),
-                    joined=not (s.restarts and x in OF_A_RUN)) for s in panel.series]
-    return [curve for curve in curves if len(curve.points)]
+    """Curves of the series that have any point of `y` on `x`; a closed form has no way to its model, which is a point."""
+    curves = []
+    for s in panel.series:
+        points, closed = aggregate([s.traces[i] for i in drawn_cases(s)], x, recipe.band, y), s.method == CLOSED_FORM
+        if len(points := points[points["epoch"] > 0] if closed else points):
+            curves.append(Curve(s, points, joined=not (closed or (s.restarts and x in OF_A_RUN))))
+    return curves
 
 
 def aggregate(traces: Sequence[Trace | pd.DataFrame], x: str, band: str, y: str = "test_rmse") -> pd.DataFrame:
@@ -46,8 +55,7 @@ def aggregate(traces: Sequence[Trace | pd.DataFrame], x: str, band: str, y: str 
 def medians(traces: Sequence[Trace | pd.DataFrame], x: str, band: str, y: str) -> dict[str, Numbers]:
     """Median x and y by epoch over the seeds, as far as more than half of them go.
 
-    Seeds are matched by epoch, not by time, so that no number is interpolated.
-    """
+    Seeds are matched by epoch, not by time, so that no number is interpolated."""
     if all(y not in trace for trace in traces):
         return {name: np.array([]) for name in ("epoch", "x", "y", "low", "high", "seeds")}
     epochs, values = _matrices(traces, (x, y))
@@ -94,28 +102,22 @@ def far_apart(numbers: Sequence[float], scale: str) -> bool:
     return scale == "log" or (len(positive) == len(numbers) and max(positive) > LOG_FROM * min(positive))
 
 
-def whole_window(curves: Sequence[Curve], target: float | None, published: Sequence[float] = ()) -> tuple[float, float]:
-    """The whole range: curves that rise from the initial model are read from there."""
-    goals = [*([] if target is None else [target]), *published]
-    low = min([*(float(c.points["low"].min()) for c in curves), *goals])
-    high = max([*(float(c.points["high"].max()) for c in curves), *goals])
-    pad = 0.06 * (high - low) or 0.01
-    return low - pad, high + pad
-
-
-def rmse_window(curves: Sequence[Curve], target: float | None, published: Sequence[float] = ()) -> tuple[float, float]:
-    """The RMSE range in which the series differ: every best and last value, the target and published values, and the
-    part of the descent common to most series. The initial model, often far above, may fall outside."""
+def window_of(curves: Sequence[Curve], target: float | None, published: Sequence[float] = (),
+                 less: bool = True) -> tuple[float, float]:
+    """The range in which the series differ: every best and last value, the target and published values, and the part of
+    the way to them that is common to most series. The initial model, often far away, may fall outside. `less` is better;
+    else the same, mirrored."""
+    sign, near, far = (1, "low", "high") if less else (-1, "high", "low")
     steady = [curve for curve in curves if not curve.diverged] or list(curves)
     started = [c.points[c.points["epoch"] > 0] for c in steady]
     started = [points for points in started if len(points)] or [c.points for c in steady]
-    low = min(float(points["low"].min()) for points in started)
-    worst_end = max(float(points["y"].iloc[-1]) for points in started)
-    descent = float(np.quantile([points["y"].iloc[0] for points in started], 0.75))
-    goals = [*([] if target is None else [target]), *published]
-    low, high = min([low, *goals]), max([worst_end, descent, *goals])
-    ceiling = max(float(curve.points["high"].max()) for curve in curves)
-    if ceiling - low <= 1.5 * (high - low):
-        high = ceiling
-    pad = 0.06 * (high - low) or 0.01 * abs(high) or 0.01
-    return low - pad, high + pad
+    best = min(float((sign * points[near]).min()) for points in started)
+    worst_end = max(sign * float(points["y"].iloc[-1]) for points in started)
+    first = float(np.quantile([sign * points["y"].iloc[0] for points in started], 0.75))
+    goals = [sign * goal for goal in [*([] if target is None else [target]), *published]]
+    best, worst = min([best, *goals]), max([worst_end, first, *goals])
+    limit = max(float((sign * curve.points[far]).max()) for curve in curves)
+    if limit - best <= 1.5 * (worst - best):
+        worst = limit
+    pad = 0.06 * (worst - best) or 0.01 * abs(worst) or 0.01
+    return (best - pad, worst + pad) if less else (-worst - pad, pad - best)

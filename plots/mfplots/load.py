@@ -42,9 +42,8 @@ Json = dict[str, Any]
 class Results:
     """`cases`: one row a case, index `case`. `trace`: one row an evaluated epoch, keyed by `case`.
 
-    Nested parts of header and footer (params, schedule, init, stop, evaluate, split, phases, ...)
-    stay dicts or lists in object columns.
-    """
+    Nested parts of header and footer (params, schedule, init, stop, evaluate, split, phases, ...) stay dicts or lists in
+    object columns."""
 
     cases: pd.DataFrame
     trace: pd.DataFrame
@@ -61,12 +60,10 @@ class LeftOut:
 def load(paths: Iterable[str | Path], damaged: list[str] | None = None) -> Results:
     """Reads result folders, folders that contain such folders, and single .jsonl files, each file once.
 
-    A folder counts the cases that its spec.json lists, also those without a file yet (status
-    MISSING) and takes baseline and target from there; without a spec.json it counts all its files.
-    A case without its footer has the status UNFINISHED. Raises PlotError naming file and line of the first damaged one,
-    if two files of a folder are one case, and if no case has begun; with a list for `damaged`, faults of a file go into
-    it, and the file is left out.
-    """
+    A folder counts the cases that its spec.json lists, also those without a file yet (status MISSING) and takes baseline
+    and target from there; without a spec.json it counts all its files. A case without its footer has the status
+    UNFINISHED. Raises PlotError naming file and line of the first damaged one, if two files of a folder are one case, and
+    if no case has begun; with a list for `damaged`, faults of a file go into it, and the file is left out."""
     paths, left_out = list(paths), []
     cases = list(_summaries(paths, left_out))
     if left_out and damaged is None:

@@ -47,6 +47,10 @@ class Interval:
     def known(self) -> bool:
         return math.isfinite(self.value)
 
+    @property
+    def inverse(self) -> Interval:
+        return Interval(*(1 / end if end else math.inf for end in (self.value, self.high, self.low)))
+
 
 @dataclass(frozen=True)
 class Row:
@@ -64,10 +68,6 @@ class Row:
     @property
     def less(self) -> bool:
         return self.better == "less"
-
-    @property
-    def ranking(self) -> bool:
-        return self.measure == "ranking"
 
     @property
     def axis(self) -> str:
@@ -152,9 +152,8 @@ def _finite(values: Sequence[float]) -> list[float]:
 def censored_median(values: Sequence[float]) -> float:
     """Median of times, a seed that never reached the target (NaN) counting as infinitely late.
 
-    Leaving such seeds out would reward an algorithm for failing often. NaN if the median itself is infinite: half of
-    the seeds or more never reached it.
-    """
+    Leaving such seeds out would reward an algorithm for failing often. NaN if the median itself is infinite: half of the
+    seeds or more never reached it."""
     median = statistics.median([math.inf if math.isnan(time) else float(time) for time in values] or [math.inf])
     return median if math.isfinite(median) else math.nan
 
@@ -162,8 +161,7 @@ def censored_median(values: Sequence[float]) -> float:
 def ratio_of_medians(numerator: Sequence[float], denominator: Sequence[float]) -> Interval:
     """median(numerator) / median(denominator), with the interval of run against run.
 
-    NaN values are seeds that never got there, as in censored_median.
-    """
+    NaN values are seeds that never got there, as in censored_median."""
     return _interval("ratio", numerator, denominator)
 
 
@@ -171,8 +169,7 @@ def median_of_ratios(numerator: Sequence[float], denominator: Sequence[float]) -
     """Median of the ratios pair by pair, with its interval.
 
     For numbers with shared variation from repeat to repeat, as errors on equal splits have: there the spread over the
-    repeats cancels. Pairs without both numbers are left out.
-    """
+    repeats cancels. Pairs without both numbers are left out."""
     return _interval("ratio of pairs", numerator, denominator)
 
 

@@ -1,7 +1,6 @@
 """A figure of panels in inches: title, axes and a legend, none over another; its caption is a file beside it.
 
-Width and greatest height are those of the style (style.styled), as matplotlib's figure.figsize.
-"""
+Width and greatest height are those of the style (style.styled), as matplotlib's figure.figsize."""
 
 from __future__ import annotations
 
@@ -66,17 +65,27 @@ class Page:
         self.title = title
         self.handles: list[Any] = []
         self._notes: list[str] = []
+        self._left_out: dict[str, list[str]] = {}
         self._arranged = False
 
     def done(self, numbers: pd.DataFrame, notes: Sequence[str], handles: Sequence[Any] = ()) -> Page:
-        """`notes`: the lines of the caption; `handles`: of its one legend."""
+        """`notes`: the lines of the caption, the first of which the picture has, too; `handles`: of its one legend."""
         self.numbers, self._notes, self.handles = numbers, list(filter(None, notes)), list(handles)
         return self
+
+    def leave_out(self, name: str, why: str) -> None:
+        """What has no value has no mark: the foot of the picture names it, those of one reason together."""
+        self._left_out.setdefault(why, []).append(name)
+
+    @property
+    def foot(self) -> str:
+        """Words below the axes: n, and what is left out."""
+        return " ".join([*(f"{note}." for note in self._notes[:1]), *(f"Not drawn ({why}): {', '.join(dict.fromkeys(names))}." for why, names in self._left_out.items())])
 
     @property
     def caption(self) -> str:
         """The basis of the figure: n, bands, cases, revision, machine."""
-        return "\n".join(filter(None, [self.title, *self._notes])) + "\n"
+        return "\n".join(filter(None, [self.title, self.foot, *self._notes[1:]])) + "\n"
 
     def save(self, base: Path, formats: Sequence[str]) -> list[Path]:
         """Raises NotDrawable if its rows have no room."""
@@ -100,13 +109,16 @@ class Page:
             return
         self._arranged = True
         label, size = self._wrap(), float(matplotlib.rcParams["axes.labelsize"])
-        legend = self._legend()
-        below = legend + ((label.count("\n") + 1) * 1.25 * size / 72 + PAD / 2 if label else 0.0)
+        small = float(matplotlib.rcParams["legend.fontsize"])
+        foot = fit(self.foot, self.width - 2 * PAD, small)
+        ground = self._legend() + _high(foot, small)
+        below = ground + _high(label, size)
         self._lay_out(below)
         height, boxes = self.figure.get_figheight(), [axes.get_position() for axes in self.axes]
         middle = (min(box.x0 for box in boxes) + max(box.x1 for box in boxes)) / 2
         half = _widest(label, size) / 2 / self.width
         self.figure.text(max(half, min(middle, 1 - half)), (below - PAD / 2) / height, label, va="top", ha="center", fontsize=size)
+        self.figure.text(PAD / self.width, (ground - PAD / 2) / height, foot, va="top", fontsize=small, color="#444444")
         if self.figure._supylabel:
             self.figure._supylabel.set_y((min(box.y0 for box in boxes) + max(box.y1 for box in boxes)) / 2)
         for axes in self.axes:
@@ -211,7 +223,7 @@ def inches_of(text: str, size: float, bold: bool = False) -> float:
     return float(width) / 72
 
 
-_WORDS = re.compile(r"[^ \n]+(?: = [^ \n]+)?(?: [†‡])*")  # "f = 50" is one, and marks stay where they are
+_WORDS = re.compile(r"[^ \n]+(?: = [^ \n]+)?(?: [†‡][,.]?)*")  # "f = 50" is one, and marks stay where they are
 
 
 def fit(text: str, width: float, size: float, bold: bool = False) -> str:
@@ -224,6 +236,10 @@ def fit(text: str, width: float, size: float, bold: bool = False) -> str:
         else:
             lines.append(word)
     return "\n".join(lines)
+
+
+def _high(text: str, size: float) -> float:
+    return (text.count("\n") + 1) * 1.25 * size / 72 + PAD / 2 if text else 0.0
 
 
 def _widest(text: str, size: float) -> float:

@@ -1,9 +1,8 @@
 """The colour and marker of every algorithm and published system, in all figures of the project.
 
-Colours are the palette of Okabe and Ito (https://jfly.uni-koeln.de/color/) without its yellow,
-which is too faint on white, with wine, indigo and olive of Paul Tol's (https://personal.sron.nl/~pault/). If two names
-have one colour, their markers differ. Existing rows never change: readers learn them.
-"""
+Colours are the palette of Okabe and Ito (https://jfly.uni-koeln.de/color/) without its yellow, which is too faint on
+white, with wine, indigo and olive of Paul Tol's (https://personal.sron.nl/~pault/). If two names have one colour, their
+markers differ. Existing rows never change: readers learn them."""
 
 from __future__ import annotations
 
@@ -23,8 +22,7 @@ ALGORITHMS = {
     "batch_hogwild": (GREEN, "D"), "wavefront": (PURPLE, "v"), "sgd_tiled": (BLUE, "P"),
     "als": (VERMILLION, "s"), "als_fused": (WINE, "o"), "als_cpu": (GREY, "<"),
     "ebgtg": (VERMILLION, "^"), "ebltg": (BLUE, "v"), "sgd_atomic": (GREEN, "X"),
-    "gpusgd": (INDIGO, "s"), "newgpusgd": (VERMILLION, "<"),
-    "ccd++": (GREEN, "s"), "ccd++_cpu": (SKY, "^"),
+    "gpusgd": (INDIGO, "s"), "newgpusgd": (VERMILLION, "<"), "ccd++": (GREEN, "s"), "ccd++_cpu": (SKY, "^"),
     "ials": (BLUE, "s"), "ials_cpu": (GREY, "o"), "ials_fused": (WINE, "P"),
     "ials_pp": (ORANGE, "v"), "ials_pp_cpu": (SKY, "D"),
     "bpr_cpu": (GREEN, "o"), "bpr": (VERMILLION, "D"), "bpr_tiled": (BLUE, "D"),

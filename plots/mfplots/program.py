@@ -19,8 +19,7 @@ from typing import IO, Any
 from mfplots.errors import PlotError
 
 ROOT = Path(__file__).resolve().parents[2]
-NO_PROGRAM = ("there is no mfbench, which computes the values drawn: ./dev build makes one, MFBENCH names "
-              "another")
+NO_PROGRAM = ("there is no mfbench, which computes the values drawn: ./dev build makes one, MFBENCH names another")
 # Statuses of cases, beside the footers'.
 UNFINISHED = "unfinished"  # no footer yet
 MISSING = "missing"        # listed in spec.json, no file yet

@@ -112,8 +112,7 @@ def _rows(request: Published) -> pd.DataFrame:
         table = table[table["metric"] == request.metric]
     if table.empty:
         raise PlotError(f"{request.csv}: the filter {dict(request.filter)} "
-                        f"{f'and the metric {request.metric} ' if request.metric else ''}"
-                        "leaves no row")
+                        f"{f'and the metric {request.metric} ' if request.metric else ''}leaves no row")
     return table
 
 
@@ -121,5 +120,4 @@ def _number(row: pd.Series, column: str) -> float:
     try:
         return float(row[column])
     except ValueError as error:
-        raise PlotError(f"published {row['system']}: {column} is {row[column]!r}, "
-                        "expected a number") from error
+        raise PlotError(f"published {row['system']}: {column} is {row[column]!r}, expected a number") from error

@@ -141,5 +141,4 @@ def _check_names(recipes: list[Recipe], path: Path) -> None:
     names = [recipe.file_name for recipe in recipes]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise PlotError(f'{path}: two figures would be written to {twice[0]}; '
-                        f'give them a "name"')
+        raise PlotError(f'{path}: two figures would be written to {twice[0]}; give them a "name"')

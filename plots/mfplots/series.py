@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -35,8 +35,7 @@ WITH_RATE = ("sgd", "pairwise")  # methods whose updates have a learning rate
 # Parameters that do nothing unless another one, if the algorithm has it, is of these values; those that others need first.
 NEEDS = {"solver": ("solve", "hermitian"), "split_rows": ("solve", "hermitian"),
          **dict.fromkeys(("dot", "gram_access", "prefetch", "blocks"), ("solve", "cg")),
-         **dict.fromkeys(("cg_steps", "cg_tolerance"), ("solver", "cg")),
-         "rounding": ("storage", "fp16 bf16")}
+         **dict.fromkeys(("cg_steps", "cg_tolerance"), ("solver", "cg")), "rounding": ("storage", "fp16 bf16")}
 PEERS = Path(__file__).resolve().parents[2] / "peers"
 CASE_FILTERS = ("algorithm", "family", "hardware", "dataset", "seed", "status", "case_id")
 
@@ -166,10 +165,12 @@ class Panel:
     series: list[Series]
     expanded: bool = False  # a real set enlarged; look_alike holds of it, too
     method: str = ""  # of its series, if rates keep methods apart
+    devices: int = 0  # the same of numbers of GPUs
 
     @property
     def title(self) -> str:
-        words = [self.dataset, self.detail, self.method and f"updates of {self.method}"]
+        words = [self.dataset, self.detail, self.method and f"updates of {self.method}",
+                 self.devices and f"{self.devices} device{'s' if self.devices > 1 else ''}"]
         return ", ".join(filter(None, words))
 
 
@@ -183,15 +184,21 @@ def panel_title(panel: Panel) -> str:
 
 
 def methods_apart(view: View) -> View:
-    """The view for rates of updates: a panel a method wherever any panel holds several."""
-    if all(len({s.method for s in panel.series}) < 2 for panel in view.panels):
-        return view
-    panels = []
-    for panel in view.panels:
-        for method in sorted({s.method for s in panel.series}):
-            own = [s for s in panel.series if s.method == method]
-            panels.append(replace(panel, series=own, method=method))
-    return replace(view, panels=panels)
+    """The view for rates of updates: a panel a method."""
+    return _apart(view, "method", lambda series: series.method)
+
+
+def devices_apart(view: View) -> View:
+    """A panel a number of GPUs."""
+    return _apart(view, "devices", lambda series: gpus(series.cases.iloc[0]))
+
+
+def _apart(view: View, name: str, of: Callable[[Series], Any]) -> View:
+    """The view with a panel a value wherever any panel holds several."""
+    found = [sorted({of(s) for s in panel.series}) for panel in view.panels]
+    return view if all(len(own) < 2 for own in found) else replace(view, panels=[
+        replace(panel, series=[s for s in panel.series if of(s) == value], **{name: value})
+        for panel, own in zip(view.panels, found) for value in own])
 
 
 @dataclass
@@ -252,8 +259,7 @@ def canonical(value: Any) -> str:
 
 
 def flatten(value: Mapping[str, Any] | None, prefix: str = "") -> Facets:
-    """Nested keys joined by dots; `seed` and the `fold` of a split left out, since repeats differ in
-    nothing else."""
+    """Nested keys joined by dots; `seed` and the `fold` of a split left out, since repeats differ in nothing else."""
     flat: Facets = {}
     for key, inner in (value or {}).items():
         if isinstance(inner, Mapping):
@@ -374,8 +380,7 @@ def make_labels(configurations: Sequence[tuple[str, Facets]], panels: Sequence[A
     also if they differ among all.
 
     `panels`: the panel of each configuration. A facet that differs only between panels (a stop rule by data set, say)
-    tells no two curves apart, so it is not shown.
-    """
+    tells no two curves apart, so it is not shown."""
     where = panels or [None] * len(configurations)
     groups: dict[tuple[Any, str], list[Facets]] = {}
     for panel, (name, facets) in zip(where, configurations):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
+from mfplots.metrics import FEWEST
 from mfplots.names import differences, explained
 from mfplots.printable import counted
 from mfplots.series import CONTENDED_MARK, RESTART_MARK, View, clocks_moved, cores_text, is_true, restarted
@@ -15,9 +16,10 @@ MAX_IDS = 24
 SHOWN = ("mfbench", "git_sha", "git_dirty", "build_type", "host", "cpu", "cores", "gpu", "cuda", "driver")
 
 
-def small_print(view: View, names: Mapping[str, str], reading: str, *notes: str) -> list[str]:
-    """A caption: how many seeds, how to read it, notes, short names in full, other differences, and what it rests on."""
-    return [f"{sample(view)}. {reading}".strip(), *notes, explained(names), *differences(view), *provenance(view)]
+def small_print(view: View, names: Mapping[str, str], reading: str, *notes: str, shown: str = "range") -> list[str]:
+    """A caption: how many seeds and what is `shown` of them beside the median, which the picture says, too; how to read it,
+    notes, short names in full, other differences, and what it rests on."""
+    return [sample(view, shown), reading, *notes, explained(names), *differences(view), *provenance(view)]
 
 
 def provenance(view: View) -> list[str]:
@@ -72,11 +74,16 @@ def _names(cases: pd.DataFrame) -> str:
     return ", ".join(_distinct(cases["algorithm"]))
 
 
-def sample(view: View) -> str:
-    """'n = 5 seeds', or from the fewest to the most of a configuration: 'n = 1 to 3 seeds'."""
-    counts = sorted({len(series.cases) for panel in view.panels for series in panel.series})
-    ends = " to ".join(dict.fromkeys(map(str, (counts[0], counts[-1]))))
-    return f"n = {ends} seed{'s' if counts[-1] > 1 else ''} a configuration"
+def sample(view: View, shown: str) -> str:
+    """'n = 5 seeds: median, range', or from the fewest to the most of a configuration: 'n = 1 to 3 seeds: ...'."""
+    return n_words({len(series.finished) for panel in view.panels for series in panel.series if len(series.finished)} or {0}, "seed", shown)
+
+
+def n_words(counts: Iterable[int], what: str, shown: str) -> str:
+    """`shown` beside the median, from the fewest on of which a range is one."""
+    few, most = min(counts := set(counts)), max(counts)
+    ends = " to ".join(dict.fromkeys(map(str, (few, most))))
+    return f"n = {ends} {what}{'s' if most > 1 else ''}" + (": median" if most > 1 else "") + (f", {shown}" if shown and most >= FEWEST else "")
 
 
 def _ids(cases: pd.DataFrame) -> str:
@@ -90,8 +97,7 @@ def revisions(cases: pd.DataFrame) -> str:
     return "mfbench " + ", ".join(_distinct(
         f"{row['mfbench'] or ''} git {str(row['git_sha'] or 'unknown')[:10]}"
         f"{' + uncommitted changes' if row['git_dirty'] else ''}"
-        f"{', ' + row['build_type'] if row['build_type'] else ''}".strip()
-        for row in _environments(cases)))
+        f"{', ' + row['build_type'] if row['build_type'] else ''}".strip() for row in _environments(cases)))
 
 
 def machines(cases: pd.DataFrame) -> str:

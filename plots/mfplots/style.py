@@ -1,8 +1,7 @@
 """Looks that survive black-and-white print and colour blindness.
 
 An algorithm has the colour and marker of palette.py in every figure; a line style and a filling of the marker stand for
-one configuration of any algorithm.
-"""
+one configuration of any algorithm."""
 
 from __future__ import annotations
 
@@ -87,8 +86,7 @@ def words_size() -> float:
 
 
 def variant_look(algorithm: str, variant: int, order: int = 0) -> Look:
-    """The first variant solid with full markers; 36 pairs of line and filling before one comes
-    again."""
+    """The first variant solid with full markers; 36 pairs of line and filling before one comes again."""
     colour, marker = of_algorithm(algorithm)
     turn, place = divmod(variant, len(LINES))
     fill = FILLS[(place + turn) % len(FILLS)]
@@ -159,11 +157,14 @@ def plain_tick(value: float, _position: int = 0) -> str:
 
 def ratio_text(ratio: Interval, digits: int = 3) -> str:
     """'1.23× [1.1, 1.4]', or '–'."""
-    if not ratio.known:
-        return "–"
-    ends = "" if math.isnan(ratio.low) else \
-        f" [{significant(ratio.low, digits)}, {significant(ratio.high, digits)}]"
-    return f"{significant(ratio.value, digits)}×{ends}"
+    ends = "" if math.isnan(ratio.low) else f" [{significant(ratio.low, digits)}, {significant(ratio.high, digits)}]"
+    return f"{significant(ratio.value, digits)}×{ends}" if ratio.known else "–"
+
+
+def speed_text(ratio: Interval) -> str:
+    """'1.23 times as fast [1.1, 1.4]', below 1 '4.35 times as slow [4.1, 4.6]'."""
+    times, word = (ratio.inverse, "slow") if ratio.value < 1 else (ratio, "fast")
+    return ratio_text(times).replace("×", f" times as {word}")
 
 
 def significant(value: float, digits: int = 3) -> str:

@@ -22,8 +22,7 @@ from mfplots.traces import Trace
 ANSWER = "answer_s"
 FILE = "file_to_model_s"
 CLOCK_NAMES = {"train_s": "training time", "train_device_s": "training time (device events)",
-               "answer_s": "prepare + transfer + training time", FILE: "time from file to model",
-               "wall_s": "wall time"}
+               "answer_s": "prepare + transfer + training time", FILE: "time from file to model", "wall_s": "wall time"}
 
 
 @dataclass(frozen=True)
@@ -192,12 +191,10 @@ def baseline_label(view: View, question: Question) -> str | None:
 def find_baseline(panel: Panel, series: Series, name: str) -> Series | str:
     """The baseline to compare `series` with, or why there is none.
 
-    `name` is an algorithm, a label, or words as in "ebgtg stride=250" and "stride=250". Of several
-    configurations with the name, the one that agrees with `series` in every facet in which they
-    differ and which `series` has too (factors, say); where only rules of stopping keep them apart,
-    in all others; where that leaves several algorithms, the series' own. That of another machine is never
-    taken.
-    """
+    `name` is an algorithm, a label, or words as in "ebgtg stride=250" and "stride=250". Of several configurations with
+    the name, the one that agrees with `series` in every facet in which they differ and which `series` has too (factors,
+    say); where only rules of stopping keep them apart, in all others; where that leaves several algorithms, the series'
+    own. That of another machine is never taken."""
     found = [s for s in panel.series if is_named(s, name)]
     exact = [s for s in found if s.label == name]
     found = exact or found
@@ -226,8 +223,7 @@ def is_named(series: Series, name: str) -> bool:
     own = [] if "=" in words[0] else [words.pop(0)]
     wanted = [word.split("=", 1) for word in words]
     return own in ([], [series.algorithm]) and all(
-        len(pair) == 2 and pair[0] in series.facets
-        and facet_text(series.facets[pair[0]]) == pair[1] for pair in wanted)
+        len(pair) == 2 and pair[0] in series.facets and facet_text(series.facets[pair[0]]) == pair[1] for pair in wanted)
 
 
 def _agreeing(candidates: list[Series], series: Series, ignored: tuple[str, ...] = ()) -> list[Series]:
@@ -350,30 +346,23 @@ def _row(panel: Panel, series: Series, question: Question) -> Row:
     done = series.finished
     judged_by = question.metric or metric_of(series)
     return Row(
-        panel=panel, series=series, target=target, n=len(done),
-        not_reached=sum(math.isnan(t) for t in times),
+        panel=panel, series=series, target=target, n=len(done), not_reached=sum(math.isnan(t) for t in times),
         metric=judged_by, quality=metrics.spread(headlines(series, judged_by)),
         final=metrics.spread(last(series, judged_by)), best=metrics.spread(bests(series, judged_by)), frozen=frozen(series),
         median_time=metrics.censored_median(times),
         median_answer=metrics.censored_median(times_to_target(series, target, ANSWER)),
-        end_time=metrics.spread(end_times(series, clock)),
-        end_answer=metrics.censored_median(end_times(series, ANSWER)),
+        end_time=metrics.spread(end_times(series, clock)), end_answer=metrics.censored_median(end_times(series, ANSWER)),
         first_epoch=metrics.spread(to_the_end(series, done["first_epoch_s"])),
         steady_epoch=metrics.spread(to_the_end(series, done["steady_epoch_s"])),
         median_energy=_median_energy(series, target),
-        writes_made=writes_made(series),
-        clocks_moved=clocks_moved(series.cases),
-        contended=int(contended(series.cases).sum()),
-        throughput=metrics.spread(throughputs(series, clock)),
+        writes_made=writes_made(series), clocks_moved=clocks_moved(series.cases),
+        contended=int(contended(series.cases).sum()), throughput=metrics.spread(throughputs(series, clock)),
         bytes_rate=metrics.spread(declared_rates(series, "work_bytes", clock)),
         flops_rate=metrics.spread(declared_rates(series, "work_flops", clock)),
         baseline=base.label if isinstance(base, Series) else None,
-        baseline_problem=base if isinstance(base, str) else "",
-        equal_quality=_equal_quality(series, base, target, clock),
-        answer_quality=_equal_quality(series, base, target, ANSWER),
-        per_update=_per_update(series, base, clock),
-        per_update_problem=_per_update_problem(series, base),
-        problem=_problem(series, base, target, clock, times))
+        baseline_problem=base if isinstance(base, str) else "", equal_quality=_equal_quality(series, base, target, clock),
+        answer_quality=_equal_quality(series, base, target, ANSWER), per_update=_per_update(series, base, clock),
+        per_update_problem=_per_update_problem(series, base), problem=_problem(series, base, target, clock, times))
 
 
 def _median_energy(series: Series, target: Target | None) -> float:

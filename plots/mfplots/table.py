@@ -11,14 +11,13 @@ from mfplots.metrics import FEWEST, Spread, Target
 from mfplots.printable import one_line
 from mfplots.series import Facets, View, flatten, panel_title
 from mfplots.smallprint import machines, revisions, shared_machines, single_runs
-from mfplots.style import duration, ratio_text, si
+from mfplots.style import duration, si, speed_text
 from mfplots.summary import (ANSWER, CLOCK_NAMES, LEVELS, Question, Row, below_floor, clock_words, contended_words,
                              how_chosen, summarise, writes_words)
 
 LAST = "last epoch"  # a column if the validation part chose another
 HEADINGS = ("data set", "algorithm", "seeds", "status", "{quality} [min, max]", LAST, "best on test",
-            "train", "answer", "train to target", "answer to target", "speed-up at target",
-            "speed-up of the answer")
+            "train", "answer", "train to target", "answer to target", "speed-up at target", "speed-up of the answer")
 FROZEN_HEADINGS = ("data set", "algorithm", *(f"answer to {level}" for level in LEVELS))
 RATE_HEADINGS = ("data set", "algorithm", "first epoch", "steady epoch", "updates/s of {method}",
                  "per update", "energy", "remarks")
@@ -96,9 +95,8 @@ def _cells(row: Row, named: bool, rows: Sequence[Row]) -> tuple[str, ...]:
     return (panel_title(row.panel), row.series.marked, str(len(row.series.cases)),
             row.statuses + _loses(row, rows) + _waits(row, rows), _quality(row, named), _value(row, row.final),
             _value(row, row.best), duration(row.end_time.median), duration(row.end_answer),
-            _time(row), _answer(row),
-            "baseline" if row.is_baseline else ratio_text(row.equal_quality),
-            "baseline" if row.is_baseline else ratio_text(row.answer_quality))
+            _time(row), _answer(row), "baseline" if row.is_baseline else speed_text(row.equal_quality),
+            "baseline" if row.is_baseline else speed_text(row.answer_quality))
 
 
 def frozen_cells(row: Row, rows: Sequence[Row]) -> tuple[str, ...]:
@@ -115,7 +113,7 @@ def rate_cells(row: Row) -> tuple[str, ...]:
     remarks = ", ".join(filter(None, [writes_words(row.writes_made), clock_words(row), contended_words(row)]))
     return (panel_title(row.panel), row.series.marked, duration(row.first_epoch.median),
             duration(row.steady_epoch.median), si(row.throughput.median, "/s"),
-            "baseline" if row.is_baseline else row.per_update_problem or ratio_text(row.per_update),
+            "baseline" if row.is_baseline else row.per_update_problem or speed_text(row.per_update),
             si(row.median_energy, "J"), remarks)
 
 
@@ -186,8 +184,7 @@ def _time(row: Row) -> str:
 
 
 def _answer(row: Row) -> str:
-    return "–" if row.target is None or math.isnan(row.median_answer) else \
-        duration(row.median_answer)
+    return "–" if row.target is None or math.isnan(row.median_answer) else duration(row.median_answer)
 
 
 def _aligned(lines: Sequence[Sequence[str]]) -> str:

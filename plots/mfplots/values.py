@@ -20,8 +20,7 @@ ASKED = "the clock asked for"
 
 @dataclass(frozen=True)
 class Metric:
-    """`kind`: error, time, rate or count. `beside`: the metric without which this one is not to
-    be shown."""
+    """`kind`: error, time, rate or count. `beside`: the metric without which this one is not to be shown."""
 
     label: str
     kind: str
@@ -29,6 +28,7 @@ class Metric:
     beside: str = ""
     to_target: str = ""  # the value read at the target, a column or ASKED: seeds without one missed it
     by_method: bool = False  # counts updates, whose costs differ between methods
+    most: bool = False  # is best
 
     @property
     def tick(self) -> Callable[[float, int], str]:
@@ -48,14 +48,10 @@ def _per(column: str) -> Measure:
 
 
 METRICS = {  # beside headline_, final_, best_ and at_EPOCH_ with the key of a metric
-    "time": Metric("{clock}", "time", end_times),
-    "s_per_epoch": Metric("{clock} of one epoch", "time", _per("epoch")),
-    "s_per_iteration": Metric("{clock} of one iteration: an update for each user", "time",
-                              _per("iterations"), by_method=True),
-    "updates_per_s": Metric("rating updates per second of {clock}", "rate", throughputs,
-                            by_method=True),
-    "time_to_target": Metric("{clock} to the target", "time",
-                             beside="answer_to_target", to_target=ASKED),
+    "time": Metric("{clock}", "time", end_times), "s_per_epoch": Metric("{clock} of one epoch", "time", _per("epoch")),
+    "s_per_iteration": Metric("{clock} of one iteration: an update for each user", "time", _per("iterations"), by_method=True),
+    "updates_per_s": Metric("rating updates per second of {clock}", "rate", throughputs, by_method=True, most=True),
+    "time_to_target": Metric("{clock} to the target", "time", beside="answer_to_target", to_target=ASKED),
     "answer_to_target": Metric("prepare + transfer + training time to the target", "time",
                                beside="time_to_target", to_target=ANSWER),
 }
@@ -84,7 +80,7 @@ def metric(name: str) -> Metric:
     # An oracle, and no result.
     label = f"best {row.axis}, chosen on the {row.part} part" if start == "best" else \
         f"{row.axis} after {start}" if after else row.axis
-    return Metric(label, "error", lambda series, _: of(series, row.key))
+    return Metric(label, "error", lambda series, _: of(series, row.key), most=not row.less)
 
 
 def axis_label(found: Metric, recipe: Recipe) -> str:

@@ -26,8 +26,8 @@ def folders(tmp_path):
 def test_a_marker_a_card_beside_the_ratio_of_memory_rates(folders, tmp_path):
     code, words, table = draw(folders, tmp_path, {"figure": "cards"})
     assert code == 0
-    assert f"times as fast as on {H100}" in words and "1.50×" in words and "0.500×" in words
-    assert "its memory rate, 1.43×" in words and "its memory rate: unknown" in words
+    assert f"times as fast as on {H100}" in words and "1.50 times as fast" in words and "2.00 times as slow" in words
+    assert "its memory rate, 1.43 times" in words and "Not drawn (unknown): memory rate of My card." in words
     assert list(table["card"]) == [H200, "My card"], "the configuration of one card has no ratio"
     assert table["train_s_x"].tolist() == pytest.approx([1.5, 0.5])
     assert table["energy_j"].tolist() == [200, 600]
@@ -45,5 +45,5 @@ def test_the_page_has_the_folders_that_share_cases(folders, tmp_path):
     data = cards_data(gather([folders])[0], tmp_path / "cards.svg")
     assert [card["card"] for card in data["cards"]] == [H100, H200, "My card"], "not the folder that shares none"
     assert [row["train_s_x"] for row in data["rows"]] == pytest.approx([1.5, 0.5])
-    assert data["picture"] and "1.50×" in svg_text(tmp_path / "cards.svg")
+    assert data["picture"] and "1.50 times as fast" in svg_text(tmp_path / "cards.svg")
     assert cards_data(gather([folders / "h100"])[0], tmp_path / "none.svg") is None

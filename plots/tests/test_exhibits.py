@@ -56,7 +56,7 @@ def test_trace_draws_any_pair(rich_view, x, y):
 
 def test_a_trace_says_what_it_shows(rich, tmp_path):
     status, text, table = draw(rich, tmp_path, {"figure": "trace", "x": "passes", "y": "updates_per_s"})
-    assert status == 0 and "gpusgd f=50 (3 skipped: needs CUDA), not drawn" in text
+    assert status == 0 and "Not drawn (3 skipped: needs CUDA): gpusgd f=50." in text
     assert "(look-alike, synthetic)" in text and "git 0123456789" in text and len(table) > 0
 
 
@@ -177,14 +177,14 @@ def test_sweep_of_what_an_algorithm_counted(tmp_path):
     assert value[64] == 0.6 and value[128] == 0.1 and math.isnan(value[512])
 
 
-@pytest.mark.parametrize("y, above", [("time_to_target", True), ("best_test_rmse", False)])
-def test_a_target_that_is_not_reached_stands_above_all_times(tmp_path, y, above):
+@pytest.mark.parametrize("y, missed", [("time_to_target", True), ("best_test_rmse", False)])
+def test_a_sweep_draws_nothing_where_it_has_no_value(tmp_path, y, missed):
     cases = [Made("als", {"factors": f}, seed=seed, target=0.9, trace=[(0, 0.0, 2.0), (1, 1.0, end)])
-             for f, end in ((8, 0.8), (16, 0.8), (32, 1.0 if above else None)) for seed in (1, 2, 3)]
+             for f, end in ((8, 0.8), (16, 0.8), (32, 1.0 if missed else None)) for seed in (1, 2, 3)]
     view = view_of(tmp_path, cases)
-    axes, = figures.draw(view, Recipe("sweep", x="factors", y=y)).axes
-    cross, = (line for line in axes.lines if line.get_marker() == "x")
-    assert list(cross.get_xdata()) == [32] and (cross.get_ydata()[0] > 0.9) == above
+    page = figures.draw(view, Recipe("sweep", x="factors", y=y))
+    assert [list(line.get_xdata()) for line in page.axes[0].lines] == [[8, 16]] and len(page.handles) == 1
+    assert f"Not drawn ({'target not reached' if missed else 'no value'}): als at 32." in page.foot
 
 
 def test_sweep_over_words_and_panels(tmp_path):
@@ -252,15 +252,16 @@ def test_curves_have_their_names_at_their_ends_instead_of_a_legend(tmp_path):
     assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes.values(), 2))
 
 
-def test_a_bar_without_a_value_is_not_drawn_and_its_words_say_why(tmp_path):
+def test_a_row_without_a_value_is_not_drawn_and_the_foot_says_why(tmp_path):
     cases = [Made(), Made("gpusgd", trace=(), status="skipped", reason="gpusgd needs CUDA; this build lacks it")]
     view = view_of(tmp_path, cases)
     for recipe in (Recipe("metric-bars", y="s_per_epoch"), Recipe("paired-differences", y="final_test_rmse")):
         if recipe.figure == "paired-differences":
             view = view_of(tmp_path / "more", [*cases, Made("hogwild")])
-        axes, = figures.draw(view, recipe).axes
-        assert len(axes.patches) == (recipe.figure == "metric-bars")
-        assert "1 skipped: needs CUDA" in [text.get_text() for text in axes.texts]
+        page = figures.draw(view, recipe)
+        axes, = page.axes
+        assert len(axes.patches) == (recipe.figure == "metric-bars") and len(axes.get_yticks()) == 1
+        assert "Not drawn (1 skipped: needs CUDA): gpusgd." in page.foot
 
 
 def test_sweep_keeps_what_failed_and_what_lacks_the_parameter(tmp_path):
@@ -299,7 +300,7 @@ def test_bars_give_the_ratio_to_the_named_baseline_with_its_interval(tmp_path):
     assert row["s_per_epoch"] == pytest.approx(0.88 * 30 * 1.02)
     assert row["ratio"] == pytest.approx(0.88) and row["baseline"] == "ebltg factors=300"
     assert row["ratio_low"] < 0.88 < row["ratio_high"]
-    assert "0.880×" in text and "Student's t" in text
+    assert "1.14 times as fast" in text and "Student's t" in text
 
 
 def test_ratios_of_errors_are_taken_seed_by_seed(tmp_path):

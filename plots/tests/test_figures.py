@@ -1,16 +1,20 @@
+from itertools import combinations
+
 import pandas as pd
 import pytest
 from synthetic import Made, descent, draw, published, rich_cases, svg_text, write
 
 from mfplots import figures
 from mfplots.cli import main
-from mfplots.curves import aggregate, rmse_window, panel_curves
+from mfplots.curves import aggregate, window_of, panel_curves
 from mfplots.load import load
-from mfplots.recipes import Recipe
+from mfplots.metrics import Target
+from mfplots.recipes import Published, Recipe
 from mfplots.series import make_view
 from mfplots.page import FORMATS
+from mfplots.style import WIDTHS, styled
 
-ALL = (*figures.CURVES, "rmse-time", "rmse-answer", "rmse-passes", "speedup", "throughput", "trace", "metric-bars",
+ALL = (*figures.CURVES, "quality-time", "rmse-time", "rmse-answer", "rmse-passes", "speedup", "throughput", "trace", "metric-bars",
        "clocks")
 # Need more than a result: test_exhibits.py, test_benchmarks.py and test_card_figures.py.
 WITH_MORE = ("cards", "paired-differences", "sweep", "user-groups", "speedup-trace", "benchmark-bars")
@@ -71,10 +75,10 @@ def test_failures_stay_visible(rich, tmp_path):
     options = ["--figure", "rmse-time", "--figure", "speedup", "--format", "svg"]
     assert main([str(rich), "--out", str(tmp_path), *options]) == 0
     curves = svg_text(tmp_path / "rmse-time.svg")
-    assert "gpusgd f=50 (3 skipped: needs CUDA), not drawn" in curves
+    assert "Not drawn (3 skipped: needs CUDA): gpusgd f=50." in curves
     assert "hogwild f=50 (5 completed, 1 diverged)" in curves
     bars = svg_text(tmp_path / "speedup.svg")
-    assert "did not reach 0.95 (3 of 3 seeds)" in bars and "3 skipped: needs CUDA" in bars
+    assert "did not reach 0.95 (3 of 3 seeds)" in bars and "Not drawn (3 skipped: needs CUDA): gpusgd f=50 on toy" in bars
     assert "1 of 3 seeds did not reach" in bars
 
 
@@ -83,7 +87,7 @@ def test_unfinished_cases_are_not_drawn(tmp_path):
     cases = [Made(), Made("hogwild", status=None)]
     draw_svg(tmp_path / "run", cases, tmp_path / "a", "--figure", "rmse-time")
     assert set(pd.read_csv(tmp_path / "a" / "rmse-time.csv")["series"]) == {"sgd_serial"}
-    assert "hogwild (1 unfinished), not drawn" in svg_text(tmp_path / "a" / "rmse-time.svg")
+    assert "Not drawn (1 unfinished): hogwild." in svg_text(tmp_path / "a" / "rmse-time.svg")
 
 
 @unlaid
@@ -122,8 +126,29 @@ def test_the_first_model_does_not_flatten_the_curves(tmp_path):
     case = Made(trace=descent(1, 1.0, 0.92, start=100.0))
     view = make_view(load([write(tmp_path, [case])]))
     curves = panel_curves(view.panels[0], Recipe("rmse-time"), "train_s")
-    low, high = rmse_window(curves, 0.85)
+    low, high = window_of(curves, 0.85)
     assert low < 0.85 and 0.95 < high < 1.2
+
+
+@pytest.mark.parametrize("recipe", ({}, {"y": "recall_20"}))
+def test_the_first_model_does_not_flatten_the_curves_of_a_ranking(tmp_path, recipe):
+    rising = [Made("ials", implicit=True, seed=s, trace=[(e, float(e), v) for e, v in enumerate((0.01, 0.35, 0.39, 0.39 + s / 1e3))])
+              for s in (1, 2, 3)]
+    page = figures.draw(make_view(load([write(tmp_path, rising)])), Recipe("quality-time", target=Target(0.34, "ndcg_100"), **recipe))
+    low, high = page.axes[0].get_ylim()
+    assert 0.3 < low < 0.35 and 0.393 < high < 0.4
+    assert "toy: values under" in page.caption and "(down to 0.0100) are not shown" in page.caption
+
+
+@pytest.mark.parametrize("figure", ("quality-time", *figures.CURVES))
+def test_a_closed_form_is_a_point(tmp_path, figure):
+    cases = [Made("ease", implicit=True, method="closed_form", seed=s, trace=[(0, 0.0, 0.01), (1, 1.0, 0.38)]) for s in (1, 2)]
+    cases += [Made("ials", implicit=True, trace=[(0, 0.0, 0.01), (1, 1.0, 0.35), (2, 2.0, 0.39)])]
+    page = figures.draw(make_view(load([write(tmp_path, cases)])), Recipe(figure))
+    drawn = page.numbers.set_index("series")["ndcg_100"]
+    assert list(drawn.loc[["ease"]]) == [0.38] and list(drawn.loc[["ials"]]) == [0.01, 0.35, 0.39]
+    assert {handle.get_label(): handle.get_linestyle() for handle in page.handles} == {"ease": "None", "ials": "-"}
+    assert [(list(line.get_ydata()), line.get_linestyle()) for line in page.axes[0].lines][:1] == [([0.38], "None")]
 
 
 @unlaid
@@ -133,7 +158,8 @@ def test_defaults_leave_out_what_the_data_do_not_allow(tmp_path, capsys):
     captured = capsys.readouterr()
     assert "left out speedup: no baseline named; name one with --baseline" in captured.err
     assert not (folder / "figures" / "speedup.csv").exists()
-    assert (folder / "figures" / "rmse-time.svg").exists()
+    assert (folder / "figures" / "rmse-answer.svg").exists()
+    assert not (folder / "figures" / "rmse-time.svg").exists(), "training time is part of the answer"
     assert main([str(folder), "--figure", "speedup"]) == 1
 
 
@@ -142,8 +168,8 @@ def test_a_panel_may_lack_the_baseline_of_another(tmp_path):
     cases = [Made(), Made("hogwild"), Made("hogwild", dataset="other")]
     view = make_view(load([write(tmp_path / "run", cases)]))
     page = figures.draw(view, Recipe("speedup"))
-    assert [axes.get_xlabel().partition(" (")[0] for axes in page.axes] == [
-        "speed-up over a baseline", "speed-up over sgd_serial"]
+    assert [axes.get_xlabel() for axes in page.axes] == ["times as fast as sgd_serial"]
+    assert "Not drawn (no baseline: sgd_serial is not among the cases): hogwild on other" in page.foot
 
 
 @unlaid
@@ -169,3 +195,32 @@ def test_published_metrics_without_a_place_are_errors(tmp_path, capsys):
     rows = published(tmp_path, "s,e,toy,Sys,V100,,,total_time,4.5,s,t")
     assert draw(write(tmp_path / "run", [Made()]), tmp_path, {"figure": "rmse-time", "published": rows})[0] == 1
     assert "the metric total_time has no place in this figure" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_words_of_targets_cross_no_curve(tmp_path, width):
+    source = published(tmp_path, *(f"s,e,toy,{system},V100,,,test_rmse,{value},r,f" for system, value in (("Long Name", 0.951), ("Two", 0.949))),
+                       metric="test_rmse")
+    recipe = Recipe("trace", published=Published(**{**source, "csv": str(tmp_path / "numbers.csv")}))
+    cases = [Made(name, trace=descent(1, seconds, floor)) for name, seconds, floor in (("sgd_serial", 1.0, 0.9), ("hogwild", 3.0, 0.94), ("fpsgd", 9.0, 0.8))]
+    with styled(width):
+        page = figures.draw(make_view(load([write(tmp_path / "run", cases)])), recipe)
+        page.arrange()
+    (axes,), renderer = page.axes, page.canvas.get_renderer()
+    boxes = {" ".join(text.get_text().split()): text.get_window_extent(renderer) for text in axes.texts}
+    assert set(boxes) == {"target 0.95", "published: Long Name, V100, 0.951", "published: Two, V100, 0.949"}
+    for words, box in boxes.items():
+        assert axes.get_window_extent(renderer).x1 <= box.x0 and box.x1 <= page.figure.bbox.x1, words
+    assert not any(a.overlaps(b) for a, b in combinations(boxes.values(), 2))
+
+
+@pytest.mark.parametrize("recipe", [Recipe("quality-answer"), Recipe("quality-passes"), Recipe("trace", x="epochs", y="train_s")],
+                         ids=lambda recipe: recipe.figure)
+def test_numbers_of_devices_are_panels_with_the_same_axes(tmp_path, recipe):
+    cases = [Made(name, {"factors": 50, "devices": devices}, hardware="cuda", trace=descent(1, seconds / devices, 0.9 + devices / 100))
+             for devices in (1, 2, 4) for name, seconds in (("als_fused", 1.0), ("sgd_tiled", 2.0))]
+    page = figures.draw(make_view(load([write(tmp_path, [*cases, Made("fpsgd", trace=descent(1, 9.0, 0.91))])])), recipe)
+    assert [axes.get_title(loc="left") for axes in page.axes] == [f"toy, {count} (look-alike, synthetic)" for count in ("1 device", "2 devices", "4 devices")]
+    assert [{*own["series"].map(lambda label: label.split()[0])} for _, own in page.numbers.groupby("dataset")] == [
+        {"als_fused", "sgd_tiled", "fpsgd"}, {"als_fused", "sgd_tiled"}, {"als_fused", "sgd_tiled"}]
+    assert len({axes.get_xlim() for axes in page.axes}) == len({axes.get_ylim() for axes in page.axes}) == 1

@@ -92,23 +92,23 @@ def files(folder, *options):
 
 def test_default_curves_are_of_what_the_cases_are_judged_by(tmp_path):
     drawn = files(write(tmp_path / "a", [implicit(), implicit("other")]))
-    assert {"ndcg_100-time", "ndcg_100-answer", "ndcg_100-passes", "speedup"} <= set(drawn)
+    assert {"ndcg_100-answer", "ndcg_100-passes", "speedup"} <= set(drawn)
     assert not [name for name in drawn if name.startswith("rmse")]
-    assert "ndcg_100" in drawn["ndcg_100-time"].splitlines()[0]
-    assert len(drawn["ndcg_100-time"].splitlines()) == 1 + 2 * len(RISING)
+    assert "ndcg_100" in drawn["ndcg_100-answer"].splitlines()[0]
+    assert len(drawn["ndcg_100-answer"].splitlines()) == 1 + 2 * len(RISING)
 
 
 def test_results_of_both_kinds_have_a_page_each(tmp_path, unlaid):
     drawn = files(write(tmp_path / "a", [implicit(dataset="plays"), Made(dataset="stars")]))
-    assert {"ndcg_100-time", "rmse-time"} <= set(drawn)
-    assert "stars" in drawn["rmse-time"] and "plays" not in drawn["rmse-time"]
-    assert "plays" in drawn["ndcg_100-time"] and "stars" not in drawn["ndcg_100-time"]
+    assert {"ndcg_100-answer", "rmse-answer"} <= set(drawn)
+    assert "stars" in drawn["rmse-answer"] and "plays" not in drawn["rmse-answer"]
+    assert "plays" in drawn["ndcg_100-answer"] and "stars" not in drawn["ndcg_100-answer"]
 
 
 def test_a_metric_is_asked_for_without_a_target(tmp_path, unlaid, capsys):
     folder = write(tmp_path / "a", [implicit(), implicit("other")])
     drawn = files(folder, "--metric", "map@10")
-    assert "map_10" in drawn["map_10-time"].splitlines()[0]
+    assert "map_10" in drawn["map_10-answer"].splitlines()[0]
     assert "map_10" in files(folder, "--metric", "map_10", "--figure", "quality-time")["quality-time"]
     assert main(["table", str(folder), "--metric", "recall_20"]) == 0
     assert "Recall@20 [min, max]" in capsys.readouterr().out

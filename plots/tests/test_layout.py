@@ -16,7 +16,7 @@ from mfplots.series import make_view
 from mfplots.page import DPI, fit, inches_of
 from mfplots.style import LogTicks, WIDTHS, styled
 
-KINDS = {name: Recipe(name) for name in (*figures.DEFAULTS, "quality-answer", "metric-bars")} | {
+KINDS = {name: Recipe(name) for name in (*figures.DEFAULTS, "quality-time", "metric-bars")} | {
     "trace": Recipe("trace", y="train_s"), "sweep": Recipe("sweep", x="factors", y="s_per_epoch"),
     "words": Recipe("sweep", x="algorithm", y="final_test_rmse"),
     "paired": Recipe("paired-differences", y="final_test_rmse", filter={"factors": 50, "algorithm": ["sgd_serial", "hogwild"]}),
@@ -87,12 +87,24 @@ def test_more_rows_than_have_room_are_refused_with_what_to_do(tmp_path):
         drawn(view_of(tmp_path, crowd(50)), Recipe("metric-bars"), "column")
 
 
-def test_the_caption_stands_in_a_file_and_not_in_the_picture(tmp_path):
+def test_the_caption_stands_in_a_file_and_the_picture_has_its_n(tmp_path):
     folder = write(tmp_path / "run", [Made(seed=s) for s in (1, 2)] + [Made("hogwild")])
     assert main([str(folder), "--figure", "rmse-time", "--out", str(tmp_path), "--format", "svg"]) == 0
     caption, picture = ((tmp_path / f"rmse-time.{kind}").read_text() for kind in ("txt", "svg"))
     for words in ("n = 1 to 2 seeds", "git 0123456789", "Test CPU"):
-        assert words in caption and words not in picture
+        assert words in caption and (words in picture) == words.startswith("n =")
+
+
+@pytest.mark.parametrize("recipe, says", [
+    (Recipe("quality-answer"), "median, range"), (Recipe("quality-answer", band="iqr"), "median, quartiles"),
+    (Recipe("quality-answer", band="none"), "median"), (Recipe("throughput"), "median, range"), (Recipe("speedup"), "median, 95 % interval"),
+    (Recipe("metric-bars"), "median, range"), (Recipe("metric-bars", relative=True), "median, 95 % interval"), (Recipe("clocks"), "median"),
+    (Recipe("sweep", x="algorithm"), "median, range")])
+@pytest.mark.parametrize("seeds, n", [((1, 2, 3), "n = 3 seeds"), ((1, 2), "n = 2 seeds"), ((1,), "n = 1 seed")])
+def test_n_and_the_spread_stand_in_the_picture(tmp_path, recipe, says, seeds, n):
+    page = drawn(view_of(tmp_path, [Made(name, seed=seed) for name in ("sgd_serial", "hogwild") for seed in seeds]), recipe, "page")
+    expected = {3: f"{n}: {says}.", 2: f"{n}: median.", 1: f"{n}."}[len(seeds)]
+    assert page.foot == expected and expected in [text.get_text() for text in page.figure.texts]
 
 
 @pytest.mark.parametrize("labels, names", [

@@ -122,8 +122,8 @@ def test_a_part_without_results_is_named(tmp_path, reproduced, capsys):
 
 def test_draw_only_draws_cases_and_benchmarks_of_one_exhibit(tmp_path, reproduced, capsys):
     folder = write(tmp_path / "als-fused", [
-        Made("als", {"factors": 100, "solver": s}, "netflix look-alike", hardware="cuda")
-        for s in ("lu", "cg")])
+        Made("als", {"factors": 100, "solver": s, "a_storage": a}, "netflix look-alike", hardware="cuda")
+        for s, a in (("lu", "fp32"), ("cg", "fp32"), ("cg", "fp16"))])
     write_benchmarks(folder, made_up_benchmarks("cumf_als/als-fused"))
     reproduced("cumf_als/als-fused", "--draw-only", folder)
     assert capsys.readouterr().err == ""

@@ -19,7 +19,7 @@ from mfplots.recipes import Recipe
 from mfplots.series import View
 from mfplots.style import styled
 
-CURVES = ("quality-time", "quality-answer", "quality-passes")
+CURVES = ("quality-answer", "quality-passes")  # by default; training time is part of an answer
 DEFAULTS = (*CURVES, "speedup", "throughput", "clocks")
 NEED_VERSUS = ("speedup-trace",)  # drawn only with --versus
 OF_BENCHMARKS = ("benchmark-bars",)  # drawn from benchmarks; the others from cases
@@ -48,8 +48,7 @@ def draw(source: Source, recipe: Recipe) -> Page:
     return _FIGURES[recipe.figure](source, recipe)
 
 
-def write(source: Source, recipe: Recipe, folder: Path, formats: Sequence[str],
-          width: str = "page") -> list[Path]:
+def write(source: Source, recipe: Recipe, folder: Path, formats: Sequence[str], width: str = "page") -> list[Path]:
     """Draws one recipe; returns the files written: pictures, caption, numbers. Raises before writing any."""
     with styled(width):
         page = draw(source, recipe)

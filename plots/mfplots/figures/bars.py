@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
@@ -18,7 +19,7 @@ from mfplots.palette import BLACK
 from mfplots.recipes import Recipe
 from mfplots.series import View, methods_apart
 from mfplots.smallprint import small_print
-from mfplots.style import Look, looks, plain_tick, si, si_tick, significant
+from mfplots.style import Look, looks, plain_tick, si, si_tick, speed_text
 from mfplots.summary import CLOCK_NAMES, Row, baseline_label, clock_words, contended_words, summarise, writes_words
 
 UPDATE_LOOK = Look("#777777", "-", "o", 1)  # of the time of an update: grey for every series
@@ -34,12 +35,13 @@ def speedup(view: View, recipe: Recipe) -> Page:
     panels = []
     for panel in view.panels:
         own = [row for row in rows if row.panel is panel]
-        panels.append(panel_rows(panel, names, [(row.series, _speedup_words(row), _speedup_bars(row, looks_of)) for row in own],
-                                 f"speed-up over {over((row.baseline for row in own), names)} (times)"))
-    page = bar_page(recipe.title or f"{view.specs}: speed-up over the baseline", panels, plain_tick, origin=1.0)
+        panels.append(panel_rows(panel, names, [(row.series, _speedup_words(row), _speedup_bars(row, looks_of), row.baseline or "")
+                                                for row in own],
+                                 f"times as fast as {over((row.baseline for row in own), names)}"))
+    page = bar_page(recipe.title or f"{view.specs}: times as fast as the baseline", panels, plain_tick, origin=1.0, most=True)
     return page.done(speedup_numbers(rows), small_print(
         view, names, f"Medians over seeds on the {CLOCK_NAMES[recipe.clock]}; seeds that did not reach the "
-        f"target count as infinitely late. Whiskers: {metrics.BRACKETS}."), _speedup_legend(rows, recipe.clock))
+        f"target count as infinitely late. Whiskers: {metrics.BRACKETS}.", shown="95 % interval"), _speedup_legend(rows, recipe.clock))
 
 
 @figure("throughput")
@@ -53,7 +55,7 @@ def throughput(view: View, recipe: Recipe) -> Page:
     panels = [panel_rows(panel, names, [(row.series, _throughput_words(row), [Bar(row.throughput.whiskers, looks_of[row.series.label])])
                                         for row in rows if row.panel is panel],
                          f"rating updates per second of {CLOCK_NAMES[recipe.clock]}") for panel in view.panels]
-    page = bar_page(recipe.title or f"{view.specs}: throughput", panels, si_tick)
+    page = bar_page(recipe.title or f"{view.specs}: throughput", panels, si_tick, most=True)
     return page.done(throughput_numbers(rows), small_print(
         view, names, f"Median over seeds, whiskers from smallest to largest: updates / {recipe.clock}. Bytes "
         "and operations are those the algorithm declares as compulsory."))
@@ -69,41 +71,35 @@ def _speedup_bars(row: Row, looks_of: Mapping[str, Look]) -> list[Bar]:
 
 
 def _speedup_words(row: Row) -> list[str]:
-    update = f"update {_ratio(row.per_update, row)}" if row.per_update.known else ""
     if row.is_baseline:
         return ["baseline"]
+    first, answer, update = (speed_text(Interval(ratio.value, math.nan, math.nan)) for ratio in (row.equal_quality, row.answer_quality, row.per_update))
+    unit = " " + first.partition(" ")[2]  # said once if all are as fast, or as slow
+    answer = f"answer {answer.removesuffix(unit)}" if row.answer_quality.known else ""
+    update = f"update {update.removesuffix(unit)}" if row.per_update.known else ""
     if row.target is None:
         return [update or row.per_update_problem or row.baseline_problem or row.statuses]
     missed = f"{row.not_reached} of {row.n} seeds did not reach" if row.not_reached and not row.problem else ""
-    answer = f"answer {_ratio(row.answer_quality, row)}" if row.answer_quality.known else ""
-    return [", ".join(filter(None, [row.problem or _ratio(row.equal_quality, row), missed])), answer, update]
-
-
-def _ratio(interval: Interval, row: Row) -> str:
-    return "baseline" if row.is_baseline else f"{significant(interval.value)}×"
+    return [", ".join(filter(None, [row.problem or first, missed])), answer, update]
 
 
 def _throughput_words(row: Row) -> list[str]:
     spread = row.throughput
     if not spread.n:
         return [row.statuses]
-    declared = [si(rate.median, unit) for rate, unit in ((row.bytes_rate, "B/s"), (row.flops_rate, "FLOP/s"))
-                if rate.n]
+    declared = [si(rate.median, unit) for rate, unit in ((row.bytes_rate, "B/s"), (row.flops_rate, "FLOP/s")) if rate.n]
     return [", ".join(filter(None, [si(spread.median, "/s"), writes_words(row.writes_made)])), clock_words(row),
             contended_words(row), *declared]
 
 
 def _speedup_legend(rows: Sequence[Row], clock: str) -> list[Patch]:
-    targets = _target_words([row.target for row in rows if row.target is not None])
     handles: list[Patch] = []
-    if targets:
-        names = ", ".join(targets)
-        handles += [Patch(facecolor=BLACK, edgecolor=BLACK,
-                          label=f"full: {CLOCK_NAMES[clock]} to {names}"),
-                    Patch(facecolor="#b3b3b3", edgecolor=BLACK,
-                          label="light: answer, with prepare and transfer")]
-    handles.append(Patch(facecolor="#d6d6d6", edgecolor="#777777",
-                         label="grey: time of one rating update"))
+    if any(row.equal_quality.known for row in rows):
+        targets = ", ".join(_target_words([row.target for row in rows if row.target is not None]))
+        handles += [Patch(facecolor=BLACK, edgecolor=BLACK, label=f"full: {CLOCK_NAMES[clock]} to {targets}"),
+                    Patch(facecolor="#b3b3b3", edgecolor=BLACK, label="light: answer, with prepare and transfer")]
+    if any(row.per_update.known for row in rows):
+        handles.append(Patch(facecolor="#d6d6d6", edgecolor="#777777", label="grey: time of one rating update"))
     return handles
 
 
@@ -117,8 +113,7 @@ def speedup_numbers(rows: Sequence[Row]) -> pd.DataFrame:
         "answer_low": row.answer_quality.low, "answer_high": row.answer_quality.high,
         "speedup_per_update": row.per_update.value,
         "per_update_low": row.per_update.low, "per_update_high": row.per_update.high,
-        "remark": row.problem or row.baseline_problem or row.per_update_problem}
-        for row in rows])
+        "remark": row.problem or row.baseline_problem or row.per_update_problem} for row in rows])
 
 
 def _target_words(targets: Sequence[Target]) -> list[str]:

@@ -14,13 +14,14 @@ from mfplots.bar_page import Bar, Row, Rows, Tick, bar_page, open_handle, publis
 from mfplots.benchmarks import BENCHMARK, COMPUTED, Benchmark, Benchmarks, Keys, select
 from mfplots.errors import NotDrawable, PlotError, hint
 from mfplots.figures import figure
-from mfplots.metrics import FEWEST, Interval, Spread
+from mfplots.metrics import Interval, Spread
 from mfplots.names import explained, named, short_names
 from mfplots.page import Page
 from mfplots.palette import BLACK, BLUE, COLOURS
 from mfplots.published import Point, value_points
 from mfplots.recipes import Recipe
-from mfplots.style import Look, duration, plain_tick, si, si_tick, significant, time_tick
+from mfplots.smallprint import n_words
+from mfplots.style import Look, duration, plain_tick, ratio_text, si, si_tick, significant, speed_text, time_tick
 
 # By y its words on an axis, its unit and the peak that it is a share of; other counters have neither.
 QUANTITIES = {"time": ("time of a run", "s", ""), "bytes": ("bytes a second", "B/s", "bytes_per_s"),
@@ -65,28 +66,28 @@ def benchmark_bars(benchmarks: Benchmarks, recipe: Recipe) -> Page:
     elif recipe.relative:
         raise PlotError(f'{recipe.file_name}: "relative" needs a "baseline"')
     points = value_points(recipe.published)
-    say = (lambda value: f"{significant(value)}×") if recipe.relative else _unit(recipe)
+    say = (lambda value: _times(value, recipe)) if recipe.relative else _unit(recipe)
     names = named([(row.label, row) for row in rows], recipe, short_names(row.label for row in rows), _has)
-    shown = {name: [Row(names[row.label], _words_of(row, recipe), [_bar(row, recipe, rows)]) for row in rows if row.panel == name]
+    shown = {name: [Row(names[row.label], _words_of(row, recipe), [_bar(row, recipe, rows)], row.base.label if row.base else "")
+                    for row in rows if row.panel == name]
              for name in dict.fromkeys(row.panel for row in rows)}
     page = bar_page(recipe.title or f"benchmarks: {_axis(recipe)}", [
-        Rows(name, [*own, *published_rows(points, say)], _axis(recipe)) for name, own in shown.items()], _tick(recipe))
-    return page.done(_numbers(rows, recipe), [_reading(rows, recipe), explained(names), *benchmarks.provenance],
+        Rows(name, [*own, *published_rows(points, say)], _axis(recipe)) for name, own in shown.items()], _tick(recipe),
+                    most=_quantity(recipe)[1] not in ("", "s"))
+    return page.done(_numbers(rows, recipe), [*_reading(rows, recipe), explained(names), *benchmarks.provenance],
                      _legend(rows, recipe, points))
 
 
 # ---- rows ----------------------------------------------------------------------------------------
 
 def _rows(items: Sequence[Benchmark], recipe: Recipe) -> list[Stack]:
-    """In the order in which they ran."""
     _check_keys(items, recipe)
     rows: dict[tuple[str, ...], Stack] = {}
     for item in items:
         keys = dict(item.keys)
         part = keys.pop(recipe.stack_by, "") if recipe.stack_by else ""
         panel = f"{recipe.panel_by} = {keys.pop(recipe.panel_by, '')}" if recipe.panel_by else ""
-        row = rows.setdefault((panel, *sorted(f"{k}:{v}" for k, v in keys.items())),
-                              Stack(panel, keys))
+        row = rows.setdefault((panel, *sorted(f"{k}:{v}" for k, v in keys.items())), Stack(panel, keys))
         if part in row.parts:
             raise PlotError(f"two results of {_words(item.keys)}; narrow the results or the filter")
         row.parts[part] = metrics.spread(item.values(recipe.y or "time"))
@@ -116,8 +117,7 @@ def _check_keys(items: Sequence[Benchmark], recipe: Recipe) -> None:
                             f"{hint(key, known)}")
     strange = {item.keys.get(recipe.stack_by) for item in items} - set(recipe.cumulative)
     if recipe.cumulative and strange:
-        raise PlotError(f"{recipe.file_name}.cumulative: no name for what "
-                        f"{', '.join(sorted(map(str, strange)))} adds")
+        raise PlotError(f"{recipe.file_name}.cumulative: no name for what {', '.join(sorted(map(str, strange)))} adds")
     counters = {"time", *(name for item in items for name in item.counters)}
     counters |= {COMPUTED} if "flops" in counters else set()
     if items and recipe.y and recipe.y not in counters and any(not i.error for i in items):
@@ -144,8 +144,7 @@ def _label(rows: Sequence[Stack]) -> None:
 
 
 def _words(keys: Mapping[str, str]) -> str:
-    return " ".join(value if key == BENCHMARK else f"{key}={value}"
-                    for key, value in keys.items() if value)
+    return " ".join(value if key == BENCHMARK else f"{key}={value}" for key, value in keys.items() if value)
 
 
 def _has(row: Stack, words: str) -> bool:
@@ -207,8 +206,14 @@ def _words_of(row: Stack, recipe: Recipe) -> list[str]:
     if row.base is row:
         words.append("baseline")
     elif math.isfinite(row.ratio):
-        words.append(f"{significant(row.ratio)}×")
+        words.append(_times(row.ratio, recipe))
     return words + ([f"{part} {say(p.median)}" for part, p in row.parts.items()] if recipe.stack_by else [])
+
+
+def _times(ratio: float, recipe: Recipe) -> str:
+    """Of times the inverse is the speed; a counter of the benchmark's own has none."""
+    found, unit = Interval(ratio, math.nan, math.nan), _quantity(recipe)[1]
+    return speed_text(found.inverse if unit == "s" else found) if unit else ratio_text(found)
 
 
 def _legend(rows: Sequence[Stack], recipe: Recipe, points: Sequence[Point]) -> list:
@@ -240,16 +245,11 @@ def _tick(recipe: Recipe) -> Tick:
     return time_tick if _unit(recipe) is duration else si_tick
 
 
-def _reading(rows: Sequence[Stack], recipe: Recipe) -> str:
-    counts = sorted({p.n for row in rows for p in row.parts.values() if p.n})
-    number = " to ".join(dict.fromkeys(map(str, (counts[0], counts[-1]))))
-    text = f"n = {number} repetitions, their median" if counts[-1] > 1 else "n = 1 repetition"
-    whiskers = ", whiskers from smallest to largest" if counts[-1] >= FEWEST and not recipe.stack_by \
-        else ""
-    over = f" ×: over {recipe.baseline}, of medians." if recipe.baseline else ""
-    parts = " Parts are differences of the medians of kernels that end after them." \
-        if recipe.cumulative else ""
-    return f"{text}{whiskers}.{over}{parts}"
+def _reading(rows: Sequence[Stack], recipe: Recipe) -> list[str]:
+    counts = {p.n for row in rows for p in row.parts.values() if p.n}
+    over = f"Ratios: over {recipe.baseline}, of medians." if recipe.baseline else ""
+    parts = " Parts are differences of the medians of kernels that end after them." if recipe.cumulative else ""
+    return [n_words(counts, "repetition", "" if recipe.stack_by else "range"), over + parts]
 
 
 def _numbers(rows: Sequence[Stack], recipe: Recipe) -> pd.DataFrame:
@@ -257,6 +257,5 @@ def _numbers(rows: Sequence[Stack], recipe: Recipe) -> pd.DataFrame:
     return pd.DataFrame([{
         "panel": row.panel, "benchmark": _words(row.keys), "part": part,
         f"{name}_s" if name == "time" else name: p.median, "low": p.low, "high": p.high,
-        "repetitions": p.n, "total": row.total,
-        "baseline": _words(row.base.keys) if row.base else "", "ratio": row.ratio,
+        "repetitions": p.n, "total": row.total, "baseline": _words(row.base.keys) if row.base else "", "ratio": row.ratio,
         "remark": "; ".join(row.errors)} for row in rows for part, p in row.parts.items()])

@@ -21,8 +21,8 @@ from mfplots.page import Page
 from mfplots.palette import COLOURS, MARKERS
 from mfplots.recipes import Recipe
 from mfplots.series import View
-from mfplots.smallprint import provenance
-from mfplots.style import Look, plain_tick, significant
+from mfplots.smallprint import n_words, provenance
+from mfplots.style import Look, plain_tick, significant, speed_text
 from mfplots.summary import ANSWER, CLOCK_NAMES, FILE
 
 Json = dict[str, Any]
@@ -55,19 +55,22 @@ def draw_cards(compared: Json, recipe: Recipe, notes: Sequence[str] = (), files:
         rows.setdefault(cell["dataset"], {}).setdefault(cell["label"], []).append(cell)
     names = short_names((cell["label"] for cell in shown), [list(own) for own in rows.values()])
     page = bar_page(recipe.title or f"Times as fast as on {over}", [
-        Rows(dataset, [Row(names[label], [f"{significant(cell[f'{clock}_x'])}×" for cell in marks], _bars(marks, clock, looks))
+        Rows(dataset, [Row(names[label], [speed_text(Interval(cell[f"{clock}_x"], math.nan, math.nan)) for cell in marks], _bars(marks, clock, looks))
                        for label, marks in own.items()], f"{CLOCK_NAMES[clock]}: times as fast as on {over}")
-        for dataset, own in rows.items()], plain_tick, origin=1.0, closeup=True)
+        for dataset, own in rows.items()], plain_tick, origin=1.0, closeup=True, most=True)
     handles = []
     for card, ratio in {cell["card"]: cell["memory_ratio"] for cell in shown}.items():
         handles.append(Line2D([], [], label=card, **{**looks[card].as_line(), "linestyle": "none"}))
-        line = {"color": looks[card].colour, "linewidth": 0.9, "linestyle": (0, (4, 2)) if ratio else "none"}
-        for axes in page.axes if ratio else ():
+        if not ratio:
+            page.leave_out(f"memory rate of {card}", "unknown")
+            continue
+        line = {"color": looks[card].colour, "linewidth": 0.9, "linestyle": (0, (4, 2))}
+        for axes in page.axes:
             axes.axvline(ratio, zorder=0.5, **line)
             low, high = axes.get_xlim()
             axes.set_xlim(min(low, 0.98 * ratio), max(high, 1.02 * ratio))
-        handles.append(Line2D([], [], label=f"its memory rate, {significant(ratio)}×" if ratio else "its memory rate: unknown", **line))
-    return page.done(pd.DataFrame(shown).drop(columns="files"), [
+        handles.append(Line2D([], [], label=f"its memory rate, {significant(ratio)} times", **line))
+    return page.done(pd.DataFrame(shown).drop(columns="files"), [n_words((cell["runs"] for cell in shown), "run", "95 % interval"),
         f"{CLOCK_NAMES[clock].capitalize()} to the target; without one training of an epoch, and the other clocks to the end. "
         f"Whiskers: {metrics.BRACKETS}. Memory rates by data sheets.", explained(names), *notes], handles)
 

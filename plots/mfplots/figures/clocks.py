@@ -1,4 +1,4 @@
-"""How a case spends its time: the share of each clock in its wall time, stacked."""
+"""How a case spends its time: the seconds of each clock of its own work, stacked."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from mfplots.figures import figure
 from mfplots.metrics import Interval
 from mfplots.names import names_of
 from mfplots.page import Page
-from mfplots.palette import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILLION
+from mfplots.palette import BLACK, BLUE, PURPLE, SKY, VERMILLION
 from mfplots.recipes import Recipe
 from mfplots.series import Panel, Series, View, restarted
 from mfplots.smallprint import small_print
-from mfplots.style import Look, duration, plain_tick
+from mfplots.style import Look, duration, time_tick
 from mfplots.summary import status_text
 
 PARTS = ("start", "load", "prepare", "transfer", "train", "evaluate", "save")
@@ -29,9 +29,8 @@ LATER = ("start", "save")  # null if they are in the rest
 EARLIER = "runs for earlier points"
 REST = "rest"  # of the wall time: on no clock
 ALL = (*PARTS, EARLIER, REST)
-# Training stands out; a user's waits before it, prepare and transfer, are beside it in blues.
-COLOUR_OF = {"start": PURPLE, "load": "#999999", "prepare": SKY, "transfer": BLUE, "train": VERMILLION,
-             "evaluate": GREEN, "save": ORANGE, EARLIER: "#f0b48c", REST: "#dddddd"}
+# Drawn; the others are the harness's own. Training stands out; the waits before it, prepare and transfer, are in blues.
+COLOUR_OF = {"start": PURPLE, "load": "#999999", "prepare": SKY, "transfer": BLUE, "train": VERMILLION}
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,8 @@ class Stack:
 
     @property
     def total(self) -> float:
-        return sum(self.parts.values())
+        """Of what is drawn."""
+        return sum(self.parts[part] for part in COLOUR_OF)
 
 
 @figure("clocks")
@@ -56,16 +56,14 @@ def clocks(view: View, recipe: Recipe) -> Page:
         raise NotDrawable("no finished case has its clocks")
     names = names_of(view, recipe)
     panels = [panel_rows(panel, names, [(stack.series, _words(stack), [_bar(stack)]) for stack in stacks if stack.panel is panel],
-                         "share of the wall time of a case (%)") for panel in view.panels]
-    page = bar_page(recipe.title or f"{view.specs}: where the time of a case goes", panels, plain_tick)
-    for axes in page.axes:
-        axes.set_xlim(0, 100)
-    drawn = [part for part in ALL if any(stack.n and stack.parts[part] > 0 for stack in stacks)]
+                         "time from the file to the model, without what earlier cases did") for panel in view.panels]
+    page = bar_page(recipe.title or f"{view.specs}: where the time of a case goes", panels, time_tick)
+    drawn = [part for part in COLOUR_OF if any(stack.n and stack.parts[part] > 0 for stack in stacks)]
     return page.done(_numbers(stacks), small_print(
         view, names, "Median over seeds of each part, stacked; all: their sum. Start: the device and all that is made once a run, "
-        "less the part made during the load. Runs for earlier points: a library may run from the start for each evaluated "
-        "point; these are all runs but the last, which is its training. Rest: the time on no clock. Answer: prepare + "
-        "transfer + train to the end, with the parts of them that an earlier case did."), [Patch(facecolor=COLOUR_OF[part], label=part) for part in drawn])
+        "less the part made during the load. Answer: prepare + transfer + train to the end, with the parts of them that an "
+        "earlier case did. Not drawn, but in the table: the harness's own evaluation, saving and time on no clock, and the runs "
+        "for earlier points of a library that starts anew for each.", shown=""), [Patch(facecolor=COLOUR_OF[part], label=part) for part in drawn])
 
 
 def stack_of(panel: Panel, series: Series) -> Stack:
@@ -98,8 +96,7 @@ def _bar(stack: Stack) -> Bar:
     look = Look(BLACK, "-", "o", 0)
     if not stack.n or stack.total <= 0:
         return Bar(metrics.NO_INTERVAL, look)
-    parts = [(100 * stack.parts[part] / stack.total, COLOUR_OF[part]) for part in ALL]
-    return Bar(Interval(100.0, math.nan, math.nan), look, parts=parts)
+    return Bar(Interval(stack.total, math.nan, math.nan), look, parts=[(stack.parts[part], colour) for part, colour in COLOUR_OF.items()])
 
 
 def _words(stack: Stack) -> list[str]:
@@ -115,5 +112,4 @@ def _numbers(stacks: Sequence[Stack]) -> pd.DataFrame:
     return pd.DataFrame([{
         "dataset": s.panel.title, "look_alike": s.panel.look_alike, "series": s.series.label,
         "seeds": s.n, "statuses": status_text(s.series.cases),
-        **{f"{part.replace(' ', '_')}_s": s.parts[part] for part in ALL}, "answer_s": s.answer}
-        for s in stacks])
+        **{f"{part.replace(' ', '_')}_s": s.parts[part] for part in ALL}, "answer_s": s.answer} for s in stacks])

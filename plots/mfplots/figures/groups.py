@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from mfplots.curve_page import BANDS, curve_page, legend, names_and_looks, numbers
+from mfplots.curve_page import BANDS, curve_page, legend, names_and_looks, numbers, with_curves
 from mfplots.curves import Curve, aggregate
 from mfplots.errors import NotDrawable, PlotError
 from mfplots.figures import figure
@@ -29,6 +29,7 @@ def user_groups(view: View, recipe: Recipe) -> Page:
         raise NotDrawable(f"no finished case has {recipe.part} errors by user group; the spec asks "
                           'for them with "evaluate": {"user_groups": 10}')
     names, looks_of = names_and_looks(view, recipe, baseline_label(view, recipe.question))
+    all_of, view, per_panel = view, *with_curves(view, per_panel)
     page = curve_page(view, recipe, f"{recipe.part} RMSE by user id", per_panel, looks_of)
     for axes in page.axes:
         axes.set_xlabel("group of user ids, lowest first")
@@ -38,8 +39,8 @@ def user_groups(view: View, recipe: Recipe) -> Page:
         axes.axhline(0, color="#555555", linewidth=0.9, linestyle=(0, (2, 2)), zorder=0.5)
     return page.done(
         numbers(view.panels, per_panel, "group", f"{recipe.part}_rmse_over_all_percent"),
-        small_print(view, names, f"Group 1: the lowest user ids. Line: median over seeds.{BANDS[recipe.band]} Over: the RMSE of "
-                    "all users of the same case."), legend(view, per_panel, looks_of, names))
+        small_print(all_of, names, f"Group 1: the lowest user ids. Line: median over seeds.{BANDS[recipe.band][1]} Over: the RMSE of "
+                    "all users of the same case.", shown=BANDS[recipe.band][0]), legend(page, all_of, per_panel, looks_of, names))
 
 
 def _curves(panel: Panel, recipe: Recipe) -> list[Curve]:

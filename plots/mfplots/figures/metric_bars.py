@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -19,12 +19,11 @@ from mfplots.published import fits, notes, value_points
 from mfplots.recipes import Recipe
 from mfplots.series import Panel, Series, View, methods_apart, repeats
 from mfplots.smallprint import small_print
-from mfplots.style import looks, plain_tick, ratio_text
+from mfplots.style import looks, plain_tick, ratio_text, speed_text
 from mfplots.summary import baseline_label, baseline_name, find_baseline, status_text, writes_note
 from mfplots.values import METRICS, Metric, axis_label, metric, spread_of, values
 
-
-RATIO_DIGITS = {True: 4, False: 3}  # of errors, which differ little, and of the rest
+RATIO_DIGITS = {"error": 4, "count": 3}  # errors differ little
 BASELINE = "baseline"
 NO_BREAK = "\N{NO-BREAK SPACE}"
 BESIDE = {"answer_to_target": "answer", "time_to_target": "train"}  # in a bar's words
@@ -65,14 +64,15 @@ def metric_bars(view: View, recipe: Recipe) -> Page:
                 and fits(p, found.kind, {s.method for s in panel.series})]
         points += near
         shown = panel_rows(panel, names, [(row.series, _words(row, found, recipe.relative), [
-            Bar(row.ratio if recipe.relative else row.spread.whiskers, looks_of[row.series.label])]) for row in own], label)
+            Bar(row.ratio if recipe.relative else row.spread.whiskers, looks_of[row.series.label])], row.baseline) for row in own], label)
         panels.append(replace(shown, rows=[*shown.rows, *published_rows(near, found.text)]))
     page = bar_page(recipe.title or f"{view.specs}: {label}", panels, plain_tick if recipe.relative else found.tick,
-                    origin=1.0 if recipe.relative else None, closeup=recipe.relative or found.kind == "error")
+                    origin=1.0 if recipe.relative else None, closeup=recipe.relative or found.kind == "error", most=found.most)
     datasets = {panel.dataset for panel in view.panels}
     return page.done(_numbers(rows, recipe.y or "s_per_epoch"), small_print(
-        view, names, _reading(rows, found, recipe), *notes(published, points, datasets),
-        writes_note(view) if found.by_method else ""), [open_handle()] if points else [])
+        view, names, _reading(rows, names, found, recipe), *notes(published, points, datasets),
+        writes_note(view) if found.by_method else "",
+        shown="95 % interval" if recipe.relative else "range"), [open_handle()] if points else [])
 
 
 def _row(panel: Panel, series: Series, found: Metric, recipe: Recipe) -> Row:
@@ -107,8 +107,7 @@ def _misses(numbers: Sequence[float], found: Metric) -> str:
     return f"{missed} of {len(numbers)} did not reach" if missed else ""
 
 
-def _ratio_to(series: Series, base: Series, panel: Panel, found: Metric,
-              recipe: Recipe) -> Interval:
+def _ratio_to(series: Series, base: Series, panel: Panel, found: Metric, recipe: Recipe) -> Interval:
     """Errors seed by seed, since a seed is a split; times and rates by their medians."""
     own, other = (values(s, panel, found, recipe) for s in (series, base))
     if found.kind == "error":
@@ -129,7 +128,7 @@ def _words(row: Row, found: Metric, relative: bool) -> list[str]:
     """First the parts that must not be left out: the value, its notes, and failures."""
     failed = (row.series.cases["status"] != "completed").any()
     own = [row.misses, status_text(row.series.cases) if failed else ""]
-    times = row.problem if not row.ratio.known else ratio_text(row.ratio, RATIO_DIGITS[found.kind == "error"])
+    times = row.problem if not row.ratio.known else _times(row.ratio, found)
     if not row.spread.n:
         return [", ".join(filter(None, own)) or "no value"]
     if relative:
@@ -137,25 +136,27 @@ def _words(row: Row, found: Metric, relative: bool) -> list[str]:
     if row.beside is not None:
         own = [f"{BESIDE[found.beside]} {METRICS[found.beside].text(row.beside.median)}".replace(" ", NO_BREAK), *own]
     return [", ".join(filter(None, [found.text(row.spread.median).replace(" ", NO_BREAK), *own])), times,
-            ratio_text(row.beside_ratio) if row.beside_ratio.known else ""]
+            _times(row.beside_ratio, found) if row.beside_ratio.known else ""]
 
 
-def _reading(rows: Sequence[Row], found: Metric, recipe: Recipe) -> str:
-    names = sorted({row.baseline for row in rows if row.baseline})
+def _times(ratio: Interval, found: Metric) -> str:
+    """Of times the inverse is the speed."""
+    if found.kind in RATIO_DIGITS:
+        return ratio_text(ratio, RATIO_DIGITS[found.kind])
+    return speed_text(ratio.inverse if found.kind == "time" else ratio)
+
+
+def _reading(rows: Sequence[Row], names: Mapping[str, str], found: Metric, recipe: Recipe) -> str:
     text = "" if recipe.relative else "Median over seeds, whiskers from smallest to largest."
     if found.to_target:
-        text += " To the target: at the first evaluated point; seeds that missed it count as " \
-            "infinitely late."
+        text += " To the target: at the first evaluated point; seeds that missed it count as infinitely late."
     if found.beside:
         text += " Answer: prepare + transfer + train."
-    if not names:
+    if not any(row.baseline for row in rows):
         return text
-    asked = {baseline_name(row.panel, recipe.question) for row in rows if row.baseline}
-    over = names[0] if len(names) == 1 else f"{', '.join(sorted(filter(None, asked)))} of equal " \
-        "other parameters"
     of = "median of the ratios seed by seed" if found.kind == "error" else "ratio of medians"
     shown = "Whiskers" if recipe.relative else "in brackets"
-    return f"{text} ×: over {over}, {of}, {shown} the {metrics.BRACKETS}.".strip()
+    return f"{text} Ratios: over {over((row.baseline for row in rows), names)}, {of}, {shown} the {metrics.BRACKETS}.".strip()
 
 
 def _numbers(rows: Sequence[Row], name: str) -> pd.DataFrame:

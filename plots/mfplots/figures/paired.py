@@ -53,7 +53,7 @@ def paired_differences(view: View, recipe: Recipe) -> Page:
     page = bar_page(recipe.title or f"{label}: differences by seed", panels, plain_tick, origin=0.0, closeup=True)
     return page.done(_numbers(rows, recipe.y), small_print(
         view, names, "A dot a seed: its value less that of the baseline with the same seed, and so the same split; line: their "
-        "median. Zero: the baseline."))
+        "median. Zero: the baseline.", shown=""))
 
 
 def _row(panel: Panel, series: Series, found: Metric, recipe: Recipe) -> Row | None:

@@ -28,7 +28,6 @@ from mfplots.values import Metric, axis_label, metric, spread_of, values
 
 ABSENT = object()
 FEW_VALUES = 5  # up to which each has a tick
-LATE, ABSENT_AT = 0.97, 0.02  # fractions of the height, for a target that was not reached and for a missing value
 
 
 @dataclass(frozen=True)
@@ -58,18 +57,23 @@ def sweep(view: View, recipe: Recipe) -> Page:
     places = _places(items)
     points = points_of(recipe.published)
     datasets = {item.dataset for item in items}
-    titles = list(dict.fromkeys(item.title for item in items))
+    titles = list(dict.fromkeys(item.title for item in items if item.spread.n))
     near_of = {title: _near(points, [item for item in items if item.title == title], found) for title in titles}
     fitting = list(dict.fromkeys(p for near in near_of.values() for p in near))
     shown = [_sized(p, recipe) for p in fitting]
     names = named(zip([item.label for item in items], [series for panel in view.panels for series in panel.series]), recipe,
                   short_names(item.label for item in items))
     page = Page(recipe.title or f"{view.specs}: {axis_label(found, recipe)} by {recipe.x}", len(titles))
+    for item in items:
+        if not item.spread.n:
+            where = ("" if item.x is ABSENT else f" at {item.x}") + (f" on {item.title}" if len(titles) > 1 else "")
+            failed = status_text(item.cases) if (item.cases["status"] != "completed").any() else ""
+            page.leave_out(names[item.label] + where, failed or ("target not reached" if found.to_target else "no value"))
     looks_of = looks(list(dict.fromkeys(item.label for item in items)), _baseline(view, items))
     for axes, title in zip(page.axes, titles):
         own = [item for item in items if item.title == title]
         near = [_sized(p, recipe) for p in near_of[title]]
-        _draw_panel(axes, own, places, looks_of, LATE if found.to_target else ABSENT_AT)
+        _draw_panel(axes, own, places, looks_of)
         if slope:
             _draw_slope(axes, own, looks_of, slope, 1.0 if scaling else None)
         draw_points(axes, near, shown)
@@ -82,14 +86,13 @@ def sweep(view: View, recipe: Recipe) -> Page:
         view, names, "Median over seeds, band or whiskers from smallest to largest of 3 or more.",
         f"Dotted: {dotted}." if slope else "",
         *notes(points, fitting, datasets), writes_note(view) if found.by_method else ""),
-        [*_legend(items, looks_of, names), *_missing_handle(items, found), *point_handles(shown)])
+        [*_legend(items, looks_of, names), *point_handles(shown)])
 
 
 def _near(points: Sequence[Point], own: Sequence[Item], found: Metric) -> list[Point]:
     """The published ones that may stand in a panel."""
     methods = {item.method for item in own}
-    return [p for p in points if any(p.dataset == item.dataset for item in own)
-            and fits(p, found.kind, methods)]
+    return [p for p in points if any(p.dataset == item.dataset for item in own) and fits(p, found.kind, methods)]
 
 
 def _draw_slope(axes: Axes, items: Sequence[Item], looks_of: Mapping[str, Look], slope: int, start: float | None) -> None:
@@ -107,8 +110,7 @@ def _draw_slope(axes: Axes, items: Sequence[Item], looks_of: Mapping[str, Look],
 def _with_efficiency(numbers: pd.DataFrame, recipe: Recipe) -> pd.DataFrame:
     """T(1) / (K T(K)) beside each time."""
     time = recipe.y
-    one = {(row["panel"], row["series"]): row[time] for _, row in numbers.iterrows()
-           if row[recipe.x] == 1}
+    one = {(row["panel"], row["series"]): row[time] for _, row in numbers.iterrows() if row[recipe.x] == 1}
     efficiency = [one.get((row["panel"], row["series"]), float("nan")) / (row[recipe.x] * row[time])
                   for _, row in numbers.iterrows()]
     return numbers.assign(efficiency=efficiency)
@@ -150,8 +152,7 @@ def _x(series: Series, name: str) -> object:
         return series.algorithm
     value = series.facets.get(name, 1 if name in SHARES else ABSENT)
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return value if number or value is ABSENT else value if isinstance(value, str) \
-        else canonical(value)
+    return value if number or value is ABSENT else value if isinstance(value, str) else canonical(value)
 
 
 def _title(panel: Panel, series: Series, recipe: Recipe) -> str:
@@ -175,7 +176,7 @@ def _baseline(view: View, items: Sequence[Item]) -> str | None:
 
 
 def _draw_panel(axes: Axes, items: Sequence[Item], places: Mapping[object, float] | None,
-                looks_of: Mapping[str, Look], missing_at: float) -> None:
+                looks_of: Mapping[str, Look]) -> None:
     labels = list(dict.fromkeys(item.label for item in items))
     for k, label in enumerate(labels):
         own = [item for item in items if item.label == label]
@@ -191,9 +192,6 @@ def _draw_panel(axes: Axes, items: Sequence[Item], places: Mapping[object, float
                              columns=["x", "y", "low", "high", "seeds"])
         if len(known):
             draw_line(axes, known.sort_values("x"), looks_of[label], joined=places is None)
-        if missing := [x for x, spread in found if not spread.n]:
-            axes.plot(missing, [missing_at] * len(missing), linestyle="none", marker="x", color=looks_of[label].colour,
-                      transform=axes.get_xaxis_transform(), clip_on=False)
 
 
 def _finish(axes: Axes, items: Sequence[Item], points: Sequence[Point],
@@ -224,19 +222,10 @@ def _legend(items: Sequence[Item], looks_of: Mapping[str, Look], names: Mapping[
     for label, look in looks_of.items():
         own = [item for item in items if item.label == label]
         cases = pd.concat([item.cases for item in own])
-        failed = (cases["status"] != "completed").any()
-        words = [f"({status_text(cases)})"] if failed else []
-        if not any(item.spread.n for item in own):
-            words.append("no value")
-        handles.append(Line2D([], [], label=" ".join([names[label] + marks(cases), *words]), **look.as_line()))
+        words = f" ({status_text(cases)})" if (cases["status"] != "completed").any() else ""
+        if any(item.spread.n for item in own):
+            handles.append(Line2D([], [], label=names[label] + marks(cases) + words, **look.as_line()))
     return handles
-
-
-def _missing_handle(items: Sequence[Item], found: Metric) -> list[Line2D]:
-    """The legend for marks at the lower edge."""
-    if all(item.spread.n or item.x is ABSENT for item in items):
-        return []
-    return [Line2D([], [], linestyle="none", marker="x", color="#555555", label="target not reached" if found.to_target else "no value")]
 
 
 def _numbers(items: Sequence[Item], recipe: Recipe, points: Sequence[Point]) -> pd.DataFrame:

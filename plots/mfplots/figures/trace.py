@@ -12,12 +12,11 @@ from mfplots.figures import figure
 from mfplots.page import Page
 from mfplots.published import points_of
 from mfplots.recipes import Recipe
-from mfplots.series import View, methods_apart
+from mfplots.series import View, devices_apart, methods_apart
 from mfplots.summary import ANSWER, main_metric, measured_by
 
 CLOCKS = {"train_s": "training time (s)", "train_device_s": "training time by device events (s)",
-          "answer_s": "prepare + transfer + training time (s)",
-          "wall_s": "wall time from the start of the case (s)"}
+          "answer_s": "prepare + transfer + training time (s)", "wall_s": "wall time from the start of the case (s)"}
 X = {"epochs": "epochs",
      "passes": "passes (updates / training ratings)", "updates": "rating updates",
      "iterations": "iterations (rating updates / users)", **CLOCKS}
@@ -33,6 +32,7 @@ def trace(view: View, recipe: Recipe) -> Page:
         view = methods_apart(view)
     if metrics.row(y[0]):
         view = measured_by(view, y[0])
+    view = devices_apart(view)
     title = " against ".join(words.split(" (")[0] for _, words in (y, x))
     return draw_curves(view, recipe, x, y, title, points_of(recipe.published, lines=True))
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from mfplots.curve_page import curve_page, finish_y, legend, names_and_looks, numbers, reading
+from mfplots.curve_page import BANDS, curve_page, finish_y, legend, names_and_looks, numbers, reading, with_curves
 from mfplots.curves import Curve, aggregate
 from mfplots.errors import NotDrawable, PlotError
 from mfplots.figures import figure
@@ -25,8 +25,7 @@ MATCHED_BY = ("algorithm", "params", "schedule", "init", "dataset", "split", "co
 @figure("speedup-trace")
 def speedup_trace(view: View, recipe: Recipe) -> Page:
     if view.versus is None:
-        raise NotDrawable("it compares two result folders of one spec; name the second with "
-                          "--versus DIR")
+        raise NotDrawable("it compares two result folders of one spec; name the second with --versus DIR")
     x = quantity("x", recipe.x or "iterations", X)
     ours, theirs = machine_name(view.cases), machine_name(view.versus.cases)
     rivals = _by_key(view.versus)
@@ -38,17 +37,18 @@ def speedup_trace(view: View, recipe: Recipe) -> Page:
     datasets = {panel.dataset for panel in view.panels}
     points = points_of(recipe.published)
     shown = [p for p in points if p.dataset in datasets]
+    all_of, view, per_panel = view, *with_curves(view, per_panel, shown)
     page = curve_page(view, recipe, f"{ours} over {theirs}", per_panel, looks_of, shown, x[1])
     for axes, panel, curves in zip(page.axes, view.panels, per_panel):
-        finish_y(axes, curves, [p for p in shown if p.dataset == panel.dataset], "speed-up (times)", recipe)
+        finish_y(axes, curves, [p for p in shown if p.dataset == panel.dataset], "times as fast", recipe)
         axes.axhline(1, color="#555555", linewidth=0.9, linestyle=(0, (2, 2)), zorder=0.5)
     table = numbers(view.panels, per_panel, x[0], "speedup", shown)
     table.insert(0, "over", theirs)
     table.insert(0, "of", ours)
     return page.done(table, [
-        *small_print(view, names, f"{CLOCK_NAMES[recipe.clock].capitalize()} on {theirs} over that on {ours} at equal epochs, by seed. "
-                     f"{reading(view, recipe)}", _matched_note(view, view.versus, rivals), *notes(points, shown, datasets)),
-        f"{theirs}:", *provenance(view.versus)], legend(view, per_panel, looks_of, names, shown))
+        *small_print(all_of, names, f"{CLOCK_NAMES[recipe.clock].capitalize()} on {theirs} over that on {ours} at equal epochs, by seed. "
+                     f"{reading(view, recipe)}", _matched_note(all_of, view.versus, rivals), *notes(points, shown, datasets), shown=BANDS[recipe.band][0]),
+        f"{theirs}:", *provenance(view.versus)], legend(page, all_of, per_panel, looks_of, names, shown))
 
 
 def machine_name(cases: pd.DataFrame) -> str:
@@ -75,8 +75,7 @@ def _by_key(view: View) -> dict[str, Trace]:
     return found
 
 
-def _curves(panel: Panel, rivals: Mapping[str, Trace], recipe: Recipe,
-            x: str) -> list[Curve]:
+def _curves(panel: Panel, rivals: Mapping[str, Trace], recipe: Recipe, x: str) -> list[Curve]:
     curves = []
     for series in panel.series:
         pairs = [(series.traces[index], rivals[_key(row)])
