@@ -170,7 +170,8 @@ def _label_curves(axes: Axes, curves: Sequence[Curve], names: Mapping[str, str],
     for group in [group for group in groups if len(group) > 1 or direct]:
         own = [names[curve.series.label] + (_remarks(curve.series.cases) if direct else "") for curve, _ in group]
         words = fit(", ".join(" ".join(word for word in name.split() if word not in common) or name for name in own), inches / 2, size)
-        high, wide = 1.4 * size / 72 * (words.count("\n") + 1) / (0.6 * inches), inches_of(words, size) / inches
+        lines = words.split("\n")
+        high, wide = 1.4 * size / 72 * len(lines) / (0.6 * inches), max(inches_of(line, size) for line in lines) / inches
         x, y = group[0][1][:, -1]
         left, right = (0.0, 1.0) if not direct else (x - wide, x) if x + wide / 2 > 1 else (x - wide / 2, x + wide / 2)
         above, below = [*np.arange(y + 0.03, 1 - high, 0.02)], [*np.arange(y - 0.03 - high, 0, -0.02)]
