@@ -320,10 +320,9 @@ int tell_exception() {
     tell_error(error.what() + (advice.empty() ? "" : "; " + advice));
     return static_cast<int>(ErrorKind::io);
   } catch (const std::exception& error) {
-    tell_error(std::string(error.what()) + "; this should have been told better: please report it");
+    tell_error(std::string(error.what()) + "; this message should be better. Please report it");
   } catch (...) {
-    tell_error(
-        "an unknown exception was thrown; this should have been told better: please report it");
+    tell_error("an unknown exception was thrown; this message should be better. Please report it");
   }
   return kUnforeseen;
 }

@@ -68,9 +68,8 @@ def draw_curves(view: View, recipe: Recipe, x: tuple[str, str], y: tuple[str, st
     if x[0] in ("train_s", "train_device_s"):
         notes.append(before_note(view))
     handles = legend(page, all_of, whole, looks_of, names, shown)  # which also says what is left out
-    return page.done(numbers(view.panels, whole, x[0], y[0], shown),
-                     small_print(all_of, names, reading(view, recipe), *dict.fromkeys(notes), shown=BANDS[recipe.band][0]),
-                     point_handles(shown) if recipe.direct else handles)
+    words = small_print(all_of, names, reading(view, recipe), *dict.fromkeys(notes), shown=BANDS[recipe.band][0])
+    return page.done(numbers(view.panels, whole, x[0], y[0], shown), words, point_handles(shown) if recipe.direct else handles)
 
 
 def with_curves(view: View, per_panel: Sequence[Sequence[Curve]], points: Sequence[Point] = ()) -> tuple[View, list[Sequence[Curve]]]:
@@ -170,8 +169,8 @@ def _label_curves(axes: Axes, curves: Sequence[Curve], names: Mapping[str, str],
     for group in [group for group in groups if len(group) > 1 or direct]:
         own = [names[curve.series.label] + (_remarks(curve.series.cases) if direct else "") for curve, _ in group]
         words = fit(", ".join(" ".join(word for word in name.split() if word not in common) or name for name in own), inches / 2, size)
-        lines = words.split("\n")
-        high, wide = 1.4 * size / 72 * len(lines) / (0.6 * inches), max(inches_of(line, size) for line in lines) / inches
+        high, wide = (1.4 * size / 72 * (words.count("\n") + 1) / (0.6 * inches),
+                      max(inches_of(line, size) for line in words.split("\n")) / inches)
         x, y = group[0][1][:, -1]
         left, right = (0.0, 1.0) if not direct else (x - wide, x) if x + wide / 2 > 1 else (x - wide / 2, x + wide / 2)
         above, below = [*np.arange(y + 0.03, 1 - high, 0.02)], [*np.arange(y - 0.03 - high, 0, -0.02)]

@@ -53,7 +53,7 @@ def gather(paths: Sequence[Path]) -> tuple[list[Run], list[Damaged]]:
 
 
 def case_key(run: str, case_id: str) -> str:
-    """A name for links that no text of a result file can bend. It begins with the name of its file: two digits of the run, and
-    one of four parts, of which cases of a run, alike, share few."""
+    """A name for links that no text of a result file can bend. It begins with the name of its file, which has two digits of the
+    run and one of four parts. The cases of a run are spread over the parts."""
     of_run, of_case = (hashlib.sha256(text.encode("utf-8", "replace")).hexdigest() for text in (run, f"{run}\0{case_id}"))
     return of_run[:2] + str(int(of_case[0], 16) // 4) + of_case[:9]

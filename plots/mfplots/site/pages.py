@@ -80,7 +80,7 @@ def _links(entries: Iterable[tuple[str, str]], here: str, files: Collection[str]
 
 
 CURRENT = ' aria-current="page"'
-RESULTS = """<p class="method">Programs that are tuned alike train until they reach the target on test data. A cell is the time over
+RESULTS = """<p class="method">Tuned programs train until they reach the target on test data. A cell is the time over
 the time of the first.</p>
 <div id="switches" class="switches"></div>
 <div id="matrix"></div>
