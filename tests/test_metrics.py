@@ -47,7 +47,7 @@ def test_it_is_a_target_that_stops_and_is_compared(mfbench, tmp_path, metric):
     reached = values[2]  # by epoch 2 at the latest
     asked = spec(metric, reached, stop={"epochs": 6, "target": {"metric": key, "value": reached}})
     cases, table = run(mfbench, tmp_path, asked, "stopped")
-    assert f"to {key} {reached:g}" in table
+    assert f"answer to {reached:g}" in table
     footers = [lines[-1] for lines in cases]
     assert any(f"reached the target {key}" in footer["stop_reason"] for footer in footers)
     for header, *trace, footer in cases:

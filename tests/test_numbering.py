@@ -121,7 +121,7 @@ def test_rankings_that_had_validation_items_among_them_are_marked(mfbench, tmp_p
         head = json.loads(head)
         assert head["ranking"].pop("seen") == "train + validation"
         path.write_text("\n".join([json.dumps(head), *rest, ""]))
-    again = mfbench("run", "s.json", "--out", "out", cwd=tmp_path, code=0)
+    again = mfbench("run", "s.json", "--out", "out", "--explain", cwd=tmp_path, code=0)
     assert again.stderr.count("older rules: items of the validation part not left out") == len(NUMBERINGS)
     assert again.stdout.count("1 with seen: train") == len(NUMBERINGS)
     assert again.stdout.count("seen: train: an older version ranked") == 1

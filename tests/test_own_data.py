@@ -126,7 +126,7 @@ def test_the_table_is_headed_by_the_metric_of_the_cases(mfbench, folder):
     spec = {"datasets": [{"path": "pairs.txt"}], "stop": {"epochs": 1},
             "algorithms": [{"name": "ials_cpu", "factors": 4}]}
     done = mfbench("run", "t.json", "--out", "t", cwd=folder, code=0, spec=spec)
-    heading = next(line for line in done.stdout.splitlines() if line.startswith("data set"))
+    heading = next(line for line in done.stdout.splitlines() if line.startswith("algorithm"))
     assert " ndcg_100 " in heading and "rmse" not in heading and "quality" not in heading
 
 

@@ -34,7 +34,8 @@ class Table {
     if (all_alike(kData)) drop(kData, room);
     for (const auto name : kLess) drop(name, room);
     for (const auto name : kNames) shorten(name, room);
-    drop("file to", room + widths_.back());  // before numbers are cut, not only the last column
+    const std::size_t last = widths_.back();  // may be cut, unlike numbers
+    if (room < kAnyWidth - last) drop("file to", room + last);
   }
 
   std::string text(std::size_t room) const {
