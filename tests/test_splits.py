@@ -1,6 +1,7 @@
 """Splits by time and in folds, from the spec to results, tables and comparisons."""
 
 import json
+import re
 
 import pytest
 
