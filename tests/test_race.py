@@ -223,7 +223,7 @@ def test_the_winner_is_who_answers_first(undrawn, mfbench, tmp_path, by):
         assert re.search(rf"; then ruler sleep_ms={other:g} in \S+ \S+; contended, so no factor", end["fastest"])
         assert "as fast as" not in end["fastest"]
     else:
-        assert f"; {ratio:.1f} x as fast as ruler sleep_ms={other:g}, the next" in end["fastest"]
+        assert f"; {ratio:.1f} times as fast as ruler sleep_ms={other:g}, the next" in end["fastest"]
     assert end["next"].endswith("mfbench race ratings.csv, with ratings of your own")
 
 

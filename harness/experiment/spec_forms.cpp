@@ -269,7 +269,7 @@ void read_seeds(JsonReader& reader, SpecKeys& spec) {
     const auto value =
         static_cast<std::uint64_t>(JsonReader(one, "$").integer("seeds", 1, 0, INT64_MAX));
     if (!known.insert(value).second) {
-      fail(ErrorKind::usage, "$.seeds: the seed {} stands there twice", value);
+      fail(ErrorKind::usage, "$.seeds: seed {} appears twice", value);
     }
     spec.seeds.push_back(value);
   }

@@ -93,7 +93,7 @@ std::vector<Json> read_choices(const SearchedParam& values, const Json& given) {
   for (const Json& one : list) {
     choices.push_back(values.read(one));
     if (std::count(choices.begin(), choices.end(), choices.back()) > 1) {
-      fail(ErrorKind::usage, "{}.choices: {} stands there twice", values.where(), one.dump());
+      fail(ErrorKind::usage, "{}.choices: {} appears twice", values.where(), one.dump());
     }
   }
   return choices;

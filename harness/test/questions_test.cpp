@@ -81,9 +81,10 @@ TEST(Questions, TheWinnerIsFirstInTheMedianOfEnoughRuns) {
   const Json next = racer("next", {5.0, 4.0, 3.0}, {0.85, 0.86, 0.87});
   const Json late = racer("late", {1.0, nullptr, nullptr}, {0.89, 0.99, 0.99});
   EXPECT_EQ(ask({{"ask", "finish"}, {"racers", {quick, late, next, first}}}), (Json{3, 2, 0}));
-  EXPECT_EQ(winner({late, next, first}),
-            "first, RMSE 0.9 on ml-1m in 2.0 s; 2.0 x as fast as next, the next; 1 of 3 did not "
-            "reach it; lowest at the end: next, test RMSE 0.8600");
+  EXPECT_EQ(
+      winner({late, next, first}),
+      "first, RMSE 0.9 on ml-1m in 2.0 s; 2.0 times as fast as next, the next; 1 of 3 did not "
+      "reach it; lowest at the end: next, test RMSE 0.8600");
   EXPECT_HAS(winner({quick, first}),
              "first, RMSE 0.9 on ml-1m in 2.0 s; then quick in 1.0 s (n = 2)");
   EXPECT_HAS(winner({first, racer("next", {4.0, 4.0, 4.0}, {1.0, 1.0}, true)}),

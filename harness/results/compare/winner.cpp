@@ -94,8 +94,8 @@ std::string winner_text(const std::vector<Racer>& racers, const Goal& goal) {
                           contended ? "; contended, so no factor" : "");
     } else {
       const double ratio = answer_of(next) / answer_of(first);
-      text +=
-          fmt::format("; {:.{}f} x as fast as {}, the next", ratio, ratio < 10 ? 1 : 0, next.name);
+      text += fmt::format("; {:.{}f} times as fast as {}, the next", ratio, ratio < 10 ? 1 : 0,
+                          next.name);
     }
     if (missed > 0) text += fmt::format("; {} of {} did not reach it", missed, all);
   }

@@ -32,8 +32,9 @@ std::vector<double> target_levels(std::vector<Racer> racers, Metric metric,
 // Places of those whose median run reaches the target, the first in front. One with fewer than
 // kFewestRuns runs stands behind the others.
 std::vector<std::size_t> finish_order(const std::vector<Racer>& racers);
-// "fpsgd, RMSE 0.9 on ml-1m look-alike in 0.41 s; 2.3 x as fast as hogwild, the next; lowest at the
-// end: hogwild, test RMSE 0.8911", of medians. No factor of contended times, or of too few runs.
+// "fpsgd, RMSE 0.9 on ml-1m look-alike in 0.41 s; 2.3 times as fast as hogwild, the next; lowest at
+// the end: hogwild, test RMSE 0.8911", of medians. No factor of contended times, or of too few
+// runs.
 std::string winner_text(const std::vector<Racer>& racers, const Goal& goal);
 
 }  // namespace mf
