@@ -28,8 +28,9 @@ ANONYMOUS = [
     (r'"host_load":\{.*?\}\},"device_load"', '"host_load":"-","device_load"'),
     (r'"contended":(true|false|null),"contended_by":(\[[^]]*\]|null)',
      '"contended":"-","contended_by":"-"'),
-    (r'(?m)  contended: .*$|, \d+ contended$|(,| ) *\d+ of \d+ contended$', ''),
-    (r'\n(contended, .*\n)+', ''),
+    (r'(?m)  contended: .*$|(  |, )\d+ contended$|(,| ) *\d+ of \d+ contended$', ''),
+    (r'(?m)^(\[.*  )contended$', r'\1completed'),
+    (r'\ncontended, .*\n( .*\n)*', '\n'),
     (r'"(\w+_s|\w+_hz|\w+_bytes|memory_bytes)":-?[0-9.e+-]+', r'"\1":0'),
     (r'"(git_sha|compiler|flags|build_type|host|process|cpu|simd|os|mfbench|started_at|finished_at|gpu|driver|cuda_driver|'
      r'cuda)":("[^"]*"|null)', r'"\1":"-"'),
