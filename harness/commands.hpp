@@ -48,7 +48,7 @@ int run_command(const std::string& path, RunOptions options, ProgressMode mode,
 // The last two lines of a command: the file to open, the next command.
 inline constexpr std::string_view kOpen = "open     ";
 void tell_ending(const std::string& open, const std::string& next);
-inline constexpr const char* kExplain = "say what columns and marks of the table mean";
+inline constexpr const char* kExplain = "explain the columns and marks of the table";
 // The same of a run.
 void tell_end_of_run(const SessionSummary& ran);
 int tune_command(const std::string& path, RunOptions options, ProgressMode mode, bool json);

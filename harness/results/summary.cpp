@@ -306,7 +306,7 @@ constexpr const char* kSeenTrain =
     "seen: train: an older version ranked test items among the user's items of the validation "
     "part\n";
 
-constexpr const char* kShort = "medians over the seeds; --explain says what columns and marks mean";
+constexpr const char* kShort = "medians over the seeds; --explain explains columns and marks";
 
 constexpr const char* kReading =
     "\nquality on the test part at the epoch that the validation part chose, or, without one, at "

@@ -116,7 +116,7 @@ class CaseProcess {
   int told_ = 0;
 };
 
-// What a process reports.
+// The counts in the report of a process.
 constexpr std::pair<const char*, int SessionSummary::*> kCounts[] = {
     {"run", &SessionSummary::run},
     {"finished_before", &SessionSummary::finished_before},

@@ -200,7 +200,7 @@ def descendants():
 
 
 def use_of(pid):
-    """CPU seconds, with those of children that it has waited for, resident bytes, and the shared ones of them."""
+    """CPU seconds (its own, and of children that it has waited for), resident bytes, and how many of them are shared."""
     fields = read(f"/proc/{pid}/stat").rpartition(b")")[2].split()  # from the third on: a name may have blanks
     if len(fields) < 22:
         return 0, 0, 0
@@ -442,7 +442,7 @@ class Supervisor:
         return resident
 
     def bytes_of_files(self, pids):
-        """Of those that are memory; and sets those of its disk that no folder names."""
+        """Of the open files that are memory. Sets the bytes of nameless files on its disk."""
         nameless = {}
         for pid in pids:
             try:

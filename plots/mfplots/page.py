@@ -74,7 +74,7 @@ class Page:
         return self
 
     def leave_out(self, name: str, why: str) -> None:
-        """What has no value has no mark: the foot of the picture names it, those of one reason together."""
+        """A series without a value has no mark. The foot of the picture names it, with others of the same reason."""
         self._left_out.setdefault(why, []).append(name)
 
     @property

@@ -1,4 +1,4 @@
-"""run() by an executor: a job for each case, which runs `mfbench run --case HASH` where the executor has its workers."""
+"""run() by an executor: a job for each case, which runs `mfbench run --case HASH` on the executor's workers."""
 
 import contextlib
 import json
@@ -24,7 +24,7 @@ def lines(executor, command, spec, *words, env, hear, hide):
     """As call.lines, of all jobs. Their results stand if a job fails or the call is interrupted."""
     printed, heard, ends, broken = [], [], [], []
     call.judge(*call.started("validate", spec, "--json", env=env, hear=printed.append, hide=hide))
-    # By the clock of the common folder: --retry and --rerun mean what stood there before all jobs.
+    # By the clock of the common folder: --retry and --rerun mean the results that were there before all jobs.
     words = [command, str(spec), *words, f"--began-ns={spec.stat().st_mtime_ns}"]
     with getattr(executor, "batch", contextlib.nullcontext)():  # submitit makes one job array of it
         jobs = {one["id"]: executor.submit(there, [*words, "--case", one["id"].rpartition("-")[2]], env, os.getcwd(), hide)
