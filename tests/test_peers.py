@@ -186,9 +186,25 @@ def test_shared_memory_counts_and_goes(mfbench, fakes):
     assert key not in pathlib.Path("/proc/sysvipc/msg").read_text().split()
 
 
-def test_what_libraries_do_beside_training_is_not_kept_from_them(mfbench, fakes):
-    """Caches, temporary files, shared memory, sockets and processes of their own."""
+# By what a kernel may lack: the line of confinement.py that finds it.
+LACKING = {"nothing": "", "processes": "    def own_processes():\n", "mounts": "def hide(folder, kept, memory_bytes, processes):\n"}
+GONE = {"nothing": set(), "processes": {"processes"}, "mounts": {"modes", "sockets", "processes"}}
+
+
+def lacks(scripts, lacking):
+    confinement, line = scripts / "common" / "confinement.py", LACKING[lacking]
+    head, found, tail = confinement.read_text().partition(line or "\n")
+    assert found
+    indent = " " * (len(line) - len(line.lstrip()) + 4)
+    confinement.write_text(head + found + (f"{indent}raise OSError\n" if line else "") + tail)
+
+
+@pytest.mark.parametrize("lacking", ["nothing", "processes"])
+def test_what_libraries_do_beside_training_is_not_kept_from_them(mfbench, fakes, lacking):
+    """Caches, temporary files, shared memory, sockets, names of threads and processes of their own."""
+    lacks(fakes / "scripts", lacking)
     confined = json.loads(mfbench("doctor", "--json", cwd=fakes).stdout)["peers_confined"]
+    assert not GONE[lacking] & set(confined)
     adapter = fakes / "scripts" / "libmf" / "adapter.py"
     adapter.write_text(f"CONFINED = {'writes' in confined}\n" + (ROOT / "tests" / "as_libraries_do.py").read_text() +
                        FAKE.read_text())
@@ -212,20 +228,11 @@ def listeners():
         yield places
 
 
-# By what a kernel may lack: the line of confinement.py that finds it.
-LACKING = {"nothing": "", "processes": "    def own_processes():\n", "mounts": "def hide(folder, kept, memory_bytes, processes):\n"}
-GONE = {"nothing": set(), "processes": {"processes"}, "mounts": {"modes", "sockets", "processes"}}
-
-
 @pytest.mark.parametrize("lacking", LACKING)
 def test_a_peer_does_not_end_the_run_or_change_the_next_case(mfbench, fakes, listeners, lacking):
     """It knows the number of mfbench and where the results are; all that it tries fails, and the next cases are as before."""
-    scripts, line = fakes / "scripts", LACKING[lacking]
-    confinement = scripts / "common" / "confinement.py"
-    head, found, tail = confinement.read_text().partition(line or "\n")
-    assert found
-    indent = " " * (len(line) - len(line.lstrip()) + 4)
-    confinement.write_text(head + found + (f"{indent}raise OSError\n" if line else "") + tail)
+    scripts = fakes / "scripts"
+    lacks(scripts, lacking)
     (scripts / "libmf" / "results").write_text(str(fakes / "out"))
     (scripts / "libmf" / "succeeds").write_text("modes" if lacking == "mounts" else "")
     (scripts / "libmf" / "listeners").write_text("\n".join(listeners))

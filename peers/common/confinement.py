@@ -124,6 +124,8 @@ def hide(folder, kept, memory_bytes, processes):
     attributes(folder, 0, 0, ATTR_RDONLY, 0)
     if processes:
         mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)
+    else:
+        attributes("/proc", 0, 0, ATTR_RDONLY, 0)  # for the names of its own threads; confine() allows no others
 
 
 def kept_for(adapter, data):
