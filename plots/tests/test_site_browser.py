@@ -11,6 +11,7 @@ import json
 import math
 import os
 import random
+import re
 import shutil
 import subprocess
 import time
@@ -337,7 +338,7 @@ def test_the_matrix_has_the_factor_behind_the_first_of_each_data_set(browser, ra
     browser.wait("return document.documentElement.dataset.ready")
     rows = browser.js(MATRIX)
     firsts = browser.js("return [...document.querySelectorAll('.matrix .winner')].map((c) => c.innerText)")
-    assert len(firsts) == len(shown) == 8 and all(len(row) == 10 for row in rows)
+    assert len(firsts) == len(shown) == 8 and all(len(row) == 11 for row in rows)
     counts = {}
     for column, panel in enumerate(shown, start=1):
         order = [panel["rows"][place] for place in panel["order"]["stricter"]["file"]]
@@ -363,7 +364,16 @@ def test_the_matrix_has_the_factor_behind_the_first_of_each_data_set(browser, ra
             else:
                 assert "×" not in cell and brief(at["s"]) in cell
         assert sum(row[column] != "·" for row in rows) == len(lines), "a dot where it was not run"
-    assert {row[0]: row[-1] for row in rows} == {name: f"{won} of {ran}" for name, (ran, won) in counts.items()}
+    assert {row[0]: row[-2] for row in rows} == {name: f"{won} of {ran}" for name, (ran, won) in counts.items()}
+    profiles = browser.js("return [...document.querySelectorAll('.matrix tbody .profile')].map((p) => [p.getAttribute('aria-label'), "
+                          "p.lastChild.getAttribute('d')])")
+    for row, (label, path) in zip(rows, profiles, strict=True):
+        ran, won = counts[row[0]]
+        within = sum(cell not in "–·" for cell in row[1:-2])
+        assert label == f"on {within} of {ran} data sets within 1,000 times the first"
+        steps = [(float(x), float(y)) for x, y in re.findall(r"H([\d.]+)V([\d.]+)", path)]
+        assert steps == sorted(steps, key=lambda step: (step[0], -step[1])) and len(steps) == within
+        assert sum(x == 1 for x, _ in steps) >= won and (not steps or steps[-1][1] == pytest.approx(15.5 - 14 * within / ran, abs=0.06))
     assert browser.errors() == []
 
 

@@ -232,21 +232,22 @@ mf.symbol = (marker, variant) => {
 };
 mf.dash = (variant) => ["solid", "8px,3px", "10px,3px,2px,3px", "2px,2px", "14px,4px", "8px,2px,2px,2px,2px,2px"][variant % 6];
 
+mf.svg = (name, attributes) => {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  return made;
+};
+
 // A piece of a curve as the figure has it, before a name in a table.
 mf.swatch = (item) => {
-  const svg = (name, attributes) => {
-    const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-    return made;
-  };
-  const picture = svg("svg", { class: "swatch", viewBox: "0 0 38 12", "aria-hidden": "true" });
+  const picture = mf.svg("svg", { class: "swatch", viewBox: "0 0 38 12", "aria-hidden": "true" });
   picture.style.setProperty("--light", item.colour);
   picture.style.setProperty("--dark", item.dark);
   const dash = mf.dash(item.variant);
-  picture.append(svg("line", { x1: 0, y1: 6, x2: 38, y2: 6, "stroke-dasharray": dash === "solid" ?
+  picture.append(mf.svg("line", { x1: 0, y1: 6, x2: 38, y2: 6, "stroke-dasharray": dash === "solid" ?
       "none" : dash.replaceAll("px", "") }));
   const open = item.variant % 6 !== 0;
-  picture.append(svg("path", { d: MARKERS[item.marker] || MARKERS.o, class: open ? "open" : "" }));
+  picture.append(mf.svg("path", { d: MARKERS[item.marker] || MARKERS.o, class: open ? "open" : "" }));
   return picture;
 };
 const MARKERS = {

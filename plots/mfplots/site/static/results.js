@@ -7,6 +7,7 @@ mf.results = (() => {
   const MADE = { "real": "real", "look-alike": "look-alike, synthetic", "enlarged": "enlarged, ratings drawn anew" };
   const CHOSEN = { before: " (chosen before)", afterwards: " (chosen afterwards)" };
   const FEWEST = 3;
+  const WIDEST = 1000;  // of the profiles
   const state = { target: "named", clock: "answer", machine: "" };
   const { panels, losses, machines, own } = mf.store.results;
   const OURS = own ? "ours" : "yours";
@@ -184,13 +185,26 @@ mf.results = (() => {
     return cell;
   }
 
+  // The performance profile of a row: on which share of its data sets it is within a factor of the first, from 1 to 1,000.
+  function profileOf(line, columns) {
+    const factors = line.cells.map((row, place) => {
+      const at = row && row.at[state.target][state.clock];
+      return at ? at.s / fastestOf(columns[place]).s : Infinity;
+    }).filter((factor) => factor <= WIDEST).sort((a, b) => a - b);
+    const steps = factors.map((factor, place) => `H${(1 + 74 * Math.log(factor) / Math.log(WIDEST)).toFixed(1)}V${(15.5 - 14 * (place + 1) / line.ran).toFixed(1)}`);
+    const label = `on ${factors.length} of ${line.ran} data sets within ${WIDEST.toLocaleString("en")} times the first`;
+    const picture = mf.svg("svg", { class: "profile", viewBox: "0 0 76 17", role: "img", "aria-label": label });
+    picture.append(mf.svg("path", { d: "M1 1.5H75M1 15.5H75", class: "ends" }), mf.svg("path", { d: `M1 15.5${steps.join("")}H75` }));
+    return mf.el("td", { class: line.kind, title: label }, picture);
+  }
+
   function matrixOf(columns) {
     const lines = linesOf(columns);
     const body = Object.entries(KINDS).flatMap(([kind, words]) => lines.filter((line) => line.kind === kind).map((line, place, own) =>
       mf.el("tr", { class: kind }, place ? null : mf.el("th", { class: `kind ${kind}`, rowspan: own.length, scope: "rowgroup" }, mf.el("span", {}, words)),
         mf.el("th", { class: "name", scope: "row" }, [...line.names].join(", "), " ", mf.el("small", {}, line.hardware === "cuda" ? "GPU" : "CPU")),
         ...line.cells.map((row, column) => cellOf(row, columns[column])),
-        mf.el("td", { class: line.firsts ? "count has" : "count" }, `${line.firsts} of ${line.ran}`))));
+        mf.el("td", { class: line.firsts ? "count has" : "count" }, `${line.firsts} of ${line.ran}`), profileOf(line, columns))));
     const heads = columns.map((panel) => mf.el("th", { scope: "col" }, mf.el("a", { href: `#${idOf(panel)}`, onclick: (event) => jump(event, panel) },
       panel.title.split(",")[0]),
       mf.el("small", {}, aboutOf(panel)),
@@ -200,8 +214,9 @@ mf.results = (() => {
       return mf.el("td", { class: first ? `winner ${first.kind}` : "winner" }, first ? first.own : "nobody");
     });
     return mf.scroll("matrix", mf.el("table", { class: "matrix" },
-      mf.el("thead", {}, mf.el("tr", {}, mf.el("th", { colspan: 2 }), ...heads, mf.el("th", { scope: "col" }, "first in", mf.el("small", {}, "of sets run"))),
-        mf.el("tr", {}, mf.el("th", { colspan: 2, class: "name" }, "First is"), ...firsts, mf.el("td", {}))),
+      mf.el("thead", {}, mf.el("tr", {}, mf.el("th", { colspan: 2 }), ...heads, mf.el("th", { scope: "col" }, "first in", mf.el("small", {}, "of sets run")),
+        mf.el("th", { scope: "col" }, "share within", mf.el("small", {}, `1 … ${WIDEST.toLocaleString("en")}×`))),
+        mf.el("tr", {}, mf.el("th", { colspan: 2, class: "name" }, "First is"), ...firsts, mf.el("td", { colspan: 2 }))),
       mf.el("tbody", {}, ...body)));
   }
 
