@@ -31,12 +31,15 @@ constexpr double kShare = 0.9;
 
 bool ranks_items(const Case& item) { return item.evaluate.rank.value_or(is_implicit(item)); }
 
+MemoryUse memory_of(const Case& item) {
+  const AlgorithmInfo& info = find_algorithm(item.algorithm);
+  return info.memory ? info.memory(item.params) : MemoryUse{};
+}
+
 // The most memory of one rank. The evaluator takes `evaluator` bytes beside the training, and
 // `room` bounds the whole.
-double most_bytes(const Case& item, BytesOf MemoryUse::*side, const ProblemShape& shape,
-                  double evaluator, double room) {
-  const AlgorithmInfo& info = find_algorithm(item.algorithm);
-  const BytesOf of = info.memory ? info.memory(item.params).*side : BytesOf{};
+double most_bytes(const Case& item, const BytesOf& of, const ProblemShape& shape, double evaluator,
+                  double room) {
   const double ranks = ranks_of(item.params);
   const double nnz = static_cast<double>(shape.nnz) / ranks;
   const auto items = static_cast<double>(shape.n_items);
@@ -70,7 +73,7 @@ double evaluator_bytes(const Case& item, const CaseSizes& sizes) {
 double training_bytes(const Case& item, const CaseSizes& sizes) {
   const auto train = static_cast<double>(sizes.train.nnz) / sizes.slices;
   const double histories = ranks_items(item) ? 4 * (train + static_cast<double>(sizes.others)) : 0;
-  return most_bytes(item, &MemoryUse::host, sizes.train, histories, 0) +
+  return most_bytes(item, memory_of(item).host, sizes.train, histories, 0) +
          (uploads_ratings(item) ? kPackedBytes * train : 0);
 }
 
@@ -123,7 +126,7 @@ double host_bytes(const Case& item, const CaseSizes& sizes) {
 
 double device_bytes(const Case& item, const CaseSizes& sizes, std::optional<double> free) {
   if (!needs_device(item)) return 0;
-  return most_bytes(item, &MemoryUse::device, sizes.train, evaluator_bytes(item, sizes),
+  return most_bytes(item, memory_of(item).device, sizes.train, evaluator_bytes(item, sizes),
                     kShare * free.value_or(0));
 }
 
@@ -199,7 +202,11 @@ std::optional<Refusal> refuse_surely(const Case& item, const CaseSizes& sizes, d
   }
   if (const auto why = why_not_in_memory(least, memory_limit().available))
     return Refusal{Status::oom, *why};
-  const double on_device = device_bytes(item, sizes) / kPlanFactor;
+  const auto less = memory_of(item).least_device;
+  const double on_device =
+      (less ? most_bytes(item, *less, sizes.train, evaluator_bytes(item, sizes), 0)
+            : device_bytes(item, sizes)) /
+      kPlanFactor;
   if (!free || on_device <= *free) return std::nullopt;
   return Refusal{Status::oom,
                  fmt::format("needs at least {} on the device, {} are free; {}",
