@@ -28,11 +28,6 @@ mf.results = (() => {
   const mark = (at) => (at.contended ? " †" : "") + (at.summed && state.clock === "file" ? " ~" : "");
 
   // ---- a panel ----
-  const timeOf = (row, panel, level = state.target, clock = state.clock) => {
-    const at = panel.targets[level] === undefined ? null : row.at[level][clock];
-    return at && at.s;
-  };
-
   // The rows that get there, the first in front.
   const finishers = (panel, level = state.target) => ((panel.order[level] || {})[state.clock] || []).map((place) => panel.rows[place]);
 
@@ -162,14 +157,13 @@ mf.results = (() => {
       if (!line.cells[place] || rank(panel, row) < rank(panel, line.cells[place])) line.cells[place] = row;
     }));
     const firsts = (line) => line.cells.filter((row, place) => row && rank(columns[place], row) === 1).length;
-    const near = (line) => line.cells.reduce((sum, row, place) => {
-      const at = row && row.at[state.target][state.clock];
-      return sum + (at ? 1 / (1 + Math.log10(at.s / fastestOf(columns[place]).s)) : 0);
-    }, 0);
+    const near = (line) => factorsOf(line, columns).reduce((sum, factor) => sum + 1 / (1 + Math.log10(factor)), 0);
     return [...found.values()].map((line) => ({ ...line, firsts: firsts(line), ran: line.cells.filter((row) => row).length, near: near(line) }))
       .sort((a, b) => b.firsts - a.firsts || b.near - a.near);
   }
 
+  const factorsOf = (line, columns) => line.cells.map((row, place) => (row && row.at[state.target][state.clock] ?
+    row.at[state.target][state.clock].s / fastestOf(columns[place]).s : NaN)).filter((factor) => factor);
   const fastestOf = (panel) => finishers(panel)[0].at[state.target][state.clock];
 
   function cellOf(row, panel) {
@@ -187,10 +181,7 @@ mf.results = (() => {
 
   // The performance profile of a row: on which share of its data sets it is within a factor of the first, from 1 to 1,000.
   function profileOf(line, columns) {
-    const factors = line.cells.map((row, place) => {
-      const at = row && row.at[state.target][state.clock];
-      return at ? at.s / fastestOf(columns[place]).s : Infinity;
-    }).filter((factor) => factor <= WIDEST).sort((a, b) => a - b);
+    const factors = factorsOf(line, columns).filter((factor) => factor <= WIDEST).sort((a, b) => a - b);
     const steps = factors.map((factor, place) => `H${(1 + 74 * Math.log(factor) / Math.log(WIDEST)).toFixed(1)}V${(15.5 - 14 * (place + 1) / line.ran).toFixed(1)}`);
     const label = `on ${factors.length} of ${line.ran} data sets within ${WIDEST.toLocaleString("en")} times the first`;
     const picture = mf.svg("svg", { class: "profile", viewBox: "0 0 76 17", role: "img", "aria-label": label });
