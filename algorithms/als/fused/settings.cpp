@@ -124,7 +124,7 @@ StreamingNeed fused_need(const FusedSettings& settings, const ProblemShape& shap
 
 // The ring is of about a sixteenth of the ratings.
 MemoryUse streamed_memory(const StreamingNeed& of_row) {
-  return {.host = {.preparing = 20, .rating = 4}, .device = {.rating = 1.5, .row = of_row.fixed}};
+  return {.host = {.preparing = 16, .rating = 4}, .device = {.rating = 1.5, .row = of_row.fixed}};
 }
 
 // With the slots of split rows.

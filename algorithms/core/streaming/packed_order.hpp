@@ -37,7 +37,7 @@ struct PackedOrder {
 
 // The words are those of Ratings::packed(), if it has them; `ratings` must then outlive the order.
 PackedOrder pack_rows(const Ratings& ratings, ThreadTeam& team);
-// Sorts as make_csc does, by all threads. Takes up to 20 bytes a rating beside the ratings: the
+// Sorts as make_csc does, by all threads. Takes up to 16 bytes a rating beside the ratings: the
 // users, unless they are made, and the memory of make_csc.
 PackedOrder pack_columns(const Ratings& ratings, ThreadTeam& team);
 

@@ -1,13 +1,13 @@
 // R for a device that cannot hold it: both orders stay packed in the memory of the host, pinned,
 // and come in pieces of whole rows, in order, through a ring of buffers.
 //
-// A piece is copied while the pieces before it are at work, on a stream of its own, so that a pass
-// over one order takes no less than its bytes take on the bus:
+// A piece is copied on a stream of its own while the piece before it is unpacked and solved. The
+// floor of a pass over one order is the time that its bytes take on the bus:
 //
 //   nnz (bits of an index of the other side + bits of a value) / 8      bytes of a pass
 //
-// Netflix has 18 bits by user and 22 by item, a pass over each thus 494 MB: 9.1 ms at 54 GB/s.
-// Values without a table (more than 256 of them) have 32 bits.
+// A value has the bits of its number, or 32 if there are more than 256 values. A rating of Netflix
+// has 18 bits by user and 22 by item, so both passes send 494 MB: 9.1 ms at 54 GB/s.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -55,7 +55,7 @@ class StreamedRatings {
   // Pieces of each order, bytes of a pass over both, and of the ring, for the result's header.
   Json facts() const;
 
-  // As of DeviceRatings, but with offsets only.
+  // As DeviceRatings has them, but only with offsets.
   RatingsOfRows rows() const { return {users_.offsets.data(), nullptr, n_users_, nnz_}; }
   RatingsOfRows columns(cudaStream_t) const {
     return {items_.offsets.data(), nullptr, n_items_, nnz_};
@@ -69,8 +69,7 @@ class StreamedRatings {
     std::int64_t number = 0;
     std::int64_t first_row = 0;
     RatingsOfRows rows;
-    // That of rows.ratings[0], which kernels may overwrite: 8 bytes a rating.
-    RowRating* memory = nullptr;
+    RowRating* memory = nullptr;  // of rating rows.first; kernels may overwrite the piece
   };
   // Calls use(piece) for all of them in order. What it queues on the stream finds the ratings
   // there, and must not read them after use() of the next. The host does not wait.
