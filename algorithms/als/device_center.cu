@@ -106,6 +106,31 @@ DeviceCenter::DeviceCenter(const ModelShape& plain, CenterKind kind, RowReg reg,
   }
 }
 
+DeviceCenter::DeviceCenter(const ModelShape& plain, CenterKind kind, RowReg reg,
+                           cuda::StreamedRatings& ratings, cudaStream_t stream)
+    : shape_(plain) {
+  using Piece = cuda::StreamedRatings::Piece;
+  if (kind == CenterKind::none) return;
+  shape_.kind = ModelKind::biased;
+  double sum = 0;
+  ratings.for_pieces(cuda::RowsOf::users, stream, [&](const Piece& piece) {
+    sum += sum_on_device({nullptr, piece.memory, piece.rows.rows, piece.rows.nnz}, stream);
+  });
+  shape_.mean = sum / static_cast<double>(std::max<std::int64_t>(1, ratings.nnz()));
+  start_biases(kind, stream);
+  if (kind == CenterKind::mean) return;
+  for (int sweep = 0; sweep < kCenterSweeps; ++sweep) {
+    ratings.for_pieces(cuda::RowsOf::items, stream, [&](const Piece& piece) {
+      solve(piece.rows, shape_.mean, reg, user_bias_.data(), item_bias_.data() + piece.first_row,
+            stream);
+    });
+    ratings.for_pieces(cuda::RowsOf::users, stream, [&](const Piece& piece) {
+      solve(piece.rows, shape_.mean, reg, item_bias_.data(), user_bias_.data() + piece.first_row,
+            stream);
+    });
+  }
+}
+
 namespace {
 
 PartOffsets float_parts(const RowShards& shards) {

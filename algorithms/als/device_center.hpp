@@ -7,6 +7,7 @@
 #include "algorithms/als/center.hpp"
 #include "algorithms/core/cuda/ratings/device_ratings.hpp"
 #include "algorithms/core/cuda/ratings/rank_ratings.hpp"
+#include "algorithms/core/cuda/ratings/streamed_ratings.hpp"
 #include "algorithms/core/cuda/ratings/upload.hpp"
 
 namespace mf::als {
@@ -30,6 +31,10 @@ class DeviceCenter {
   // `plain` is the shape of only the factors. The center equals that of make_center(), except for
   // the order of sums in fp64.
   DeviceCenter(const ModelShape& plain, CenterKind kind, RowReg reg, cuda::DeviceRatings& ratings,
+               cudaStream_t stream);
+
+  // In two passes over the bus for each sweep of the biases.
+  DeviceCenter(const ModelShape& plain, CenterKind kind, RowReg reg, cuda::StreamedRatings& ratings,
                cudaStream_t stream);
 
   // For the ratings of all ranks; each has the biases of all rows.

@@ -25,7 +25,7 @@ class DeviceRatings;
 
 namespace mf {
 
-// For several processes that compute together (core/ranks/ranked.hpp), and for training in another
+// For several ranks that compute together (core/ranks/ranked.hpp), and for training in another
 // process (core/foreign.hpp): null for all others.
 struct RankInfo;
 struct RankLoan;
@@ -69,6 +69,7 @@ struct BytesOf {
 struct MemoryUse {
   BytesOf host = {};  // beside the ratings, the initial factors included
   BytesOf device = {};
+  std::optional<BytesOf> least_device = std::nullopt;  // if it can do with less of the device
 };
 
 // Compulsory work of one epoch, as derived in the README of the algorithm's folder: the bytes and

@@ -302,7 +302,7 @@ __global__ void permute_kernel(const cuda::RatingsOfRows rows, const std::int32_
 template <class T, class Shape>
 void launch_hogwild(const Pass& pass, const RunOrder& order) {
   const auto kernel = hogwild_kernel<T, Shape::kLanes, Shape::kWords, Shape::kUnits>;
-  static const std::int64_t resident = cuda::resident_blocks(kernel, kThreads);
+  static thread_local const std::int64_t resident = cuda::resident_blocks(kernel, kThreads);
   const std::int64_t lanes = order.workers * Shape::kLanes;
   const std::int64_t wanted = std::max<std::int64_t>(1, lanes / kThreads);
   const int threads = cuda::whole_warps(lanes, kThreads);

@@ -11,6 +11,7 @@
 #include "algorithms/core/cuda/ratings/make_columns.hpp"
 #include "algorithms/core/cuda/ratings/scan_sort.cuh"
 #include "algorithms/core/cuda/ratings/walk_rows.cuh"
+#include "base/error.hpp"
 
 namespace mf::ials {
 namespace {
@@ -51,6 +52,12 @@ __global__ void __launch_bounds__(kThreads)
   atomicMin(&seen->first_bad, own.first_bad);
   atomicMin(&seen->least, own.least);
   atomicMax(&seen->most, own.most);
+}
+
+void add(Seen& all, const Seen& one) {
+  all.observed += one.observed;
+  all.least = std::min(all.least, one.least);
+  all.most = std::max(all.most, one.most);
 }
 
 Seen look(const cuda::RatingsOfRows& rows, double alpha, cudaStream_t stream) {
@@ -131,6 +138,31 @@ DevicePairs::DevicePairs(const Ratings& train, const ImplicitLoss& loss,
               pair_weight(std::bit_cast<float>(seen.most), alpha_)};
 }
 
+DevicePairs::DevicePairs(const Ratings& train, const ImplicitLoss& loss,
+                         cuda::StreamedRatings& ratings, cudaStream_t stream)
+    : streamed_(&ratings), stream_(stream), alpha_(loss.alpha) {
+  Seen all;
+  ratings.for_pieces(cuda::RowsOf::users, stream, [&](const cuda::StreamedRatings::Piece& piece) {
+    const Seen seen =
+        look({nullptr, piece.memory, piece.rows.rows, piece.rows.nnz}, loss.alpha, stream);
+    if (seen.first_bad != ~0ULL) {
+      refuse_pair(train, piece.rows.first + static_cast<std::int64_t>(seen.first_bad), loss);
+    }
+    add(all, seen);
+  });
+  count_ = static_cast<std::int64_t>(all.observed);
+  if (count_ < ratings.nnz()) {
+    fail(ErrorKind::data,
+         "memory \"streamed\": found {} pairs with the value 0, expected none; leave them out of "
+         "the "
+         "data set, or use memory \"resident\"",
+         ratings.nnz() - count_);
+  }
+  if (count_ == 0) return;
+  weights_ = {pair_weight(std::bit_cast<float>(all.least), alpha_),
+              pair_weight(std::bit_cast<float>(all.most), alpha_)};
+}
+
 namespace {
 
 // For all ranks.
@@ -141,11 +173,7 @@ Seen look_together(const Seen& own, Communicator& ranks) {
   for (int rank = 0; rank <= ranks.size(); ++rank) one_each.push_back(rank);
   ranks.all_gather(std::span(of_rank), one_each);
   Seen all;
-  for (const Seen& one : of_rank) {
-    all.observed += one.observed;
-    all.least = std::min(all.least, one.least);
-    all.most = std::max(all.most, one.most);
-  }
+  for (const Seen& one : of_rank) add(all, one);
   return all;
 }
 
@@ -169,22 +197,27 @@ DevicePairs::DevicePairs(const Ratings& train, const ImplicitLoss& loss, cuda::R
 }
 
 cuda::RatingsOfRows DevicePairs::rows() const {
+  if (streamed_ != nullptr) return streamed_->rows();
   return share_ != nullptr ? share_->rows() : ratings_->rows();
 }
 
 cuda::RatingsOfRows DevicePairs::columns() {
+  if (streamed_ != nullptr) return streamed_->columns(stream_);
   return share_ != nullptr ? share_->columns(stream_) : ratings_->columns(stream_);
 }
 
 void DevicePairs::release_rows() {
+  if (streamed_ != nullptr) return;
   share_ != nullptr ? share_->release_rows() : ratings_->release_rows();
 }
 
 void DevicePairs::release_columns() {
+  if (streamed_ != nullptr) return;
   share_ != nullptr ? share_->release_columns() : ratings_->release_columns();
 }
 
 std::int64_t DevicePairs::all_ratings() const {
+  if (streamed_ != nullptr) return streamed_->nnz();
   return share_ != nullptr ? share_->nnz() : ratings_->nnz();
 }
 
@@ -218,11 +251,12 @@ cuda::RatingsOfRows DevicePairs::items() {
 }
 
 std::int64_t DevicePairs::rated_rows() {
+  const auto of = [&](const cuda::RatingsOfRows& all, const Copy& copy) {
+    return cuda::count_rated_rows(all_observed() ? all.offsets : copy.offsets.data(), all.rows,
+                                  stream_);
+  };
+  if (streamed_ != nullptr) return of(rows(), users_) + of(columns(), items_);
   if (share_ != nullptr) {
-    const auto of = [&](const cuda::RatingsOfRows& all, const Copy& copy) {
-      return cuda::count_rated_rows(all_observed() ? all.offsets : copy.offsets.data(), all.rows,
-                                    stream_);
-    };
     auto rated = static_cast<double>(of(rows(), users_) + of(columns(), items_));
     share_->devices().host().all_sum(std::span(&rated, 1));
     return static_cast<std::int64_t>(rated);

@@ -9,6 +9,7 @@
 #include "algorithms/core/cuda/memory.hpp"
 #include "algorithms/core/cuda/ratings/device_ratings.hpp"
 #include "algorithms/core/cuda/ratings/rank_ratings.hpp"
+#include "algorithms/core/cuda/ratings/streamed_ratings.hpp"
 #include "algorithms/core/implicit.hpp"
 #include "algorithms/core/observed.hpp"
 
@@ -24,6 +25,11 @@ class DevicePairs {
   // For the shares of all ranks; each has its own pairs. All ranks together; if one refuses, all
   // do.
   DevicePairs(const Ratings& train, const ImplicitLoss& loss, cuda::RankRatings& ratings,
+              cudaStream_t stream);
+
+  // With ratings that stay on the host: its rows and columns have offsets only. Throws Error(data)
+  // if some pairs are not observed, which it does not leave out.
+  DevicePairs(const Ratings& train, const ImplicitLoss& loss, cuda::StreamedRatings& ratings,
               cudaStream_t stream);
 
   std::int64_t count() const { return count_; }  // of all ranks
@@ -54,7 +60,8 @@ class DevicePairs {
   bool all_observed() const { return count_ == all_ratings(); }
 
   cuda::DeviceRatings* ratings_ = nullptr;
-  cuda::RankRatings* share_ = nullptr;  // of a rank, instead
+  cuda::RankRatings* share_ = nullptr;         // of a rank, instead
+  cuda::StreamedRatings* streamed_ = nullptr;  // or these
   cudaStream_t stream_;
   double alpha_;
   std::int64_t count_ = 0;

@@ -193,7 +193,7 @@ struct Grid {
 
 template <class T, class Shape, bool kBiased, bool kAdds>
 Grid grid_of(std::int64_t workers) {
-  static const std::int64_t resident =
+  static thread_local const std::int64_t resident =
       cuda::resident_blocks(pass_kernel<T, Shape::kLanes, Shape::kWords, kBiased, kAdds>, kThreads);
   const std::int64_t lanes = workers * Shape::kLanes;
   return {std::min(resident, std::max<std::int64_t>(1, lanes / kThreads)),

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "algorithms/core/cuda/launch.hpp"
 #include "algorithms/core/cuda/memory.hpp"
 #include "algorithms/core/cuda/ratings/pinned_ring.hpp"
 #include "algorithms/core/cuda/stream.hpp"
@@ -18,31 +19,25 @@ namespace {
 // More events than this at once are made when they are needed.
 constexpr std::int64_t kMaxReserved = 1 << 16;
 
-// The device, the driver's library and its readings, found once for a run: each takes longer than a
-// short case.
-struct FoundDevice {
-  int compute = 0;
-  std::unique_ptr<Nvml> nvml;
-  DeviceTells tells;
-};
-
 DeviceReading reading_of(Nvml& nvml) {
   return {nvml.sm_clock_hz(), nvml.power_w(), nvml.temperature_c(), nvml.slowdowns()};
 }
 
-const FoundDevice& found_device() {
-  static const FoundDevice found = [] {
+// The device, the driver's library and its readings, found once for a run (of_device): each takes
+// longer than a short case.
+struct FoundDevice {
+  FoundDevice() {
     std::string why;
     const auto info = find_device(&why);
     if (!info) throw Error(ErrorKind::unsupported, why);  // the next call looks again
-    FoundDevice device{info->compute(), open_nvml(info->pci_bus_id), {}};
-    if (device.nvml) {
-      device.tells = {!reading_of(*device.nvml).empty(), device.nvml->energy_j().has_value()};
-    }
-    return device;
-  }();
-  return found;
-}
+    compute = info->compute();
+    nvml = open_nvml(info->pci_bus_id);
+    if (nvml) tells = {!reading_of(*nvml).empty(), nvml->energy_j().has_value()};
+  }
+  int compute = 0;
+  std::unique_ptr<Nvml> nvml;
+  DeviceTells tells;
+};
 
 class CudaDeviceClock : public DeviceClock {
  public:
@@ -91,7 +86,9 @@ class CudaDeviceClock : public DeviceClock {
     }
   }
 
-  void expect_upload(std::int64_t bytes) override { cuda::PinnedRing::of_process().reserve(bytes); }
+  void expect_upload(std::int64_t bytes) override {
+    cuda::of_device<cuda::PinnedRing>().reserve(bytes);
+  }
 
   void expect_memory(std::int64_t bytes) override { cuda::reserve(bytes); }
 
@@ -148,7 +145,7 @@ class CudaDeviceClock : public DeviceClock {
 }  // namespace
 
 std::unique_ptr<DeviceClock> open_device() {
-  return std::make_unique<CudaDeviceClock>(found_device());
+  return std::make_unique<CudaDeviceClock>(cuda::of_device<FoundDevice>());
 }
 
 }  // namespace mf

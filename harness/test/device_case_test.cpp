@@ -301,6 +301,24 @@ TEST(DeviceCase, MemoryIsTheMostOfPreparingAndTraining) {
   EXPECT_FALSE(leaves_room_for_ratings(spec.cases[0], sizes, room - 1));
 }
 
+TEST(DeviceCase, OnlyTheLeastMemoryIsRefusedSurely) {
+  AlgorithmInfo info = fake_info();
+  info.name = "fake_that_streams";
+  info.memory = [](const Params&) {
+    return MemoryUse{.device = {.rating = 16}, .least_device = BytesOf{.row = 100}};
+  };
+  const RegisterInfo that_streams(info);
+  const Spec spec =
+      spec_from(R"({"datasets": ["like:ml-100k"], "algorithms": ["fake_that_streams"]})");
+  const CaseSizes sizes = {{10, 20, 1'000'000}};
+  EXPECT_EQ(device_bytes(spec.cases[0], sizes), 16e6);
+  const double least = 3000 / kPlanFactor;
+  EXPECT_FALSE(refuse_surely(spec.cases[0], sizes, 0, least).has_value());
+  const auto refusal = refuse_surely(spec.cases[0], sizes, 0, least - 1);
+  ASSERT_TRUE(refusal.has_value());
+  EXPECT_EQ(refusal->status, Status::oom);
+}
+
 TEST(DeviceCase, AFailedDeviceIsAnErrorWithItsFooter) {
   const Done done = run({.algorithm = R"({"name": "fake_device", "fail_at": 3})"});
   EXPECT_EQ(done.result.status, Status::error);

@@ -43,6 +43,16 @@ DoneAgain expected(const std::vector<const Case*>& cases, std::size_t i) {
   return again;
 }
 
+TEST(SharedCases, StreamedRatingsAreNotOnADevice) {
+  const auto on_device = [](const std::string& memory) {
+    return trains_on_one_device(
+        case_of(0, 0, R"({"name": "als_fused", "memory": ")" + memory + R"("})"));
+  };
+  EXPECT_TRUE(on_device("auto"));
+  EXPECT_TRUE(on_device("resident"));
+  EXPECT_FALSE(on_device("streamed"));
+}
+
 TEST(DoneAgain, IsWhatTheCasesBehindItDo) {
   std::vector<Case> kinds;
   for (std::uint64_t kind = 0; kind < 4; ++kind) {

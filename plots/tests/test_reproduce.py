@@ -17,7 +17,7 @@ from mfplots.recipes import read_recipes
 
 ROOT = Path(__file__).parents[2]
 RECIPES = ROOT / "plots" / "recipes"
-PARTS = sorted(path for path in (ROOT / "experiments").glob("*/*.json") if path.parent.name not in ("cards", "published", "response"))
+PARTS = sorted(path for path in (ROOT / "experiments").glob("*/*.json") if path.parent.name not in ("cards", "larger-than-the-card", "published", "response"))
 BENCHES = [path for path in PARTS if path.name.endswith(".bench.json")]
 SPECS = [path for path in PARTS if path not in BENCHES]
 EXHIBITS = sorted({f"{path.parent.name}/{path.name.split('.')[0]}" for path in PARTS})

@@ -23,7 +23,7 @@ CONTENTS = [
                      "docs/python.md", "docs/troubleshooting.md", "docs/glossary.md"]),
     ("Using it", ["docs/spec.md", "docs/adding-a-data-set.md", "datasets/README.md", "datasets/look-alikes.md",
                   "docs/tuning.md", "docs/peers.md", "docs/many-machines.md", "docs/several-gpus.md",
-                  "docs/profiling.md", "docs/benchmarks.md"]),
+                  "docs/larger-than-the-card.md", "docs/profiling.md", "docs/benchmarks.md"]),
     ("Results", ["docs/results.md", "docs/reading-results.md", "docs/report.md",
                  "plots/README.md", "results/README.md", "docs/comparison.md", "docs/gowalla.md", "docs/published.md",
                  "docs/response.md", "results/NOTES.md", "docs/methodology.md", "docs/methodology-notes.md"]),

@@ -17,9 +17,9 @@ ON_A_CPU = {True: " (a CPU runs all of it)", False: "", None: " (a CPU runs part
 
 def exhibits():
     """PAPER/EXHIBIT of every spec and benchmark; a part, EXHIBIT.PART.json, belongs to its exhibit. The
-    specs of cards, published splits and response surfaces belong to no paper's exhibits."""
+    specs of cards, of ratings larger than a card, published splits and response surfaces belong to no paper's exhibits."""
     return sorted({f"{path.parent.name}/{path.name.split('.')[0]}" for path in EXPERIMENTS.glob("*/*.json")
-                   if path.parent.name not in ("cards", "published", "response")})
+                   if path.parent.name not in ("cards", "larger-than-the-card", "published", "response")})
 
 
 def parts_of(exhibit, benches):

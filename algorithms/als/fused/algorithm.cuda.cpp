@@ -22,11 +22,23 @@ class AlsFused : public cuda::OnDevices<> {
     check_initial(ModelKind::plain, common.model_factors(), train, initial);
     nnz_ = all_ratings(train, context);
     if (context.ranks != nullptr) return prepare_share(train, initial, context);
-    const auto ratings = cuda::ratings_on_device(train, context);
-    const cudaStream_t stream = context.stream;
-    center_ = DeviceCenter(initial, common.center, row_reg_of(common), *ratings, stream);
-    steps_ = FusedSteps(settings_, *ratings, center_.residual(), initial, context);
-    if (common.solves_biases()) steps_.solve_biases(center_);
+    const StreamingNeed need =
+        fused_need(settings_, {train.n_users(), train.n_items(), train.nnz()});
+    cuda::resident_or_streamed(
+        settings_.streaming, need,
+        [&] {
+          const auto ratings = cuda::ratings_on_device(train, context);
+          center_ =
+              DeviceCenter(initial, common.center, row_reg_of(common), *ratings, context.stream);
+          steps_ = FusedSteps(settings_, *ratings, center_.residual(), initial, context);
+          if (common.solves_biases()) steps_.solve_biases(center_);
+        },
+        [&](const PieceRule& rule) {
+          const auto ratings = cuda::stream_ratings(train, rule, context);
+          center_ =
+              DeviceCenter(initial, common.center, row_reg_of(common), *ratings, context.stream);
+          steps_ = FusedSteps(settings_, ratings, center_.residual(), initial, context);
+        });
     work_ = iteration_work(common, Solver::cg, nnz_, rated_shape(train, context).rows);
   }
 

@@ -8,6 +8,7 @@
 
 #include "algorithms/als/fused/layout.hpp"
 #include "algorithms/als/settings.hpp"
+#include "algorithms/core/streaming/streaming.hpp"
 
 namespace mf::als {
 
@@ -28,6 +29,7 @@ struct FusedSettings {
   FusedNormal normal;
   FusedProducts products;
   std::int64_t split_rows;  // longest run of a row's ratings that one thread block takes
+  Streaming streaming = {};
 };
 
 inline constexpr std::int64_t kLongestPart = 8192;  // ratings of a row for one thread block
@@ -50,5 +52,12 @@ std::vector<ParamSpec> fused_params();
 FusedSettings read_fused_settings(const Params& params);
 std::optional<std::string> fused_why_unsupported(const Params& params, const ProblemShape& shape);
 MemoryUse fused_memory(const Params& params);
+
+// Of this algorithm and of ials_fused, whose half-steps take `more` bytes of a row; `longest` is
+// the longest part of a split row.
+StreamingNeed fused_need(int factors, FusedPrecision precision, std::int64_t longest, double more,
+                         const ProblemShape& shape);
+StreamingNeed fused_need(const FusedSettings& settings, const ProblemShape& shape);
+MemoryUse streamed_memory(const StreamingNeed& of_row);
 
 }  // namespace mf::als

@@ -43,14 +43,43 @@ float largest_of_all(float own, cuda::DeviceCommunicator* devices) {
 constexpr double kDeviceCycles = kMultiprocessors * 1.8e9;
 
 cuda::DeviceCommunicator* devices_of(cuda::DeviceRatings&) { return nullptr; }
+cuda::DeviceCommunicator* devices_of(cuda::StreamedRatings&) { return nullptr; }
 cuda::DeviceCommunicator* devices_of(cuda::RankRatings& ratings) { return &ratings.devices(); }
 
 RowShards user_shards(cuda::DeviceRatings& ratings) { return one_shard(ratings.n_users()); }
 RowShards item_shards(cuda::DeviceRatings& ratings) { return one_shard(ratings.n_items()); }
+RowShards user_shards(cuda::StreamedRatings& ratings) {
+  return ratings.shards(cuda::RowsOf::users);
+}
+RowShards item_shards(cuda::StreamedRatings& ratings) {
+  return ratings.shards(cuda::RowsOf::items);
+}
 RowShards user_shards(cuda::RankRatings& ratings) { return ratings.user_shards(); }
 RowShards item_shards(cuda::RankRatings& ratings) { return ratings.item_shards(); }
 
+template <class RatingsOnDevice>
+float largest_of_users(RatingsOnDevice& ratings, const DeviceResidual& center,
+                       cudaStream_t stream) {
+  return largest_rating(ratings.rows(), true, center, stream);
+}
+float largest_of_users(cuda::StreamedRatings& ratings, const DeviceResidual& center,
+                       cudaStream_t stream) {
+  float largest = 0;
+  ratings.for_pieces(cuda::RowsOf::users, stream, [&](const cuda::StreamedRatings::Piece& piece) {
+    largest = std::max(largest,
+                       largest_rating(piece.rows, true, center.from(piece.first_row, 0), stream));
+  });
+  return largest;
+}
+
 }  // namespace
+
+FusedSteps::FusedSteps(const FusedSettings& settings,
+                       std::shared_ptr<cuda::StreamedRatings> ratings, const DeviceResidual& center,
+                       const Model& initial, Context& context)
+    : settings_(settings), streamed_(std::move(ratings)), center_(center) {
+  make(*streamed_, center, initial, context);
+}
 
 FusedSteps::FusedSteps(const FusedSettings& settings, cuda::DeviceRatings& ratings,
                        const DeviceResidual& center, const Model& initial, Context& context)
@@ -101,7 +130,7 @@ void FusedSteps::make(RatingsOnDevice& ratings, const DeviceResidual& center, co
   items_.shards = item_shards(ratings);
   const DeviceResidual of_users = center.from(own(users_).begin, 0);
   const DeviceResidual of_items = center.from(0, own(items_).begin);
-  set_rule(largest_of_all(largest_rating(ratings.rows(), true, of_users, stream), devices_));
+  set_rule(largest_of_all(largest_of_users(ratings, of_users, stream), devices_));
   const cuda::RatingsOfRows columns = ratings.columns(stream);
   {
     const PhaseScope phase(context.phases, "sides");
@@ -161,6 +190,7 @@ void FusedSteps::make_side(DeviceSide& side, const cuda::RatingsOfRows& rows, cu
     side.parts.push_back(std::move(part));
   }
   side.own_ratings = rows.nnz;
+  if (rows.ratings == nullptr) return;
   side.entries = cuda::DeviceBuffer<FusedEntry>(rows.nnz);
   make_entries(rows, which == cuda::RowsOf::users, center, static_cast<float>(rating_scale(scale_)),
                side.entries.data(), stream);
@@ -231,6 +261,7 @@ void FusedSteps::put_biases(DeviceSide& to, DeviceSide& from, cudaStream_t strea
 }
 
 void FusedSteps::update(DeviceSide& to, DeviceSide& from, cudaStream_t stream) {
+  if (streamed_ != nullptr) return update_in_pieces(to, from, stream);
   if (biases_ != nullptr) put_biases(to, from, stream);
   for (int number = 0; number < to.shards.parts_of_rank(); ++number) {
     RowBatch& part = to.parts[number];
@@ -239,6 +270,23 @@ void FusedSteps::update(DeviceSide& to, DeviceSide& from, cudaStream_t stream) {
   }
   if (biases_ == nullptr) return;
   biases_->take_biases(&to == &users_, to.factors.data(), stride(), stream);
+}
+
+// The entries of a piece take the place of its ratings. Tasks number the entries of all pieces.
+void FusedSteps::update_in_pieces(DeviceSide& to, DeviceSide& from, cudaStream_t stream) {
+  const bool of_users = &to == &users_;
+  const auto which = of_users ? cuda::RowsOf::users : cuda::RowsOf::items;
+  streamed_->for_pieces(which, stream, [&](const cuda::StreamedRatings::Piece& piece) {
+    const DeviceResidual center =
+        of_users ? center_.from(piece.first_row, 0) : center_.from(0, piece.first_row);
+    FusedEntry* const entries = reinterpret_cast<FusedEntry*>(piece.memory) - piece.rows.first;
+    make_entries(piece.rows, of_users, center, static_cast<float>(rating_scale(scale_)), entries,
+                 stream);
+    RowBatch& part = to.parts[piece.number];
+    FusedSide side = arguments(to, part, from);
+    side.entries = entries;
+    solve(side, part, stream);
+  });
 }
 
 // Over ranks the applied rows go first: their thread blocks end soon, so that the exchange of the
@@ -313,6 +361,7 @@ Json FusedSteps::facts() const {
                 {"item_parts_of_split_rows", items_.sum(slots)},
                 {"products", rule_.group ? "group" : "warp"},
                 {"rating_scale", rating_scale(scale_)}};
+  if (streamed_ != nullptr) facts.update(streamed_->facts());
   if (devices_ == nullptr) return facts;
   facts["own_users"] = own(users_).size();
   facts["own_items"] = own(items_).size();

@@ -10,6 +10,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -22,6 +23,7 @@
 #include "algorithms/core/cuda/ranks/device_communicator.hpp"
 #include "algorithms/core/cuda/ratings/device_ratings.hpp"
 #include "algorithms/core/cuda/ratings/rank_ratings.hpp"
+#include "algorithms/core/cuda/ratings/streamed_ratings.hpp"
 #include "algorithms/core/model.hpp"
 #include "algorithms/core/ranks/row_cuts.hpp"
 #include "algorithms/core/rows.hpp"
@@ -34,6 +36,9 @@ class FusedSteps {
   // Makes both sides of R and the first factors on the device. Everything it is given may end then.
   // Throws Error(data) for ratings that are not finite.
   FusedSteps(const FusedSettings& settings, cuda::DeviceRatings& ratings,
+             const DeviceResidual& center, const Model& initial, Context& context);
+  // With ratings that stay on the host. The biases of the center must outlive it.
+  FusedSteps(const FusedSettings& settings, std::shared_ptr<cuda::StreamedRatings> ratings,
              const DeviceResidual& center, const Model& initial, Context& context);
   // For one rank; the devices must outlive it. All ranks together.
   FusedSteps(const FusedSettings& settings, cuda::RankRatings& ratings,
@@ -73,7 +78,8 @@ class FusedSteps {
   void set_steps(std::int32_t steps) { rule_.steps = steps; }
 
  private:
-  // Rows that are solved before they are exchanged: tasks count rows from the first of them.
+  // Rows that are solved before they are exchanged, or the rows of a piece of streamed ratings:
+  // tasks count rows from the first of them.
   struct RowBatch {
     RowRange rows;
     cuda::DeviceBuffer<FusedTask> tasks;  // of formed rows, then of applied ones
@@ -85,7 +91,7 @@ class FusedSteps {
     RowRange held;  // of `factors`
     std::int64_t own_ratings = 0;
     std::vector<RowBatch> parts;
-    cuda::DeviceBuffer<FusedEntry> entries;
+    cuda::DeviceBuffer<FusedEntry> entries;  // none if they are made of each piece
     cuda::DeviceBuffer<float> factors;
     cuda::DeviceBuffer<__half> high, low;  // of all rows
     NarrowRows narrow() { return {high.data(), low.data()}; }
@@ -103,6 +109,7 @@ class FusedSteps {
              cuda::Uploader& uploader) const;
   FusedSide arguments(DeviceSide& to, RowBatch& part, DeviceSide& from);
   void update(DeviceSide& to, DeviceSide& from, cudaStream_t stream);
+  void update_in_pieces(DeviceSide& to, DeviceSide& from, cudaStream_t stream);
   void put_biases(DeviceSide& to, DeviceSide& from, cudaStream_t stream);
   void solve(const FusedSide& side, const RowBatch& part, cudaStream_t stream) const;
   void exchange(DeviceSide& side, int part, cudaStream_t stream);
@@ -115,8 +122,10 @@ class FusedSteps {
   DeviceSide users_, items_;
   cuda::DeviceBuffer<float> scratch_;
   cuda::DeviceBuffer<std::uint32_t> arrived_, next_;
-  cuda::DeviceCommunicator* devices_ = nullptr;  // null: one rank
-  DeviceCenter* biases_ = nullptr;               // null unless solved
+  cuda::DeviceCommunicator* devices_ = nullptr;      // null: one rank
+  DeviceCenter* biases_ = nullptr;                   // null unless solved
+  std::shared_ptr<cuda::StreamedRatings> streamed_;  // null: the entries are on the device
+  DeviceResidual center_;                            // of streamed ratings
   struct Events {
     cuda::Event solved, begun, done;
   };

@@ -541,6 +541,99 @@ TEST(AlsFused, RowsWithoutRatingsAreZeroAndRunsAreEqual) {
   }
 }
 
+// Pieces of one row and without ratings, of uneven numbers of rows, and one of all; rows that are
+// longer than a piece, formed in parts, formed and applied.
+TEST(AlsFused, StreamedRatingsGiveTheSameFactors) {
+  const Ratings train = uneven(300);
+  for (const int f : {24, 100, 200, 300}) {
+    const Model initial = start(train, f);
+    for (const char* center : {"none", "mean", "biases"}) {
+      for (const char* first : {"users", "items"}) {
+        Json changes = {{"factors", f}, {"center", center}, {"first", first}, {"split_rows", 64}};
+        changes["memory"] = "resident";
+        cuda::TestRunner resident("als_fused", fused(changes), train, initial);
+        resident.run(1, 3, 0);
+        const Model expected = resident.model();
+        EXPECT_FALSE(resident.algorithm->facts().contains("memory"));
+        changes["memory"] = "streamed";
+        for (const int piece : {1, 100, 1000, 9000, 1'000'000}) {
+          changes["piece"] = piece;
+          cuda::TestRunner streamed("als_fused", fused(changes), train, initial);
+          EXPECT_EQ(streamed.run(1, 3, 0), 6 * train.nnz());
+          const Model got = streamed.model();
+          EXPECT_EQ(got.p, expected.p) << changes;
+          EXPECT_EQ(got.q, expected.q) << changes;
+          EXPECT_EQ(got.user_bias, expected.user_bias) << changes;
+          EXPECT_EQ(got.item_bias, expected.item_bias) << changes;
+          const Json facts = streamed.algorithm->facts();
+          EXPECT_EQ(facts.at("user_pieces") == 1, piece == 1'000'000) << facts;
+          EXPECT_EQ(facts.at("item_pieces") == 1, piece == 1'000'000) << facts;
+        }
+      }
+    }
+  }
+}
+
+// Large enough to be pinned, with tables of values and without.
+TEST(AlsFused, StreamedRatingsOfPinnedMemoryGiveTheSameFactors) {
+  const Ratings few = test::planted(2000, 3000, 0.5, 12);
+  std::vector<Rating> list;
+  for (std::int64_t k = 0; k < few.nnz(); ++k) {
+    list.push_back({few[k].user, few[k].item, static_cast<float>(1 + k % 9) / 2});
+  }
+  for (const Ratings& train : {few, test::ratings_of(2000, 3000, list)}) {
+    const Model initial = start(train, 64);
+    const auto run = [&](const char* memory) {
+      cuda::TestRunner runner("als_fused",
+                              fused({{"factors", 64}, {"memory", memory}, {"piece", 300'000}}),
+                              train, initial);
+      runner.run(1, 3, 0);
+      return runner.model();
+    };
+    const Model expected = run("resident");
+    const Model got = run("streamed");
+    EXPECT_EQ(got.p, expected.p);
+    EXPECT_EQ(got.q, expected.q);
+  }
+}
+
+// 32 bytes a rating do not fit in device_gb, the factors and the ring do.
+TEST(AlsFused, AutoStreamsIfDeviceGbIsTooSmall) {
+  const Ratings train = test::planted(400, 900, 0.9, 13);
+  const Model initial = start(train, 24);
+  const auto run = [&](const Json& limit) {
+    Json changes = {{"factors", 24}};
+    changes.update(limit);
+    cuda::TestRunner runner("als_fused", fused(changes), train, initial);
+    runner.run(1, 2, 0);
+    return std::pair(runner.model().q, runner.algorithm->facts());
+  };
+  const auto [expected, facts] = run({});
+  const double resident_gb = 32.0 * static_cast<double>(train.nnz()) / (1 << 30);
+  const auto [streamed, streamed_facts] = run({{"device_gb", resident_gb / 2}});
+  EXPECT_EQ(streamed, expected);
+  EXPECT_FALSE(facts.contains("memory"));
+  EXPECT_EQ(streamed_facts.at("memory"), "streamed");
+  EXPECT_LE(streamed_facts.at("ring_bytes").get<double>(), resident_gb / 2 * (1 << 30));
+  EXPECT_GT(streamed_facts.at("user_pieces"), 1) << streamed_facts;
+  try {
+    run({{"device_gb", resident_gb / 50}});
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::memory);
+    EXPECT_NE(std::string(error.what()).find("raise device_gb"), std::string::npos);
+  }
+}
+
+TEST(AlsFused, StreamedRatingsThatAreNotFiniteAreRefused) {
+  const float infinite = std::numeric_limits<float>::infinity();
+  const Ratings train = test::ratings_of(2, 2, {{0, 0, 3.0F}, {1, 1, infinite}});
+  EXPECT_THROW(
+      cuda::TestRunner("als_fused", fused({{"factors", 4}, {"memory", "streamed"}, {"piece", 1}}),
+                       train, start(train, 4)),
+      Error);
+}
+
 TEST(AlsFused, RowsOfFewRatingsAreCutAndFormed) {
   const Ratings train = test::planted(4, 1500, 1, 8);
   const Model initial = start(train, 64);

@@ -76,6 +76,27 @@ TEST(AlsFusedInfo, SolvedBiasesAreOfOneDeviceAndOneOfTheUnknowns) {
   EXPECT_HAS(why({{"devices", 2}}), "use one device");
 }
 
+// 480,189 and 17,770 rows of 64 factors: 6 bytes a number, an offset and a task.
+TEST(AlsFusedInfo, RatingsStreamIfOnlyFactorsFit) {
+  const ProblemShape netflix{480'189, 17'770, 98'800'000};
+  const auto why = [&](Json changes) {
+    changes["factors"] = 64;
+    const AlgorithmInfo& info = find_algorithm("als_fused");
+    return info.supports(default_params(info.params, changes), netflix).value_or("");
+  };
+  const StreamingNeed need = fused_need(settings_of({{"factors", 64}}), netflix);
+  EXPECT_EQ(need.fixed, 497'959.0 * (6 * 64 + 40));
+  EXPECT_GT(need.resident, 32 * 98.8e6 - 1);
+  EXPECT_EQ(why({{"device_gb", 1}}), "");
+  EXPECT_EQ(why({{"device_gb", 1}, {"memory", "streamed"}}), "");
+  EXPECT_HAS(why({{"device_gb", 1}, {"memory", "resident"}}), "device_gb 1: factors and ratings");
+  EXPECT_HAS(why({{"device_gb", 0.1}}), "the factors need 201.4 MiB");
+  EXPECT_HAS(why({{"center", "solved"}, {"memory", "streamed"}}), "use center \"biases\"");
+  EXPECT_EQ(why({{"center", "solved"}}), "");
+  EXPECT_HAS(why({{"center", "solved"}, {"device_gb", 1}}), "center \"solved\" changes");
+  EXPECT_HAS(why({{"devices", 2}, {"memory", "streamed"}}), "use one device");
+}
+
 TEST(AppliedPlan, RowsCostMoreTheLongerTheyAre) {
   for (const int factors : {32, 64, 100, 192, 256}) {
     AppliedChoice choice;

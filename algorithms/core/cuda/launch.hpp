@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <mutex>
 
 #include "algorithms/core/cuda/check.hpp"
 
@@ -28,6 +30,25 @@ inline int current_device() {
   int device = 0;
   MF_CUDA(cudaGetDevice(&device));
   return device;
+}
+
+// A T of the calling thread's device, which the first caller makes. Never freed: CUDA may have
+// ended before static objects do.
+template <class T>
+T& of_device() {
+  struct Place {
+    std::once_flag made;
+    T* object = nullptr;
+  };
+  static std::mutex mutex;
+  static auto* const places = new std::map<int, Place>;
+  int device = 0;
+  static_cast<void>(cudaGetDevice(&device));  // what frees memory does not throw
+  std::unique_lock lock(mutex);
+  Place& place = (*places)[device];
+  lock.unlock();
+  std::call_once(place.made, [&] { place.object = new T; });
+  return *place.object;
 }
 
 inline int multiprocessors() {

@@ -3,22 +3,14 @@
 #include <atomic>
 #include <limits>
 
+#include "algorithms/core/cuda/launch.hpp"
+#include "algorithms/core/cuda/stream.hpp"
 #include "base/error.hpp"
 #include "base/memory_advice.hpp"
 #include "base/text.hpp"
 
 namespace mf::cuda {
 namespace {
-
-std::atomic<std::int64_t> allocated{0};
-std::atomic<std::int64_t> peak{0};
-
-void count(std::int64_t bytes) {
-  const std::int64_t now = allocated.fetch_add(bytes) + bytes;
-  std::int64_t seen = peak.load();
-  while (now > seen && !peak.compare_exchange_weak(seen, now)) {
-  }
-}
 
 // The pool of the device, told to keep its memory; null if the device or the driver has none.
 cudaMemPool_t open_pool() {
@@ -34,20 +26,23 @@ cudaMemPool_t open_pool() {
   return pool;
 }
 
-cudaMemPool_t pool() {
-  static const cudaMemPool_t opened = open_pool();
-  return opened;
-}
+struct DeviceMemory {
+  std::atomic<std::int64_t> allocated{0}, peak{0};
+  const cudaMemPool_t pool = open_pool();
+  Stream stream;  // allocates and frees memory for any stream; it has no other work
+};
 
-// The stream that allocates and frees memory for any stream; it has no other work. It ends with the
-// process.
-cudaStream_t own_stream() {
-  static const cudaStream_t stream = [] {
-    cudaStream_t made = nullptr;
-    MF_CUDA(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking));
-    return made;
-  }();
-  return stream;
+DeviceMemory& here() { return of_device<DeviceMemory>(); }
+
+cudaMemPool_t pool() { return here().pool; }
+cudaStream_t own_stream() { return here().stream.get(); }
+
+void count(std::int64_t bytes) {
+  std::atomic<std::int64_t>& peak = here().peak;
+  const std::int64_t now = here().allocated.fetch_add(bytes) + bytes;
+  std::int64_t seen = peak.load();
+  while (now > seen && !peak.compare_exchange_weak(seen, now)) {
+  }
 }
 
 // Returns the pool's unused memory to the driver, which serves libraries; later it comes again in
@@ -88,9 +83,9 @@ cudaError_t try_allocate(void** pointer, std::size_t bytes, cudaStream_t stream)
 
 }  // namespace
 
-std::int64_t allocated_bytes() { return allocated.load(); }
-std::int64_t peak_allocated_bytes() { return peak.load(); }
-void reset_peak_allocated_bytes() { peak.store(allocated.load()); }
+std::int64_t allocated_bytes() { return here().allocated; }
+std::int64_t peak_allocated_bytes() { return here().peak; }
+void reset_peak_allocated_bytes() { here().peak = here().allocated.load(); }
 
 void* allocate_on(std::size_t bytes, cudaStream_t stream) {
   void* pointer = nullptr;

@@ -14,7 +14,8 @@
 
 namespace mf::cuda {
 
-// Device bytes held through DeviceBuffer by this process, and the most held since the last reset.
+// Bytes of the calling thread's device held through DeviceBuffer by this process, and the most held
+// since the last reset.
 // The CUDA context and allocations of libraries are not counted.
 std::int64_t allocated_bytes();
 std::int64_t peak_allocated_bytes();

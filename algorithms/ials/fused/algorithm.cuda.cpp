@@ -18,11 +18,26 @@ class IalsFused : public cuda::OnDevices<> {
     check_initial(ModelKind::plain, common.factors, train, initial);
     shape_ = initial;
     if (context.ranks != nullptr) return prepare_share(train, initial, context);
-    const auto ratings = cuda::ratings_on_device(train, context);
-    DevicePairs pairs(train, common.loss, *ratings, context.stream);
-    nnz_ = pairs.count();
-    steps_ = FusedSteps(settings_, pairs, initial, context);
-    work_ = iteration_work(common, Solver::cg, Normal::formed, nnz_, pairs.rated_rows());
+    std::int64_t filled = 0;
+    const auto count = [&](DevicePairs& pairs) {
+      nnz_ = pairs.count();
+      filled = pairs.rated_rows();
+    };
+    cuda::resident_or_streamed(
+        settings_.streaming, fused_need(settings_, {train.n_users(), train.n_items(), train.nnz()}),
+        [&] {
+          const auto ratings = cuda::ratings_on_device(train, context);
+          DevicePairs pairs(train, common.loss, *ratings, context.stream);
+          steps_ = FusedSteps(settings_, pairs, initial, context);
+          count(pairs);
+        },
+        [&](const PieceRule& rule) {
+          const auto ratings = cuda::stream_ratings(train, rule, context);
+          DevicePairs pairs(train, common.loss, *ratings, context.stream);
+          steps_ = FusedSteps(settings_, pairs, ratings, initial, context);
+          count(pairs);
+        });
+    work_ = iteration_work(common, Solver::cg, Normal::formed, nnz_, filled);
   }
 
   std::int64_t run_epoch(const EpochArgs&, Context& context) override {

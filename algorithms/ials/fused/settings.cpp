@@ -1,21 +1,28 @@
 #include "algorithms/ials/fused/settings.hpp"
 
+#include <utility>
+
 #include "algorithms/als/fused/applied/plan.hpp"
 #include "algorithms/core/ranks/ranks.hpp"
+#include "algorithms/core/rows.hpp"
 
 namespace mf::ials {
 namespace {
 
 // Without reg, G of fewer rows than factors has no Cholesky factor.
-std::optional<std::string> why_unsupported(const Params& params, const ProblemShape&) {
+std::optional<std::string> why_unsupported(const Params& params, const ProblemShape& shape) {
   const FusedSettings settings = read_fused_settings(params);
   if (auto why =
           als::why_not_applied(settings.common.factors, settings.precision, settings.normal)) {
     return why;
   }
-  if (static_cast<float>(settings.common.loss.reg) > 0) return std::nullopt;
-  return "reg is 0 in fp32: the Gram matrix may be singular, and ials_fused needs its Cholesky "
-         "factor; use reg above 0, or ials";
+  if (!(static_cast<float>(settings.common.loss.reg) > 0)) {
+    return "reg is 0 in fp32: the Gram matrix may be singular, and ials_fused needs its Cholesky "
+           "factor; use reg above 0, or ials";
+  }
+  StreamingNeed need = fused_need(settings, shape);
+  if (devices_of(params) > 1) need.why_not_streamed = kOneDevice;
+  return why_not_within(settings.streaming, need);
 }
 
 // With the slots of split rows.
@@ -24,17 +31,30 @@ MemoryUse fused_memory(const Params& params) {
   const double f = settings.common.factors;
   const double slots =
       f > als::kMostFormedFactors ? 0 : 4 * f * f / static_cast<double>(settings.split_rows);
-  return {.device = {.preparing = 32,
-                     .rating = 16 + slots,
-                     .number = settings.precision == als::FusedPrecision::fp16 ? 8.0 : 12.0,
-                     .row = 40}};
+  const MemoryUse streamed = als::streamed_memory(fused_need(settings, {1, 0, 0}));
+  if (settings.streaming.memory == RatingMemory::streamed) return streamed;
+  MemoryUse use{.device = {.preparing = 32,
+                           .rating = 16 + slots,
+                           .number = settings.precision == als::FusedPrecision::fp16 ? 8.0 : 12.0,
+                           .row = 40}};
+  if (devices_of(params) == 1 && settings.streaming.memory == RatingMemory::automatic)
+    use.least_device = streamed.device;
+  return use;
 }
 
 }  // namespace
 
 FusedSettings read_fused_settings(const Params& params) {
   return {read_common(params), params.choice("precision", als::kFusedPrecisions),
-          params.choice("normal", als::kFusedNormals), params.integer("split_rows")};
+          params.choice("normal", als::kFusedNormals), params.integer("split_rows"),
+          read_streaming(params)};
+}
+
+// A half-step has its rows once more.
+StreamingNeed fused_need(const FusedSettings& settings, const ProblemShape& shape) {
+  const int factors = settings.common.factors;
+  return als::fused_need(factors, settings.precision, settings.split_rows,
+                         4.0 * static_cast<double>(row_stride(factors, sizeof(float))), shape);
 }
 
 AlgorithmInfo fused_info() {
@@ -57,6 +77,7 @@ AlgorithmInfo fused_info() {
                          "shared memory; auto: by the row's length; more than 256 factors are "
                          "always applied"),
        ParamSpec::constant("split_rows", als::kLongestPart), devices_param()});
+  info.params = join_params(std::move(info.params), streaming_params());
   info.supports = why_unsupported;
   info.memory = fused_memory;
   return info;

@@ -13,10 +13,13 @@ struct FusedSettings {
   als::FusedPrecision precision;
   als::FusedNormal normal;
   std::int64_t split_rows;  // longest run of a row's pairs that one thread block takes
+  Streaming streaming = {};
 };
 
 FusedSettings read_fused_settings(const Params& params);
 
 AlgorithmInfo fused_info();
+
+StreamingNeed fused_need(const FusedSettings& settings, const ProblemShape& shape);
 
 }  // namespace mf::ials

@@ -58,6 +58,15 @@ FusedSteps::FusedSteps(const FusedSettings& settings, DevicePairs& pairs, const 
     : FusedSteps(settings, pairs, one_shard(initial.n_users), one_shard(initial.n_items), nullptr,
                  initial, context) {}
 
+FusedSteps::FusedSteps(const FusedSettings& settings, DevicePairs& pairs,
+                       std::shared_ptr<cuda::StreamedRatings> ratings, const Model& initial,
+                       Context& context)
+    : FusedSteps(settings, pairs, ratings->shards(cuda::RowsOf::users),
+                 ratings->shards(cuda::RowsOf::items), nullptr, initial, context) {
+  streamed_ = std::move(ratings);
+  alpha_ = pairs.alpha();
+}
+
 FusedSteps::FusedSteps(const FusedSettings& settings, DevicePairs& pairs, const RowShards& of_users,
                        const RowShards& of_items, cuda::DeviceCommunicator* devices,
                        const Model& initial, Context& context)
@@ -76,7 +85,10 @@ FusedSteps::FusedSteps(const FusedSettings& settings, DevicePairs& pairs, const 
   start(users_, users.offsets, cuda::RowsOf::users, initial, uploader);
   start(items_, items.offsets, cuda::RowsOf::items, initial, uploader);
   const std::int64_t most_rows = std::max(users_.rows, items_.rows);
-  const std::int64_t slots = std::max(users_.slots, items_.slots);
+  std::int64_t slots = 0;
+  for (const DeviceSide* side : {&users_, &items_}) {
+    for (const RowBatch& part : side->parts) slots = std::max<std::int64_t>(slots, part.plan.slots);
+  }
   rows_ = cuda::zeros<float>(most_rows * stride(), stream_);
   scratch_ = cuda::DeviceBuffer<float>(
       slots * (group_ ? als::kGroupSlotFloats
@@ -95,9 +107,6 @@ FusedSteps::DeviceSide FusedSteps::make_side(const cuda::RatingsOfRows& pairs,
                                              const RowShards& shards, double alpha) const {
   const als::AppliedChoice choice = applied_choice(settings_, group_);
   const als::AppliedLimits limits = als::applied_limits();
-  SidePlan plan = plan_side(
-      pairs.offsets, pairs.rows, als::longest_part(choice.factors, settings_.split_rows),
-      als::longest_applied(choice, limits), als::applied_capacities(limits, choice), stream_);
   const int rank = devices_ != nullptr ? devices_->rank() : 0;
   DeviceSide made;
   made.shards = shards;
@@ -106,10 +115,15 @@ FusedSteps::DeviceSide FusedSteps::make_side(const cuda::RatingsOfRows& pairs,
   made.first_held = rank == 0 ? 0 : made.first_row;
   made.rows = pairs.rows;
   made.pairs = pairs.nnz;
-  made.slots = plan.slots;
-  made.formed = plan.formed;
-  made.applied = std::move(plan.applied);
-  made.tasks = std::move(plan.tasks);
+  for (int number = 0; number < shards.parts_of_rank(); ++number) {
+    const RowRange rows = shards.part(rank, number);
+    const std::int64_t first = rows.begin - made.first_row;
+    made.parts.push_back({first, plan_side(pairs.offsets + first, rows.size(),
+                                           als::longest_part(choice.factors, settings_.split_rows),
+                                           als::longest_applied(choice, limits),
+                                           als::applied_capacities(limits, choice), stream_)});
+  }
+  if (pairs.ratings == nullptr) return made;
   made.entries = cuda::DeviceBuffer<als::FusedEntry>(pairs.nnz);
   make_entries(pairs, alpha, weighting_, made.entries.data(), stream_);
   return made;
@@ -129,8 +143,9 @@ void FusedSteps::start(DeviceSide& side, const std::int64_t* offsets, cuda::Rows
   }
 }
 
-als::NarrowRows FusedSteps::own_narrow(DeviceSide& side) const {
-  const std::int64_t begin = side.first_row * als::fused_stride(settings_.common.factors);
+// Of the rows that are solved here, from the `first`.
+als::NarrowRows FusedSteps::narrow_from(DeviceSide& side, std::int64_t first) const {
+  const std::int64_t begin = (side.first_row + first) * als::fused_stride(settings_.common.factors);
   als::NarrowRows rows = side.narrow();
   rows.high += begin;
   if (rows.low != nullptr) rows.low += begin;
@@ -167,7 +182,7 @@ als::FusedRule FusedSteps::rule(const DeviceSide& from) const {
 void FusedSteps::whiten(DeviceSide& from) {
   whitening_.factorize(own(from), from.rows, from.all_rows, weighting_.unit);
   whitening_.whiten(own(from), from.rows, rows_.data());
-  als::narrow(rows_.data(), stride(), 1, own_narrow(from), from.rows, settings_.common.factors,
+  als::narrow(rows_.data(), stride(), 1, narrow_from(from, 0), from.rows, settings_.common.factors,
               stream_);
   if (devices_ == nullptr) return;
   const std::int64_t row_bytes = 2 * als::fused_stride(settings_.common.factors);
@@ -188,33 +203,59 @@ void FusedSteps::gather(DeviceSide& side) {
                    stride() * static_cast<std::int64_t>(sizeof(float)), side.shards, stream_);
 }
 
+// The entries of a piece take the place of its ratings. Tasks number the entries of all pieces.
 void FusedSteps::update(DeviceSide& to, DeviceSide& from) {
   whitening_.start(own(to), to.rows, rows_.data());
+  if (streamed_ == nullptr) {
+    for (const RowBatch& part : to.parts) solve(to, from, part, to.entries.data());
+  } else {
+    const auto which = &to == &users_ ? cuda::RowsOf::users : cuda::RowsOf::items;
+    streamed_->for_pieces(which, stream_, [&](const cuda::StreamedRatings::Piece& piece) {
+      auto* const entries = reinterpret_cast<als::FusedEntry*>(piece.memory) - piece.rows.first;
+      make_entries(piece.rows, alpha_, weighting_, entries, stream_);
+      solve(to, from, to.parts[piece.number], entries);
+    });
+  }
+  whitening_.finish(rows_.data(), to.rows, own(to));
+}
+
+void FusedSteps::solve(DeviceSide& to, DeviceSide& from, const RowBatch& part,
+                       const als::FusedEntry* entries) {
   als::FusedSide side;
-  side.tasks = to.tasks.data();
-  side.n_tasks = to.formed;
-  side.entries = to.entries.data();
+  side.tasks = part.plan.tasks.data();
+  side.n_tasks = part.plan.formed;
+  side.entries = entries;
   side.from = from.narrow();
-  side.to = own_narrow(to);  // of no use; `whiten` writes them again
-  side.rows = rows_.data();
+  side.to = narrow_from(to, part.first_row);  // of no use; `whiten` writes them again
+  side.rows = rows_.data() + part.first_row * stride();
   side.rows_stride = stride();
   side.next = next_.data();
   side.scratch = scratch_.data();
   side.arrived = arrived_.data();
   launch_half_step(weighting_.uniform, settings_.precision, rule(from), side, stream_);
-  als::launch_applied(applied_rule(from), side, to.applied, stream_);
-  whitening_.finish(rows_.data(), to.rows, own(to));
+  als::launch_applied(applied_rule(from), side, part.plan.applied, stream_);
+}
+
+std::int64_t FusedSteps::DeviceSide::sum(std::int64_t (*of)(const RowBatch&)) const {
+  std::int64_t sum = 0;
+  for (const RowBatch& part : parts) sum += of(part);
+  return sum;
 }
 
 Json FusedSteps::facts() const {
-  const auto applied = [](const DeviceSide& side) {
-    return static_cast<std::int64_t>(side.tasks.size()) - side.formed;
+  const auto tasks = [](const RowBatch& part) { return std::ssize(part.plan.tasks); };
+  const auto applied = [](const RowBatch& part) {
+    return std::ssize(part.plan.tasks) - part.plan.formed;
   };
-  Json facts = {
-      {"equal_weights", weighting_.uniform},     {"user_tasks", users_.tasks.size()},
-      {"user_tasks_applied", applied(users_)},   {"user_parts_of_split_rows", users_.slots},
-      {"item_tasks", items_.tasks.size()},       {"item_tasks_applied", applied(items_)},
-      {"item_parts_of_split_rows", items_.slots}};
+  const auto slots = [](const RowBatch& part) -> std::int64_t { return part.plan.slots; };
+  Json facts = {{"equal_weights", weighting_.uniform},
+                {"user_tasks", users_.sum(tasks)},
+                {"user_tasks_applied", users_.sum(applied)},
+                {"user_parts_of_split_rows", users_.sum(slots)},
+                {"item_tasks", items_.sum(tasks)},
+                {"item_tasks_applied", items_.sum(applied)},
+                {"item_parts_of_split_rows", items_.sum(slots)}};
+  if (streamed_ != nullptr) facts.update(streamed_->facts());
   if (devices_ == nullptr) return facts;
   facts["own_users"] = users_.rows;
   facts["own_items"] = items_.rows;

@@ -10,16 +10,20 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <memory>
+#include <vector>
 
 #include "algorithms/als/fused/applied/applied.hpp"
 #include "algorithms/als/fused/kernels.hpp"
 #include "algorithms/core/cuda/initial_rows.hpp"
 #include "algorithms/core/cuda/ranks/device_communicator.hpp"
+#include "algorithms/core/cuda/ratings/streamed_ratings.hpp"
 #include "algorithms/core/cuda/ratings/upload.hpp"
 #include "algorithms/core/model.hpp"
 #include "algorithms/core/ranks/row_cuts.hpp"
 #include "algorithms/core/rows.hpp"
 #include "algorithms/ials/device_pairs.hpp"
+#include "algorithms/ials/fused/plan.hpp"
 #include "algorithms/ials/fused/settings.hpp"
 #include "algorithms/ials/fused/weighting.hpp"
 #include "algorithms/ials/fused/whitening.hpp"
@@ -32,6 +36,10 @@ class FusedSteps {
   // Makes both sides, tasks and the first factors on the device, and releases the pairs. Everything
   // it is given may end then.
   FusedSteps(const FusedSettings& settings, DevicePairs& pairs, const Model& initial,
+             Context& context);
+  // The same with the ratings of the pairs, which stay on the host.
+  FusedSteps(const FusedSettings& settings, DevicePairs& pairs,
+             std::shared_ptr<cuda::StreamedRatings> ratings, const Model& initial,
              Context& context);
   // For a rank, whose pairs these are; the devices must outlive it. All ranks together.
   FusedSteps(const FusedSettings& settings, DevicePairs& pairs, const RowShards& users,
@@ -66,26 +74,30 @@ class FusedSteps {
   void set_steps(std::int32_t steps) { settings_.common.cg.steps = steps; }
 
  private:
+  // All rows that are solved here, or those of a piece of streamed ratings, from which tasks count
+  // rows.
+  struct RowBatch {
+    std::int64_t first_row = 0;  // of those that are solved here
+    SidePlan plan;
+  };
   struct DeviceSide {
     RowShards shards;
     std::int64_t all_rows = 0;
     std::int64_t first_row = 0, rows = 0;  // that are solved here
     std::int64_t first_held = 0;           // of `factors`
     std::int64_t pairs = 0;
-    std::int32_t slots = 0;
-    std::int64_t formed = 0;  // tasks; those after them are of applied rows
-    als::AppliedPlan applied;
-    cuda::DeviceBuffer<als::FusedTask> tasks;
-    cuda::DeviceBuffer<als::FusedEntry> entries;
+    std::vector<RowBatch> parts;
+    cuda::DeviceBuffer<als::FusedEntry> entries;  // none if they are made of each piece
     cuda::DeviceBuffer<float> factors;
     cuda::DeviceBuffer<__half> high, low;
     als::NarrowRows narrow() { return {high.data(), low.data()}; }
+    std::int64_t sum(std::int64_t (*of)(const RowBatch&)) const;
   };
   // Factors of the rows that are solved here.
   float* own(DeviceSide& side) const {
     return side.factors.data() + (side.first_row - side.first_held) * stride();
   }
-  als::NarrowRows own_narrow(DeviceSide& side) const;
+  als::NarrowRows narrow_from(DeviceSide& side, std::int64_t first) const;
   void gather(DeviceSide& side);
   DeviceSide make_side(const cuda::RatingsOfRows& pairs, const RowShards& shards,
                        double alpha) const;
@@ -93,6 +105,8 @@ class FusedSteps {
              const Model& initial, cuda::Uploader& uploader) const;
   void whiten(DeviceSide& from);
   void update(DeviceSide& to, DeviceSide& from);
+  void solve(DeviceSide& to, DeviceSide& from, const RowBatch& part,
+             const als::FusedEntry* entries);
   float shrink(const DeviceSide& from) const;
   als::FusedRule rule(const DeviceSide& from) const;
   als::AppliedRule applied_rule(const DeviceSide& from) const;
@@ -100,6 +114,8 @@ class FusedSteps {
   FusedSettings settings_;
   cudaStream_t stream_ = nullptr;
   cuda::DeviceCommunicator* devices_ = nullptr;
+  std::shared_ptr<cuda::StreamedRatings> streamed_;  // null: the entries are on the device
+  double alpha_ = 0;                                 // of streamed ratings
   bool group_ = false;  // equal weights: A is formed by als_fused's kernel of warpgroups
   Weighting weighting_;
   Whitening whitening_;

@@ -269,6 +269,46 @@ TEST(IalsFused, RowsWithoutPairsAreZeroAndRunsAreEqual) {
   }
 }
 
+// Pieces of one row and without pairs, of uneven numbers of rows, and one of all; rows that are
+// longer than a piece, formed in parts, formed and applied.
+TEST(IalsFused, StreamedPairsGiveTheSameFactors) {
+  const Ratings weighted = clicks(200, 300, 0.3, 15);
+  for (const int f : {24, 100, 200, 300}) {
+    for (const bool equal : {true, false}) {
+      const Ratings train = equal ? binary(weighted) : weighted;
+      Json changes = {{"factors", f}, {"split_rows", 64}, {"memory", "resident"}};
+      Fitted resident(train, changes);
+      resident.runner.run(1, 3, 0);
+      const Model expected = resident.runner.model();
+      changes["memory"] = "streamed";
+      for (const int piece : {1, 50, 700, 5000, 1'000'000}) {
+        changes["piece"] = piece;
+        Fitted streamed(train, changes);
+        EXPECT_EQ(streamed.runner.run(1, 3, 0), 6 * train.nnz());
+        const Model got = streamed.runner.model();
+        EXPECT_EQ(got.p, expected.p) << changes;
+        EXPECT_EQ(got.q, expected.q) << changes;
+        const Json facts = streamed.runner.algorithm->facts();
+        EXPECT_EQ(facts.at("user_pieces") == 1, piece == 1'000'000) << facts;
+      }
+    }
+  }
+}
+
+TEST(IalsFused, StreamedPairsOfValueZeroAreRefused) {
+  const Ratings train = mf::test::ratings_of(2, 2, {{0, 0, 3.0F}, {0, 1, 0.0F}, {1, 1, 4.0F}});
+  for (const char* memory : {"resident", "streamed"}) {
+    try {
+      const Fitted run(train, {{"factors", 4}, {"memory", memory}, {"piece", 1}});
+      EXPECT_STREQ(memory, "resident");
+    } catch (const Error& error) {
+      EXPECT_STREQ(memory, "streamed");
+      EXPECT_EQ(error.kind(), ErrorKind::data);
+      EXPECT_NE(std::string(error.what()).find("1 pairs with the value 0"), std::string::npos);
+    }
+  }
+}
+
 TEST(IalsFused, WeightsBeyondFp16AreRefused) {
   const Ratings train = mf::test::ratings_of(2, 2, {{0, 0, 3.0F}, {1, 1, 4e7F}});
   try {

@@ -12,6 +12,7 @@
 #include "algorithms/als/fused/applied/plan.hpp"
 #include "algorithms/core/registry.hpp"
 #include "algorithms/ials/fused/gram_chunks.hpp"
+#include "algorithms/ials/fused/settings.hpp"
 #include "algorithms/ials/fused/tiles.hpp"
 #include "algorithms/ials/fused/weighting.hpp"
 #include "algorithms/ials/test/plan_reference.hpp"
@@ -60,6 +61,25 @@ TEST(FusedWeighting, OtherWeightsAreScaledByAPowerOfTwo) {
     EXPECT_LE(weighting.beside(), 65504) << most;
     EXPECT_GE(weighting.beside(), std::exp2(-24)) << most;
   }
+}
+
+// A half-step has its rows once more than als_fused.
+TEST(IalsFusedInfo, PairsStreamIfOnlyFactorsFit) {
+  const AlgorithmInfo& info = find_algorithm("ials_fused");
+  const ProblemShape shape{1'000'000, 500'000, 200'000'000};
+  const auto params = [&](Json changes) {
+    changes["factors"] = 64;
+    return default_params(info.params, changes);
+  };
+  const auto why = [&](const Json& changes) {
+    return info.supports(params(changes), shape).value_or("");
+  };
+  EXPECT_EQ(fused_need(read_fused_settings(params({})), shape).fixed,
+            1.5e6 * (6 * 64 + 40 + 4 * 64));
+  EXPECT_EQ(why({{"device_gb", 2}}), "");
+  EXPECT_HAS(why({{"device_gb", 2}, {"memory", "resident"}}), "use memory \"streamed\"");
+  EXPECT_HAS(why({{"device_gb", 0.5}}), "the factors need 972.7 MiB");
+  EXPECT_HAS(why({{"devices", 2}, {"memory", "streamed"}}), "use one device");
 }
 
 TEST(FusedWeighting, WeightsBeyondItsRangeAreRefused) {

@@ -52,7 +52,8 @@ std::optional<Refusal> CaseSetup::open_or_refuse(CaseMeasures& measures) {
     if (!refusal) throw;
     return refusal;
   }
-  if (device_.get() != nullptr) ranks_.warm_up([&] { device_.warm_up(item_, ranks_.group()); });
+  if (device_.get() != nullptr)
+    ranks_.warm_up(ranges_, [&] { device_.warm_up(item_, ranks_.group()); });
   return std::nullopt;
 }
 
@@ -82,7 +83,7 @@ double CaseSetup::make_room(const CaseSizes& sizes, CaseMeasures& measures) {
   SharedRatings& left = store_.on_device();
   auto free = static_cast<double>(device.free_bytes());
   const double held = left.holds() ? device_ratings_bytes(shape_) : 0;
-  shares_ratings_ = ranks_.count() == 1 && (task_.keep_on_device || left.holds()) &&
+  shares_ratings_ = trains_on_one_device(item_) && (task_.keep_on_device || left.holds()) &&
                     leaves_room_for_ratings(item_, sizes, free + held);
   if (!shares_ratings_ && left.holds()) {
     left.drop();

@@ -1,5 +1,6 @@
 #include "harness/run/case/warm_up.hpp"
 
+#include <mutex>
 #include <set>
 #include <string>
 #include <utility>
@@ -7,6 +8,7 @@
 #include "algorithms/core/registry.hpp"
 #include "base/error.hpp"
 #include "base/json/json.hpp"
+#include "base/ranks/communicator.hpp"
 #include "harness/experiment/schedule.hpp"
 #include "harness/run/data/shared_cases.hpp"
 #include "harness/run/prepared.hpp"
@@ -58,8 +60,11 @@ void run_small_problem(const Case& item, DeviceClock& device, Communicator* grou
 
 void warm_up(const Case& item, DeviceClock& device, Communicator* group) {
   if (!device.begins_cold() || has_own_process(item)) return;
-  static std::set<std::string> called;
-  if (!called.insert(kind_of_call(item)).second) return;
+  static std::mutex mutex;
+  static std::set<std::pair<int, std::string>> called;  // by rank
+  std::unique_lock lock(mutex);
+  if (!called.emplace(group != nullptr ? group->rank() : 0, kind_of_call(item)).second) return;
+  lock.unlock();
   try {
     run_small_problem(item, device, group);
   } catch (const Error& error) {

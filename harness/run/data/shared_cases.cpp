@@ -4,6 +4,7 @@
 
 #include "algorithms/core/foreign.hpp"
 #include "algorithms/core/registry.hpp"
+#include "algorithms/core/streaming/streaming.hpp"
 #include "harness/run/ranks/rank_world.hpp"
 
 namespace mf {
@@ -55,7 +56,9 @@ bool repeats_epochs(const Case& item) {
   return foreign && foreign->repeats_epochs;
 }
 
-bool trains_on_one_device(const Case& item) { return needs_device(item) && ranks_of(item) == 1; }
+bool trains_on_one_device(const Case& item) {
+  return needs_device(item) && ranks_of(item) == 1 && !streams_ratings(item.params);
+}
 
 bool uploads_ratings(const Case& item) { return needs_device(item) && !has_own_process(item); }
 

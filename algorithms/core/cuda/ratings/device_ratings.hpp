@@ -20,12 +20,14 @@ struct Context;
 namespace mf::cuda {
 
 // Rows of R, or its columns in the same form: ratings[offsets[x]] to ratings[offsets[x + 1] - 1]
-// belong to row x, ascending in `other`. Device memory of a DeviceRatings.
+// belong to row x, ascending in `other`. Device memory of a DeviceRatings. Of a piece of streamed
+// ratings `offsets` begin with `first`, which then is a rating of the piece.
 struct RatingsOfRows {
   const std::int64_t* offsets = nullptr;
   const RowRating* ratings = nullptr;
   std::int64_t rows = 0;
   std::int64_t nnz = 0;
+  std::int64_t first = 0;  // offsets[0]
 };
 
 // The cost of making a view of R, to be shared among cases. Only for kept ratings: measuring waits

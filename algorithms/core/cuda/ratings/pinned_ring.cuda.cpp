@@ -5,11 +5,6 @@
 
 namespace mf::cuda {
 
-PinnedRing& PinnedRing::of_process() {
-  static auto* ring = new PinnedRing;  // never freed: CUDA may have ended before static objects do
-  return *ring;
-}
-
 void PinnedRing::grow_to(std::int64_t slots) {
   while (std::ssize(slots_) < slots) slots_.emplace_back();
 }

@@ -1,5 +1,5 @@
-// The pinned memory of the process that uploads go through. Pinning is slow (.5 s a GB on one H200
-// host), so it is done once, on demand, and the memory is kept.
+// The pinned memory that uploads to a device go through (of_device). Pinning is slow (.5 s a GB on
+// one H200 host), so it is done once, on demand, and the memory is kept.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -27,8 +27,6 @@ class PinnedRing {
   };
 
  public:
-  static PinnedRing& of_process();
-
   // Makes the pieces that `bytes` need, kPinnedPieces at most.
   void reserve(std::int64_t bytes);
 

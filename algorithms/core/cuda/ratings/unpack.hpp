@@ -1,4 +1,5 @@
-// Packed ratings, from the pinned memory of the host to the form that kernels read.
+// Packed ratings, from the pinned memory of the host, or a copy of it, to the form that kernels
+// read.
 #pragma once
 
 #include <cuda_runtime_api.h>

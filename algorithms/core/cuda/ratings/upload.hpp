@@ -112,7 +112,7 @@ class Uploader {
     const std::int64_t pieces = (count + piece - 1) / piece;
     const std::int64_t parts = (piece + kChunk - 1) / kChunk;  // of each piece but the last
     const int device = current_device();
-    PinnedRing::Upload ring(PinnedRing::of_process(),
+    PinnedRing::Upload ring(of_device<PinnedRing>(),
                             words_of(count) * static_cast<std::int64_t>(sizeof(T)), pieces);
     const auto fill_part = [&](std::int64_t part) {
       const std::int64_t number = part / parts, begin = number * piece;

@@ -81,7 +81,8 @@ void walk_ratings(const RatingsOfRows& rows, const RatingStretch& part, const Vi
 template <class Visitor>
 void walk_ratings(const RatingsOfRows& rows, const Visitor& visitor, const char* name,
                   cudaStream_t stream) {
-  walk_ratings(rows, RatingStretch{0, rows.nnz, 0, rows.rows}, visitor, name, stream);
+  walk_ratings(rows, RatingStretch{rows.first, rows.first + rows.nnz, 0, rows.rows}, visitor, name,
+               stream);
 }
 
 }  // namespace mf::cuda
