@@ -32,7 +32,8 @@ def why_no_extension():
     """The library itself keeps silent."""
     import importlib
     try:
-        importlib.import_module("implicit.gpu._cuda")
+        for module in ("rmm", "implicit.gpu._cuda"):
+            importlib.import_module(module)
     except ImportError as error:
         return error
     return "it finds no device"

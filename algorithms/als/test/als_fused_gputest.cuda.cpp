@@ -608,7 +608,7 @@ TEST(AlsFused, AutoStreamsIfDeviceGbIsTooSmall) {
     runner.run(1, 2, 0);
     return std::pair(runner.model().q, runner.algorithm->facts());
   };
-  const auto [expected, facts] = run({});
+  const auto [expected, facts] = run(Json::object());
   const double resident_gb = 32.0 * static_cast<double>(train.nnz()) / (1 << 30);
   const auto [streamed, streamed_facts] = run({{"device_gb", resident_gb / 2}});
   EXPECT_EQ(streamed, expected);
