@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "base/ranks/silence.hpp"
 #include "base/terminal.hpp"
 #include "base/text.hpp"
 
@@ -16,6 +17,7 @@ namespace mf {
 
 // Flushes stdout first: if both streams go to one place, lines stay in order.
 inline void to_stderr(const std::string& kind, const std::string& text) {
+  if (is_silent) return;
   std::fflush(stdout);
   fmt::print(stderr, "{}{}: {}\n", clear_line(stderr), kind, printable(text));
 }
@@ -43,6 +45,7 @@ template <class... Args>
 void note_once(fmt::format_string<Args...> format, Args&&... args) {
   static std::mutex mutex;
   static std::set<std::string> printed;
+  if (is_silent) return;
   const std::string text = fmt::format(format, std::forward<Args>(args)...);
   const std::lock_guard lock(mutex);
   if (printed.insert(text).second) note("{}", text);

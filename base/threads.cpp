@@ -26,7 +26,12 @@ void ThreadTeam::start() {
   stop_ = false;  // a start that failed set it
   workers_.reserve(static_cast<std::size_t>(size_ - 1));
   try {
-    for (int t = 1; t < size_; ++t) workers_.emplace_back([this, t] { worker(t); });
+    for (int t = 1; t < size_; ++t) {
+      workers_.emplace_back([this, t, silent = is_silent] {
+        is_silent = silent;
+        worker(t);
+      });
+    }
   } catch (const std::system_error& error) {  // a limit of the system, or no memory for a stack
     const auto started = workers_.size() + 1;
     join();

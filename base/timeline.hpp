@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "base/clock.hpp"
+#include "base/ranks/silence.hpp"
 
 namespace mf {
 
@@ -24,8 +25,10 @@ class Timeline {
   Timeline(const Timeline&) = delete;
   Timeline& operator=(const Timeline&) = delete;
 
-  // The one that lives, or null.
-  static Timeline* current() noexcept { return current_.load(std::memory_order_acquire); }
+  // The one that lives, or null; null in a silent thread.
+  static Timeline* current() noexcept {
+    return is_silent ? nullptr : current_.load(std::memory_order_acquire);
+  }
 
   // For the calling thread from now on: "worker 3".
   static void name_thread(std::string name);

@@ -199,7 +199,7 @@ CacheHead read_cache_head(const std::string& path) {
   struct stat status {};
   // Checksums do not say who wrote it.
   const bool other = ::lstat(path.c_str(), &status) == 0 && status.st_uid != ::geteuid();
-  if (other && status.st_uid != 0 && !told.exchange(true))
+  if (other && status.st_uid != 0 && !is_silent && !told.exchange(true))
     warn("{}: user {} wrote it; MFBENCH_CACHE may name a folder of yours", path, status.st_uid);
   return of_whole_files([&] {
     const Bytes mapped = map_file(path, Origin::found);

@@ -23,8 +23,8 @@
 #include "base/files/shared_folder.hpp"
 #include "base/key_words.hpp"
 #include "base/log.hpp"
-#include "base/ranks/local_ranks.hpp"
 #include "base/ranks/mpi_ranks.hpp"
+#include "base/ranks/silence.hpp"
 #include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "base/timeline.hpp"
@@ -241,9 +241,7 @@ class WaitOfRank {
 // The other ranks do as rank 0 says, and leave the telling to it. A launcher may send a signal to
 // all.
 int follow_command(const Spec& spec, const RunOptions& options, RankWorld& world) {
-  if (launched_count() > 1) install_interrupt_handler();
   try {
-    be_silent();
     follow_session(spec, options, world);
     return 0;
   } catch (const RankFault& fault) {
@@ -256,10 +254,18 @@ int follow_command(const Spec& spec, const RunOptions& options, RankWorld& world
 }
 
 // Before any case, by all ranks: where one of them refuses, all do, and rank 0 says why.
-std::optional<Spec> gather_ranks(RankWorld& world, const std::string& path) {
+std::optional<Spec> gather_ranks(RankWorld& world, const std::string& path,
+                                 const RunOptions& options) {
   try {
     Spec spec = world.read(path);
-    world.provide(spec);
+    world.provide(spec, [spec, options](RankWorld& own) {
+      try {
+        own.provide(spec, {});
+      } catch (const std::exception&) {
+        return;
+      }
+      follow_command(spec, options, own);
+    });
     return spec;
   } catch (const RankFault&) {
     world.set_broken();
@@ -467,9 +473,13 @@ int run_command(const std::string& path, RunOptions options, ProgressMode mode,
   RankWorld world;
   int code = 0;
   try {
-    const std::optional<Spec> spec = gather_ranks(world, path);
+    const std::optional<Spec> spec = gather_ranks(world, path, options);
     if (!spec) return 0;
-    if (!world.leads()) return follow_command(*spec, options, world);
+    if (!world.leads()) {
+      is_silent = true;
+      install_interrupt_handler();
+      return follow_command(*spec, options, world);
+    }
     if (!options.only) warn_of(*spec, path);
     options.shard.named = cases_named(options.named, spec->cases);
     options.ranks = &world;

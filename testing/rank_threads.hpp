@@ -1,4 +1,4 @@
-// Ranks as threads of a test: the links between them are those that processes have.
+// Ranks as threads of a test.
 #pragma once
 
 #include <exception>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/ranks/communicator.hpp"
-#include "base/ranks/local_ranks.hpp"
+#include "base/ranks/thread_ranks.hpp"
 
 namespace mf::test {
 
@@ -20,7 +20,7 @@ enum class AfterError { announce, say_nothing };
 inline std::vector<std::string> in_rank_threads(int count,
                                                 const std::function<void(Communicator&)>& body,
                                                 AfterError then = AfterError::announce) {
-  auto links = make_local_links(count);
+  auto links = make_thread_links(count);
   std::vector<std::string> errors(count);
   std::vector<std::thread> threads;
   for (int rank = 0; rank < count; ++rank) {

@@ -1,4 +1,4 @@
-"""Specs and runs of several processes, for tests/test_ranks.py and tests/test_rank_ends.py."""
+"""Specs and runs of several ranks, for tests/test_ranks.py and tests/test_rank_ends.py."""
 
 import functools
 import json

@@ -25,7 +25,7 @@ class DeviceRatings;
 
 namespace mf {
 
-// For several processes that compute together (core/ranks/ranked.hpp), and for training in another
+// For several ranks that compute together (core/ranks/ranked.hpp), and for training in another
 // process (core/foreign.hpp): null for all others.
 struct RankInfo;
 struct RankLoan;

@@ -1,6 +1,6 @@
-// Processes that compute together are ranks 0, 1, 2, ... of a run. A backend moves bytes between
-// two of them and tells all others if one has failed. base/ranks/communicator.hpp builds the
-// collective operations on it.
+// Threads or processes that compute together are ranks 0, 1, 2, ... of a run. A backend moves bytes
+// between two of them and tells all others if one has failed. base/ranks/communicator.hpp builds
+// the collective operations on it.
 //
 // One thread a rank uses its links.
 #pragma once

@@ -1,19 +1,18 @@
-// Ranks as threads of this process: the links are those that processes have.
 #include "base/ranks/communicator.hpp"
 
-#include <fmt/core.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <cmath>
-#include <csignal>
+#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "base/clock.hpp"
-#include "base/ranks/local_ranks.hpp"
+#include "base/ranks/thread_ranks.hpp"
 #include "base/rng.hpp"
 #include "testing/rank_threads.hpp"
 #include "testing/test_support.hpp"
@@ -47,7 +46,7 @@ TEST(Communicator, AloneItDoesNothing) {
 
 TEST(Communicator, PartsOfAnyLengthReachAll) {
   for (const int count : {2, 3, 4}) {
-    // The second part is empty, the last one far longer than a socket takes at once.
+    // The second part is empty, the last one far too long to be copied for the way.
     PartOffsets offsets = {0, 7, 7};
     for (int part = 2; part < count; ++part) offsets.push_back(offsets.back() + 400'000 + part);
     expect_fine(count, [&](Communicator& ranks) {
@@ -185,7 +184,7 @@ TEST(Communicator, ARankThatIsGoneIsNamed) {
     std::vector<float> data(200);
     ranks.all_gather(std::span(data), {0, 100, 200});
   });
-  EXPECT_EQ(errors[0], "rank 1: its process has ended");
+  EXPECT_EQ(errors[0], "rank 1: it has ended");
 }
 
 // Between its orders rank 0 may take as long as it likes, so that the wait for one has no limit: it
@@ -196,7 +195,7 @@ TEST(Communicator, NoOneAwaitsTheOrderOfARankThatIsGone) {
     std::vector<std::byte> order(8);
     if (!ranks.leads()) ranks.await(0, order);
   });
-  EXPECT_EQ(errors[1], "rank 0: its process has ended");
+  EXPECT_EQ(errors[1], "rank 0: it has ended");
   EXPECT_LT(seconds_since(start), 5);
 }
 
@@ -213,41 +212,45 @@ TEST(Communicator, WhoEndsBecauseOfAnotherSaysSo) {
       ranks.announce(fault.fault());
     }
   });
-  EXPECT_EQ(errors[0], "rank 2: its process has ended");
+  EXPECT_EQ(errors[0], "rank 2: it has ended");
 }
 
-// In a separate process, as rank 0 of three, which looks at nothing for a while. Rank 2 is killed,
-// or fails with a word, or ends as it should; rank 1 waits, and ends when it hears of that.
-void stay_busy_beside(const std::string& how) {
-  const auto lost = [](const Fault& fault) {
-    fmt::print(stderr, "lost rank {}: {}\n", fault.rank, fault.message);
-    ::_exit(7);
-  };
-  Communicator ranks(start_local_ranks(3, lost, 0.5));
-  if (ranks.leads()) {
-    std::this_thread::sleep_for(std::chrono::seconds(how == "ends" ? 1 : 10));
-    ::_exit(0);
-  }
-  if (how == "ends") ::_exit(0);
-  try {
-    if (ranks.rank() == 2 && how == "killed") std::raise(SIGKILL);
-    if (ranks.rank() == 2) fail(ErrorKind::memory, "no room");
-    std::int64_t never = 0;
-    ranks.await(0, std::as_writable_bytes(std::span(&never, 1)));
-  } catch (const RankFault& fault) {
-    ranks.announce(fault.fault());
-  } catch (...) {
-    ranks.announce(current_fault(ranks.rank()));
-  }
-  ::_exit(1);
+// In a separate process: rank 1 works on after a fault, for ever or only for a moment.
+void end_beside_a_rank(bool for_ever) {
+  auto links = make_thread_links(2);
+  std::thread other([own = std::move(links[1]), for_ever]() mutable {
+    std::this_thread::sleep_for(for_ever ? std::chrono::hours(1) : std::chrono::milliseconds(100));
+    own.reset();
+  });
+  links[0]->end_others(7);
+  other.join();
+  std::exit(0);
 }
 
-TEST(CommunicatorDeathTest, ABusyRankZeroIsEndedWhereAnotherIsGone) {
+TEST(CommunicatorDeathTest, ARankThatWorksOnIsEndedWithTheProcess) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
-  EXPECT_EXIT(stay_busy_beside("killed"), testing::ExitedWithCode(7),
-              "lost rank 2: its process was ended by signal 9");
-  EXPECT_EXIT(stay_busy_beside("fails"), testing::ExitedWithCode(7), "lost rank 2: no room");
-  EXPECT_EXIT(stay_busy_beside("ends"), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(end_beside_a_rank(true), testing::ExitedWithCode(7), "");
+  EXPECT_EXIT(end_beside_a_rank(false), testing::ExitedWithCode(0), "");
+}
+
+// The memory of who gives up is soon freed, so no one reads it any more.
+TEST(Communicator, WhatIsTakenBackIsNotReceived) {
+  auto links = make_thread_links(2);
+  {
+    const std::vector<std::byte> bytes(1 << 20);
+    const Outgoing send = {1, bytes.data(), std::ssize(bytes)};
+    EXPECT_HAS(test::error_of([&] {
+                 links[0]->exchange({&send, 1}, {}, 0.01);
+               }).what(),
+               "rank 1: was waited for");
+  }
+  links[0].reset();
+  std::vector<std::byte> room(1 << 20);
+  const Incoming receive = {0, room.data(), std::ssize(room)};
+  EXPECT_STREQ(test::error_of([&] {
+                 links[1]->exchange({}, {&receive, 1}, 0);
+               }).what(),
+               "rank 0: it has ended");
 }
 
 TEST(Communicator, PatienceEnds) {

@@ -22,14 +22,10 @@ inline const char* why_no_device() {
   return cudaGetErrorString(error == cudaSuccess ? cudaErrorNoDevice : error);
 }
 
-inline constexpr const char* kOwnProcess = "MF_TEST_OWN_PROCESS";
-inline bool has_own_process() { return std::getenv(kOwnProcess) != nullptr; }
-
-// ctest knows a skipped test by the word in brackets. A process that becomes a rank does not ask
-// for devices before it forks.
+// ctest knows a skipped test by the word in brackets.
 struct RequireDevice : ::testing::Environment {
   void SetUp() override {
-    if (has_own_process() || *why_no_device() == 0) return;
+    if (*why_no_device() == 0) return;
     GTEST_SKIP() << "[  SKIPPED ] no CUDA device: " << why_no_device();
   }
 };

@@ -6,7 +6,7 @@
 #include "algorithms/als/test/reference.hpp"
 #include "algorithms/core/registry.hpp"
 #include "base/json/json.hpp"
-#include "testing/cuda/rank_processes.hpp"
+#include "testing/cuda/rank_devices.hpp"
 #include "testing/cuda/test_runner.hpp"
 
 namespace mf::als {

@@ -29,7 +29,12 @@ LoadedFunctions load_nccl(std::span<const char* const> names) {
   return loaded;
 }
 
-// NVLink multicast (NVLS) takes resources of the switch that all its users share.
-void set_nccl_defaults() { ::setenv("NCCL_NVLS_ENABLE", "0", 0); }
+// NVLink multicast (NVLS) takes resources of the switch that all its users share. NCCL would read
+// buffers of another rank of the process directly, and memory of a device's pool is not mapped on
+// others.
+void set_nccl_defaults() {
+  ::setenv("NCCL_NVLS_ENABLE", "0", 0);
+  ::setenv("NCCL_P2P_DIRECT_DISABLE", "1", 0);
+}
 
 }  // namespace mf

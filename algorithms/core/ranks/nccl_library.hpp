@@ -15,8 +15,8 @@ struct LoadedFunctions {
 // From the library that MFBENCH_NCCL names, else libnccl.so.2. It stays loaded.
 LoadedFunctions load_nccl(std::span<const char* const> names);
 
-// Sets NCCL_NVLS_ENABLE to 0 in the environment unless the user has set it. Call it before other
-// threads start, which may read the environment.
+// Sets NCCL_NVLS_ENABLE to 0 and NCCL_P2P_DIRECT_DISABLE to 1 in the environment unless the user
+// has set them. Call it before other threads start, which may read the environment.
 void set_nccl_defaults();
 
 }  // namespace mf

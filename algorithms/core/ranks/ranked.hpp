@@ -1,4 +1,4 @@
-// The contract of an algorithm that several processes compute together: one whose parameters have
+// The contract of an algorithm that several ranks compute together: one whose parameters have
 // ranks_param() or devices_param() (core/ranks/ranks.hpp).
 #pragma once
 

@@ -36,14 +36,17 @@ TEST(NcclLibrary, SaysWhatToDoWhereThereIsNone) {
   EXPECT_HAS(why, "name the library in MFBENCH_NCCL");
 }
 
-TEST(NcclLibrary, MulticastIsOffUnlessTheUserSaysOtherwise) {
+TEST(NcclLibrary, DefaultsHoldUnlessTheUserSaysOtherwise) {
   test::Environment environment;
-  environment.set("NCCL_NVLS_ENABLE", "1");
-  set_nccl_defaults();
-  EXPECT_STREQ(std::getenv("NCCL_NVLS_ENABLE"), "1");
-  ::unsetenv("NCCL_NVLS_ENABLE");
-  set_nccl_defaults();
-  EXPECT_STREQ(std::getenv("NCCL_NVLS_ENABLE"), "0");
+  for (const auto& [name, ours, theirs] :
+       {std::tuple{"NCCL_NVLS_ENABLE", "0", "1"}, {"NCCL_P2P_DIRECT_DISABLE", "1", "0"}}) {
+    environment.set(name, theirs);
+    set_nccl_defaults();
+    EXPECT_STREQ(std::getenv(name), theirs);
+    ::unsetenv(name);
+    set_nccl_defaults();
+    EXPECT_STREQ(std::getenv(name), ours);
+  }
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include "algorithms/ials/test/reference.hpp"
 #include "algorithms/ials/test/trainer.hpp"
 #include "base/json/json.hpp"
-#include "testing/cuda/rank_processes.hpp"
+#include "testing/cuda/rank_devices.hpp"
 #include "testing/cuda/test_runner.hpp"
 #include "testing/triples.hpp"
 

@@ -10,7 +10,7 @@
 #include "base/json/json.hpp"
 #include "datasets/split/split.hpp"
 #include "datasets/synthetic/synthetic.hpp"
-#include "testing/cuda/rank_processes.hpp"
+#include "testing/cuda/rank_devices.hpp"
 #include "testing/cuda/test_runner.hpp"
 #include "testing/models.hpp"
 #include "testing/triples.hpp"

@@ -65,7 +65,7 @@ struct CaseResult {
   Contention contention;                  // processes that shared the machine
   std::vector<std::string> warnings;      // why its numbers say less than they seem to
   bool device_failed = false;             // nothing more can run on the device in this process
-  bool ranks_failed = false;              // one of several processes has ended: so must the run
+  bool ranks_failed = false;              // one of several ranks has ended: so must the run
 };
 
 struct CaseMeasures {
@@ -94,7 +94,7 @@ struct CaseMeasures {
   std::optional<DeviceLoad> device_load;
   Json peer;       // Foreign::finish()
   Json exchanged;  // OnRanks::exchanged()
-  Json ranks;      // of several processes: the others' reports; else null
+  Json ranks;      // of several ranks: the others' reports; else null
 };
 
 }  // namespace mf

@@ -148,8 +148,7 @@ void CaseRanks::prepare(const std::function<void()>& action) {
     order({.what = Order::What::prepare});
     action();
     for (int other = 1; other < count_; ++other) {
-      const OwnUse use = own_use_from(Json::parse(group_.receive_text(other)));
-      if (world_->machine_of(other) == machine()) prepare_use_ += use;
+      add_use(prepare_use_, other, Json::parse(group_.receive_text(other)));
     }
   });
 }
@@ -202,6 +201,12 @@ void CaseRanks::report(const CaseDevice& own, CaseResult& result, CaseMeasures& 
   measures.train_energy_j = std::ssize(joules) == count_ ? total_joules(joules) : std::nullopt;
 }
 
+// This process's own use has that of its threads.
+void CaseRanks::add_use(OwnUse& sum, int other, const Json& use) const {
+  if (world_->machine_of(other) == world_->machine_of(0) && !use.is_null())
+    sum += own_use_from(use);
+}
+
 std::optional<std::string> CaseRanks::end() {
   try {
     end_case();
@@ -219,8 +224,7 @@ void CaseRanks::end_case() {
     reports_ = Json::array();
     for (int other = 1; other < count_; ++other) {
       reports_.push_back(Json::parse(group_.receive_text(other)));
-      if (world_->machine_of(other) != machine()) continue;
-      train_use_ += own_use_from(reports_.back().at("train_use"));
+      add_use(train_use_, other, reports_.back().at("train_use"));
     }
   });
 }

@@ -15,7 +15,7 @@ namespace mf {
 
 class CaseRanks {
  public:
-  // `world` may be null: one process.
+  // `world` may be null: one rank.
   CaseRanks(RankWorld* world, const Case& item);
 
   int count() const { return count_; }
@@ -56,8 +56,8 @@ class CaseRanks {
   // Returns why the reports are missing, or empty.
   std::optional<std::string> end();
 
-  // CPU time that the others took on this machine, so far as they have told: in prepare, and, after
-  // end(), in epochs.
+  // CPU time that other processes took on this machine, so far as they have told: in prepare, and,
+  // after end(), in epochs.
   OwnUse prepare_use() const { return prepare_use_; }
   OwnUse train_use() const { return train_use_; }
 
@@ -71,7 +71,7 @@ class CaseRanks {
   void order_agreed(Order::What what, const std::function<void()>& action, bool slices = false);
   void together(const std::function<void()>& action);
   void end_case();
-  int machine() const { return world_ != nullptr ? world_->machine_of(0) : 0; }
+  void add_use(OwnUse& sum, int other, const Json& use) const;
   // A rank has failed within a common operation: the run ends.
   bool failed() const { return count_ > 1 && world_->broken(); }
 

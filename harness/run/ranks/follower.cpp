@@ -143,7 +143,7 @@ class FollowedCase {
     prepared_ =
         std::make_unique<PreparedCase>(item_, data_.split->train, *data_.facts, std::move(lent));
     prepare_s_ = seconds_since(start);
-    group_.send_text(0, to_json(own_use() - before).dump());
+    group_.send_text(0, use_json(own_use() - before).dump());
     store_.clear();  // the algorithm has its share
     drop_training(data_);
     if (data_.ranks.all_evaluate) evaluation_.set_data(data_);
@@ -209,9 +209,12 @@ class FollowedCase {
               {"train_s", train_s_},
               {"evaluate_s", evaluate_s_}}},
             {"phases", ranges_.to_json()},
-            {"train_use", to_json(use_)},
-            {"peak_host_bytes", peak_memory_bytes()}};
+            {"train_use", use_json(use_)},
+            {"peak_host_bytes", world_.launched() ? Json(peak_memory_bytes()) : Json()}};
   }
+
+  // Of a thread it is in that of its process.
+  Json use_json(const OwnUse& use) const { return world_.launched() ? to_json(use) : Json(); }
 
   const Case& item_;
   const RunOptions& options_;
@@ -261,7 +264,7 @@ void follow_session(const Spec& spec, const RunOptions& options, RankWorld& worl
     if (order.what != Order::What::load) {
       throw std::logic_error("an order that has no place between cases");
     }
-    reset_peak_memory();
+    if (world.launched()) reset_peak_memory();
     FollowedCase(find_case(spec, order), options, world).run(order.slices != 0);
   }
 }

@@ -1,21 +1,21 @@
 #include "harness/run/ranks/rank_world.hpp"
 
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <fstream>
 #include <set>
 #include <sstream>
+#include <system_error>
 #include <utility>
 
 #include "algorithms/core/ranks/ranks.hpp"
 #include "algorithms/core/registry.hpp"
 #include "base/hash.hpp"
 #include "base/host/cpus.hpp"
-#include "base/ranks/local_ranks.hpp"
 #include "base/ranks/mpi_ranks.hpp"
+#include "base/ranks/silence.hpp"
+#include "base/ranks/thread_ranks.hpp"
 #include "base/text.hpp"
 #include "base/threads.hpp"
 #include "harness/device/device.hpp"
@@ -34,14 +34,6 @@ const Case& largest_case(const Spec& spec) {
 std::string wish_of(const Case& item) {
   const int devices = devices_of(item.params);
   return fmt::format("{} {}", ranks_of(item), devices > 1 ? "devices" : "ranks");
-}
-
-// By a thread beside rank 0, which is busy with long work: reading ratings, ranking. Its case has
-// no footer, and the same command runs it again.
-[[noreturn]] void end_at_once(const Fault& fault) {
-  fmt::print(stderr, "error: rank {}: {}, while rank 0 was busy\n", fault.rank, fault.message);
-  std::fflush(stderr);
-  ::_exit(static_cast<int>(fault.kind));
 }
 
 // Tells machines apart, even with the same name.
@@ -81,11 +73,16 @@ RankWorld::RankWorld() : launched_(launched_count() > 1) {
   if (launched_) all_ = Communicator(join_mpi_ranks());
 }
 
+RankWorld::~RankWorld() {
+  all_ = {};  // ends what they wait for
+  for (std::thread& thread : threads_) thread.join();
+}
+
 void refuse_trials_of_ranks(const Spec& spec) {
   if (spec.studies.empty()) return;
   const auto refuse = [](const std::string& path, const std::string& what) {
     fail(ErrorKind::usage,
-         "\"tune\": {} {}, and trials are run by one process; tune with one in a separate spec, "
+         "\"tune\": {} {}, and trials are run by one rank; tune with one in a separate spec, "
          "and write its choice into this one",
          path, what);
   };
@@ -109,14 +106,35 @@ Spec RankWorld::read(const std::string& path) {
   return spec;
 }
 
-void RankWorld::provide(const Spec& spec) {
+void RankWorld::provide(const Spec& spec, const Follow& follow) {
   const int most = spec.cases.empty() ? 1 : ranks_of(largest_case(spec));
   refuse_trials_of_ranks(spec);
   refuse_count(spec, most);
-  if (!launched_ && most > 1) all_ = Communicator(start_local_ranks(most, end_at_once));
-  if (all_.size() > 1) compare(spec);
+  if (!launched_ && most > all_.size()) start_threads(most, follow);
+  if (launched_) {
+    compare(spec);
+  } else if (size() > 1) {
+    places_.resize(size());
+  }
   give_devices(spec);
   provided_ = true;
+}
+
+void RankWorld::start_threads(int count, const Follow& follow) {
+  auto links = make_thread_links(count);
+  all_ = Communicator(links[0]);
+  try {
+    for (int rank = 1; rank < count; ++rank) {
+      threads_.emplace_back([follow, own = std::move(links[rank])]() mutable {
+        is_silent = true;
+        RankWorld world(std::move(own));
+        follow(world);
+      });
+    }
+  } catch (const std::system_error& error) {
+    fail(ErrorKind::memory, "cannot start {} threads for ranks: {}", count - 1,
+         error.code().message());
+  }
 }
 
 void RankWorld::refuse_count(const Spec& spec, int most) const {
@@ -195,8 +213,8 @@ void RankWorld::give_devices(const Spec& spec) {
   if (none != given.end()) {
     const auto rank = none - given.begin();
     fail(ErrorKind::unsupported,
-         "{}: {} asks for {} devices, a process each, and rank {} has no device: {}; expected "
-         "a device for each process of a machine; ask for fewer, look at CUDA_VISIBLE_DEVICES, or "
+         "{}: {} asks for {} devices, a rank each, and rank {} has no device: {}; expected "
+         "a device for each rank of a machine; ask for fewer, look at CUDA_VISIBLE_DEVICES, or "
          "start processes on more machines",
          most->path, most->algorithm, wanted, rank,
          whys[rank].empty() ? fmt::format("{} in sight of it, all taken", seen[rank].ids.size())
@@ -209,7 +227,9 @@ void RankWorld::give_devices(const Spec& spec) {
            wanted, reason);
     }
   });
-  if (rank() < wanted) use_device(*given[rank()]);
+  all_.agree([&] {
+    if (rank() < wanted) use_device(*given[rank()]);
+  });
 }
 
 int RankWorld::ranks_on_these_cpus(int count) const {

@@ -1,12 +1,14 @@
-// The processes of a run (ranks), started by mpirun or srun, or by this one for a case that asks
-// for several. Rank 0 runs the spec as one process would; the others follow its orders
+// The ranks of a run: processes that mpirun or srun has started, or threads of this one for a case
+// that asks for several. Rank 0 runs the spec as a single one would; the others follow its orders
 // (follower.cpp).
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/ranks/communicator.hpp"
@@ -18,7 +20,7 @@ namespace mf {
 // For a case: its parameter `ranks` or `devices`, or 1.
 int ranks_of(const Case& item);
 
-// Throws Error(usage) if a spec tunes and asks for several processes, in any way: one process runs
+// Throws Error(usage) if a spec tunes and asks for several ranks, in any way: one rank runs
 // the trials of a search. Before anything is loaded.
 void refuse_trials_of_ranks(const Spec& spec);
 
@@ -60,19 +62,29 @@ class RankWorld {
   // Only this process, or all that a launcher has started. Throws Error(unsupported) if there are
   // several in a build without MPI.
   RankWorld();
+  // Waits for its threads to end.
+  ~RankWorld();
+  RankWorld(const RankWorld&) = delete;
+  RankWorld& operator=(const RankWorld&) = delete;
 
   // The same spec on all. Throws Error(usage); on all ranks if one cannot read it.
   Spec read(const std::string& path);
 
-  // Starts as many processes as the largest case asks for, unless a launcher has; returns in all.
-  // Throws Error(usage), before anything is loaded, where there are too few or too many, where they
-  // have another spec or version than rank 0, or where their data is not at hand.
-  void provide(const Spec& spec);
+  // Starts a thread for each other rank of the largest case, unless a launcher has started
+  // processes. `follow` is called in each, with a world of its own, and calls this for it. Throws
+  // Error(memory) if a thread could not be started; Error(usage), before anything is loaded, where
+  // there are too few or too many processes, where they have another spec or version than rank 0,
+  // or where their data is not at hand.
+  using Follow = std::function<void(RankWorld&)>;
+  void provide(const Spec& spec, const Follow& follow);
 
   bool leads() const { return all_.leads(); }
   int size() const { return all_.size(); }
   int rank() const { return all_.rank(); }
   Communicator& all() { return all_; }
+
+  // Whether each rank is a process: by a launcher.
+  bool launched() const { return launched_; }
 
   // For the first `count` ranks, how many share the CPUs of this one.
   int ranks_on_these_cpus(int count) const;
@@ -94,7 +106,9 @@ class RankWorld {
     int machine = 0;
     std::string cpus;
   };
+  explicit RankWorld(std::shared_ptr<RankLinks> links) : all_(std::move(links)) {}
   void refuse_count(const Spec& spec, int most) const;
+  void start_threads(int count, const Follow& follow);
   void compare(const Spec& spec);
   void give_devices(const Spec& spec);
 
@@ -102,7 +116,8 @@ class RankWorld {
   bool launched_ = false;
   bool provided_ = false;
   bool broken_ = false;
-  std::vector<Place> places_;  // by rank; empty: one process
+  std::vector<Place> places_;  // by rank; empty: one rank
+  std::vector<std::thread> threads_;
 };
 
 // The other side of CaseRanks: a rank that does what rank 0 orders, and writes and prints nothing,
