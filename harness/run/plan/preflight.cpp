@@ -9,6 +9,7 @@
 #include "algorithms/core/registry.hpp"
 #include "base/error.hpp"
 #include "base/memory_advice.hpp"
+#include "base/ranks/mpi_ranks.hpp"
 #include "base/text.hpp"
 #include "datasets/load.hpp"
 #include "harness/device/device.hpp"
@@ -25,9 +26,12 @@ constexpr double kRatingBytes = 12, kTimeBytes = 16, kRowBytes = 20;
 constexpr double kPackedBytes = 3;  // of a training rating on its way to a device
 // Of the program; with CUDA's context, its libraries and the memory for uploads.
 constexpr double kProgramBytes = 25e6, kCudaBytes = 390e6;
-constexpr double kRanksBytes = 420e6;  // of NCCL and its buffers
+constexpr double kRanksBytes = 420e6;  // of NCCL and its buffers, for a rank
 // Of what is free on a device: the rest is for libraries, and for what is not counted.
 constexpr double kShare = 0.9;
+
+// Ranks of a case in this process: all, unless a launcher has started a process for each.
+double ranks_here(const Case& item) { return launched_count() > 1 ? 1 : ranks_of(item.params); }
 
 bool ranks_items(const Case& item) { return item.evaluate.rank.value_or(is_implicit(item)); }
 
@@ -66,19 +70,24 @@ double evaluator_bytes(const Case& item, const CaseSizes& sizes) {
   return errors + ranking * (ranks_validation(item) ? 2 : 1);
 }
 
-// Memory for training, without the ratings.
+// Memory of the ranks of a process for training, without the ratings. Rank 0 evaluates.
 double training_bytes(const Case& item, const CaseSizes& sizes) {
   const auto train = static_cast<double>(sizes.train.nnz) / sizes.slices;
   const double histories = ranks_items(item) ? 4 * (train + static_cast<double>(sizes.others)) : 0;
-  return most_bytes(item, &MemoryUse::host, sizes.train, histories, 0) +
-         (uploads_ratings(item) ? kPackedBytes * train : 0);
+  const bool cuts = !needs_device(item) && sizes.slices > 1;  // holds what it read meanwhile
+  const auto of_rank = [&](double evaluator) {
+    return most_bytes(item, &MemoryUse::host, sizes.train, evaluator, 0) +
+           (uploads_ratings(item) ? kPackedBytes * train : 0) + (cuts ? kRatingBytes * train : 0);
+  };
+  return of_rank(histories) + (ranks_here(item) - 1) * of_rank(0);
 }
 
-double ratings_bytes(const CaseSizes& sizes) {
+double ratings_bytes(const Case& item, const CaseSizes& sizes) {
   const auto others = static_cast<double>(sizes.others);
-  const double all = (static_cast<double>(sizes.train.nnz) + others) / sizes.slices +
-                     (sizes.slices > 1 ? others : 0);  // that rank 0 gathers
-  return kRatingBytes * all + kRowBytes * sizes.train.rows();
+  const double own = (static_cast<double>(sizes.train.nnz) + others) / sizes.slices;
+  const double gathered = sizes.slices > 1 ? others : 0;  // by rank 0
+  const double here = ranks_here(item);
+  return kRatingBytes * (here * own + gathered) + here * kRowBytes * sizes.train.rows();
 }
 
 double train_share(const SplitSpec& split) {
@@ -112,12 +121,13 @@ bool is_cached(const Case& item) {
 }
 
 double host_bytes(const Case& item, const CaseSizes& sizes) {
-  const auto all = static_cast<double>(sizes.train.nnz + sizes.others) / sizes.slices;
+  const double here = ranks_here(item);
+  const auto all = here * static_cast<double>(sizes.train.nnz + sizes.others) / sizes.slices;
   double loading = sizes.from_files || item.data.implicit ? kRatingBytes * all : 0;
   if (item.data.times) loading += (sizes.from_files ? 3 : 1) * kTimeBytes * all;
-  const double ranked = needs_device(item) && ranks_of(item.params) > 1 ? kRanksBytes : 0;
+  const double ranked = needs_device(item) && ranks_of(item.params) > 1 ? here * kRanksBytes : 0;
   return (needs_device(item) ? kCudaBytes : kProgramBytes) + ranked +
-         ratings_bytes(sizes) * (sizes.kept ? 2 : 1) +
+         ratings_bytes(item, sizes) * (sizes.kept ? 2 : 1) +
          std::max(loading, training_bytes(item, sizes));
 }
 
@@ -178,7 +188,7 @@ void refuse_to_load(const Case& item) {
   if (item.data.implicit) return;  // what the rule leaves is not known
   const auto sizes = expected_sizes(item);
   if (!sizes) return;
-  if (const auto why = why_not_in_memory(ratings_bytes(*sizes), memory_limit().available))
+  if (const auto why = why_not_in_memory(ratings_bytes(item, *sizes), memory_limit().available))
     fail(ErrorKind::memory, "{}", *why);
 }
 
