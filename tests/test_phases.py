@@ -10,7 +10,7 @@ import pytest
 from support import lines_of
 
 ROOT = Path(__file__).resolve().parents[1]
-OF_HARNESS = {"case", "start", "load", "prepare", "initial_factors", "evaluator", "evaluate", "epoch", "watch",
+OF_HARNESS = {"case", "start", "connect", "load", "prepare", "initial_factors", "evaluator", "evaluate", "epoch", "watch",
               "factors_to_host", "save", "transfer"}
 OF_UPLOADS = {"pack", "cut_rows", "move_rows", "columns"}
 OF_RANKS = {"wait_ranks", "exchange"}

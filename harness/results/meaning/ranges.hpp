@@ -103,6 +103,7 @@ class Ranges : public PhaseSink {
 // kPrepareRange. A "start" within it counts for kStartRange. The training clock has its own
 // (harness/run/training_clock.hpp).
 inline constexpr const char* kStartRange = "start";              // the device, made once a run
+inline constexpr const char* kConnectRange = "connect";          // in start: NCCL and its links
 inline constexpr const char* kLoadRange = "load";                // data, split, facts of the split
 inline constexpr const char* kPrepareRange = "prepare";          // initial factors, the algorithm
 inline constexpr const char* kPackPhase = "pack";                // in prepare: ratings for a device

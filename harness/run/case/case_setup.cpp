@@ -52,7 +52,8 @@ std::optional<Refusal> CaseSetup::open_or_refuse(CaseMeasures& measures) {
     if (!refusal) throw;
     return refusal;
   }
-  if (device_.get() != nullptr) ranks_.warm_up([&] { device_.warm_up(item_, ranks_.group()); });
+  if (device_.get() != nullptr)
+    ranks_.warm_up(ranges_, [&] { device_.warm_up(item_, ranks_.group()); });
   return std::nullopt;
 }
 

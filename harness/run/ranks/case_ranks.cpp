@@ -126,11 +126,14 @@ void CaseRanks::open(const std::function<void()>& action) {
   begun_ = true;
 }
 
-void CaseRanks::warm_up(const std::function<void()>& action) {
+void CaseRanks::warm_up(PhaseSink& phases, const std::function<void()>& action) {
   if (count_ == 1) return action();
   together([&] {
     order({.what = Order::What::warm_up});
-    await_devices(group_);
+    {
+      const PhaseScope range(&phases, kConnectRange);
+      await_devices(group_);
+    }
     action();
   });
 }

@@ -29,7 +29,7 @@ class CaseRanks {
   // After load(): each opens its device and looks whether it has room. Throws as load() does.
   void open(const std::function<void()>& action);
   // For a case on several devices: all are connected, and each makes the calls of a case once.
-  void warm_up(const std::function<void()>& action);
+  void warm_up(PhaseSink& phases, const std::function<void()>& action);
 
   // Calls the action of this rank, and has the others do theirs beside it; load() after it, unless
   // the data `is_cached`: so they find its cache file. load() passes on an error of any of them,

@@ -39,7 +39,10 @@ class FollowedCase {
           break;
         case Order::What::warm_up:
           start([&] {
-            await_devices(group_);
+            {
+              const PhaseScope range(&ranges_, kConnectRange);
+              await_devices(group_);
+            }
             warm_up(item_, *device_.get(), &group_);
           });
           break;
