@@ -114,15 +114,15 @@ class ThreadLinks : public RankLinks {
                     [](const auto& one) { return one.second->state == Message::State::received; });
       if (out.empty() && in.empty()) return;
       if (const auto fault = heard_of()) throw RankFault(*fault);
+      if (out.size() + in.size() < before) {
+        moved = Clock::now();  // and mail may have come meanwhile
+        continue;
+      }
       std::vector<int> others;
       for (const Incoming& one : in) others.push_back(one.from);
       for (const auto& [to, mail] : out) others.push_back(to);
       for (const int other : others) {
         if (office_->left[other] != 0) throw RankFault({other, ErrorKind::io, "it has ended"});
-      }
-      if (out.size() + in.size() < before) {
-        moved = Clock::now();  // and more may have come meanwhile
-        continue;
       }
       office_->changed.wait_for(lock, kMoment);
       lock.unlock();
