@@ -11,6 +11,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <map>
@@ -58,6 +59,7 @@ class CaseProcess {
     posix_spawnattr_setsigmask(&attributes, &blocked);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
     words.insert(words.begin(), "mfbench");
+    ::setenv("MFBENCH_PLUGINS_TOLD", "1", 1);  // this process has warned of them
     for (auto& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
     // Not the path of the file: a build may replace it while the run goes on.
