@@ -126,7 +126,7 @@ class Apart {
  public:
   Apart(const Spec& spec, const RunOptions& options) : spec_(spec), options_(options) {
     const std::string folder = folder_of(spec, options);
-    of_all_.began_ns = is_folder(folder) ? ClaimFolder(folder, spec.hash).now_ns() : 1;
+    options_.began_ns = is_folder(folder) ? ClaimFolder(folder, spec.hash).now_ns() : 1;
     for (const auto& study : spec.studies) trials_ += study.runs();
   }
 
@@ -152,9 +152,7 @@ class Apart {
       const auto text = [&](const char* name) { return text_at(report, {"held", name}); };
       if (!text("key")) return Turn::over;
       work.key = *text("key");
-      RunOptions options = options_;
-      options.began_ns = of_all_.began_ns;
-      work.patience = patience_of(options, spec_.cases[i].stop.wall_seconds);
+      work.patience = patience_of(options_, spec_.cases[i].stop.wall_seconds);
       held[i] = {text("id").value_or(""), work.key, text("holder").value_or("")};
       return Turn::held;
     };
@@ -175,7 +173,7 @@ class Apart {
     if (signal != 0) words.push_back(fmt::format("--ended-by={}", signal));
     words.push_back(fmt::format("--ran-cases={}", of_all_.run));
     words.push_back(fmt::format("--ran-seconds={}", seconds_since(start_)));
-    words.push_back(fmt::format("--began-ns={}", of_all_.began_ns));
+    words.push_back(fmt::format("--began-ns={}", options_.began_ns));
     CaseProcess process(words);
     const int status = process.wait();
     Json report = process.report();
@@ -223,7 +221,7 @@ class Apart {
   }
 
   const Spec& spec_;
-  const RunOptions& options_;
+  RunOptions options_;
   std::string began_ = utc_now();
   const Clock::time_point start_ = Clock::now();
   SessionSummary of_all_;  // counts only
