@@ -319,11 +319,7 @@ class Cli {
         ->type_name("I/N");
     run->add_option("--case", options_.named,
                     "run only cases whose id or hash begins so (mfbench validate SPEC --json)");
-    run->add_option(kOneCase, options_.only)->group("");  // which one, in such a process
-    run->add_option("--ended-by", options_.ended_by)->group("");
-    run->add_option("--began-ns", options_.began_ns)->group("");
-    run->add_option("--ran-cases", options_.before.cases)->group("");  // by those before it
-    run->add_option("--ran-seconds", options_.before.seconds)->group("");
+    add_process_options(*run);
     auto* profile =
         run->add_option("--profile", window_.epochs,
                         "record N epochs of each case for a profiler, then end the case [3]")
@@ -351,6 +347,14 @@ class Cli {
       code_ = run_command(spec_, options_, mode(), &ran);
       if (!json_ && !options_.only && !options_.profile) tell_end_of_run(ran);
     });
+  }
+
+  void add_process_options(CLI::App& command) {
+    command.add_option(kOneCase, options_.only)->group("");  // which one, in such a process
+    command.add_option("--ended-by", options_.ended_by)->group("");
+    command.add_option("--began-ns", options_.began_ns)->group("");
+    command.add_option("--ran-cases", options_.before.cases)->group("");  // by those before it
+    command.add_option("--ran-seconds", options_.before.seconds)->group("");
   }
 
   void add_compare() {
@@ -437,9 +441,13 @@ class Cli {
     tune->add_flag("--quiet", quiet_, "print only the tables at the end");
     tune->add_flag("--retry", options_.retry, "run failed trials again (old files are set aside)");
     tune->add_flag("--rerun", options_.rerun, "run all trials again (old files are set aside)");
+    add_process_options(*tune);
     tune->callback([this] {
       options_.interrupted = interrupt_level;
-      code_ = tune_command(spec_, options_, json_ ? ProgressMode::quiet : mode(), json_);
+      options_.apart = is_apart_for_plugins(spec_, options_);
+      const ProgressMode shown = json_ ? ProgressMode::quiet : mode();
+      code_ = options_.only ? run_command(spec_, options_, shown)
+                            : tune_command(spec_, options_, shown, json_);
     });
   }
 

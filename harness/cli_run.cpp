@@ -402,7 +402,10 @@ int tune_command(const std::string& path, RunOptions options, ProgressMode mode,
   options.trials_only = true;
   install_interrupt_handler();
   const auto progress = make_progress(mode, stdout);
-  const SessionSummary summary = run_session(spec, options, *progress);
+  const auto [summary, ended_by] = options.apart
+                                       ? run_apart(spec, options)
+                                       : ApartSession{run_session(spec, options, *progress), {}};
+  if (ended_by && !summary.interrupted) return *ended_by;
   if (interrupt_signal() == SIGHUP) return kBySignal + SIGHUP;
   if (mode != ProgressMode::quiet) fmt::print("\n");
   print_studies(summary.studies, json);
@@ -412,7 +415,7 @@ int tune_command(const std::string& path, RunOptions options, ProgressMode mode,
                counted(summary.trials_run, "trial"), summary.trials_finished_before,
                one_line(summary.folder) + "/tune");
   }
-  if (summary.interrupted) return tell_interrupted();
+  if (summary.interrupted) return std::max(tell_interrupted(), ended_by.value_or(0));
   const auto chose = [](const FoundStudy& study) { return study.state.best() != nullptr; };
   return std::all_of(summary.studies.begin(), summary.studies.end(), chose) ? 0 : kSomeCasesFailed;
 }

@@ -95,6 +95,26 @@ def test_trials_come_first_in_one_process(mfbench, place):
     assert "2 cases: 0 run now, 2 finished before" in again.stdout
 
 
+@pytest.mark.parametrize("code, ended, again", [(signal.SIGSEGV, 0, 0), (signal.SIGKILL, 128 + signal.SIGKILL, 1)])
+def test_the_search_goes_on_after_a_crash_of_a_trial_but_not_after_a_kill(mfbench, place, code, ended, again):
+    tuned = {"name": "ruler", "tune": {"trials": 2, "eta": 1, "over": {"sleep_ms": {"choices": [20, 21]}}}}
+    folder = place({**SPEC, "algorithms": [tuned], "seeds": [1], "stop": {"epochs": 40},
+                    "split": {"holdout": 0.2, "validation": 0.1, "seed": 1}})
+    process = subprocess.Popen([mfbench.program, "run", "spec.json", "--out", "apart", "--apart"], cwd=folder,
+                               env=mfbench.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    wait_for(lambda: any(path.read_text() for path in (folder / "apart/tune").glob("*/*.jsonl")), "trial")
+    os.kill(started(process.pid), code)
+    out, err = process.communicate(timeout=300)
+    assert process.returncode == ended, (out, err)
+    trials = [lines_of(path)[-1] for path in (folder / "apart/tune").glob("*/*.jsonl")]
+    if code == signal.SIGKILL:
+        assert "the trials: its process was ended by signal 9" in err and len(trials) == 1
+    else:
+        assert sorted(one["status"] for one in trials) == ["completed", "error"] and "2 trials run now, 0 finished" in out
+        assert any(one["stop_reason"] == "its process was ended by signal 11 (Segmentation fault)" for one in trials)
+    assert f"{2 * again} trials run now, {2 - 2 * again} finished before" in run(mfbench, folder).stdout
+
+
 def test_a_case_by_its_hash_or_the_beginning_of_its_id(mfbench, place):
     folder = place()
     cases = [one["id"] for one in json.loads(mfbench("validate", "spec.json", "--json", cwd=folder, code=0).stdout)]

@@ -111,6 +111,10 @@ def test_trials_are_taken_once_and_other_choices_are_refused(mfbench, tmp_path):
     stated.write_text(json.dumps({**told, "cases": [*told["cases"][:-1], "another"]}))
     done = mfbench("merge", "more", "p1", "p2", cwd=tmp_path, code=2)
     assert "p2/spec.json: has other cases than p1" in done.stderr
+    (tmp_path / "p1/tune/other.jsonl.xz").touch()
+    done = mfbench("merge", "more", "p1", cwd=tmp_path, code=2)
+    assert "p1/tune/other.jsonl.xz: found packed results, expected a folder: ./dev pack --unpack p1/tune/other" in done.stderr
+    assert not (tmp_path / "more").exists()
 
 
 def test_another_spec_is_refused(mfbench, parts):

@@ -4,13 +4,14 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 
 import pytest
 
 from guide import GUIDE, ROOT, commands, files_of, without
-from support import cases_of, cmake_install
+from support import cases_of, children_of, cmake_install, lines_of, wait_for
 
 LIST = re.search(r"^```cmake\n(.*?)^```$", GUIDE.read_text(), re.M | re.S)[1]
 SPEC = {"name": "plug", "datasets": [{"like": "ml-100k", "scale": 0.1}], "stop": {"epochs": 2},
@@ -187,6 +188,7 @@ struct Breaks : mf::Algorithm {
     if (how == "exception") throw std::runtime_error("no such row");
     if (how == "number") throw 42;
     while (how == "hang") std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    if (how == "slow") std::this_thread::sleep_for(std::chrono::milliseconds(20));
     return nnz;
   }
   mf::FactorView factors() override { return model.view(); }
@@ -202,7 +204,7 @@ static mf::AlgorithmInfo info() {
   one.family = "test";
   one.params = {mf::ParamSpec::integer("factors", 2, 1, 1024, ""),
                 mf::ParamSpec::choice("how", "not", {"not", "prepare", "null", "division", "abort", "thread", "exception",
-                                                     "number", "hang", "plan"}, "")};
+                                                     "number", "hang", "slow", "plan"}, "")};
   one.memory = [](const mf::Params& params) {
     if (params.choice("how") == "plan") throw 42;
     return mf::MemoryUse{};
@@ -255,6 +257,55 @@ def test_each_ends_its_own_case(run, breaks, tmp_path):
     assert f"{failed + 2} cases: {failed} run now" in run("run", "plug.json", "--quiet", "--retry", plugins=breaks, code=1).stdout
 
 
+def tuned(hows, **more):
+    return {"name": "breaks", "tune": {"trials": len(hows), "eta": 1, "over": {"how": {"choices": hows}}}, **more}
+
+
+def tuned_spec(folder, *algorithms, epochs=3):
+    split = {"holdout": 0.2, "validation": 0.1, "seed": 1}
+    (folder / "plug.json").write_text(json.dumps(
+        {**SPEC, "split": split, "stop": {"epochs": epochs}, "algorithms": [*algorithms, "bias"], "baseline": "bias"}))
+
+
+def test_each_ends_its_own_trial(run, breaks, tmp_path):
+    hang = tuned(["hang"], factors=3, stop={"epochs": 3, "wall_seconds": 0.2})
+    tuned_spec(tmp_path, tuned([how for how in ENDS if how != "hang"]), hang)
+    done = run("tune", "plug.json", "--json", plugins=breaks, code=1)
+    studies = json.loads(done.stdout)
+    ended = {trial["values"]["how"]: (trial["status"], trial["reason"]) for study in studies for trial in study["trials"]}
+    assert ended == {how: (status, reason and f"{reason}; the algorithm is of the plugin own.so")
+                     for how, (status, reason) in ENDS.items()} | {"not": ended["not"]}
+    assert ended["not"][0] == "completed" and [study["chosen"] for study in studies] == [{"how": "not"}, None]
+    done = run("run", "plug.json", plugins=breaks, code=1)
+    assert f"0 trials run now, {len(ENDS)} finished before" in done.stdout and "1 case failed" in done.stderr
+    reasons = {lines[0]["algorithm"]["params"].get("factors"): lines[-1]["stop_reason"] for lines in cases_of(tmp_path / "results/runs/plug")}
+    assert reasons[3].startswith("its search has chosen nothing: no trial has completed (1 timeout); the first: its process was ended")
+
+
+def test_a_run_goes_on_after_a_trial_that_crashes(run, breaks, tmp_path):
+    tuned_spec(tmp_path, tuned(["null", "abort", "not"]))
+    assert "3 trials run now, 0 finished before" in run("run", "plug.json", "--quiet", plugins=breaks).stdout
+    assert "0 trials run now, 3 finished before" in run("run", "plug.json", "--quiet", plugins=breaks).stdout
+    assert "2 trials run now, 1 finished before" in run("tune", "plug.json", "--retry", plugins=breaks).stdout
+    assert "3 trials run now, 0 finished before" in run("tune", "plug.json", "--rerun", plugins=breaks).stdout
+
+
+@pytest.mark.parametrize("command, told", [("tune", "command"), ("tune", "trial"), ("run", "trial")])
+def test_a_signal_ends_a_trial_and_the_same_command_goes_on(mfbench, run, breaks, tmp_path, command, told):
+    tuned_spec(tmp_path, tuned(["slow", "not"]), epochs=100)
+    words = [command, "plug.json", "--out", "out"]
+    process = subprocess.Popen([mfbench.program, *words], cwd=tmp_path, stderr=subprocess.PIPE, text=True,
+                               stdout=subprocess.DEVNULL, env={**mfbench.environment(), "MFBENCH_PLUGINS": str(breaks)})
+    slow = wait_for(lambda: [path for path in (tmp_path / "out/tune").glob("*/*.jsonl") if '"how":"slow"' in path.read_text()], "trial")
+    last = process.pid
+    while told == "trial" and (children := children_of(last)):
+        last = children[0]
+    os.kill(last, signal.SIGTERM)
+    assert process.communicate(timeout=60)[1].endswith("interrupted; the same command goes on where it stopped\n")
+    assert process.returncode == 128 + signal.SIGTERM and lines_of(slow[0])[-1]["status"] == "interrupted"
+    assert re.search(r"(\d) trials? run now, (\d) finished", run("tune", *words[1:], plugins=breaks).stdout).groups() in [("1", "1"), ("2", "0")]
+
+
 def test_a_number_thrown_at_a_plan_is_one_line(run, breaks, tmp_path):
     (tmp_path / "plug.json").write_text(json.dumps({**SPEC, "algorithms": [{"name": "breaks", "how": "plan"}], "baseline": "breaks"}))
     assert re.fullmatch("error: an unknown exception was thrown.*\n", run("plan", "plug.json", plugins=breaks, code=70).stderr)
@@ -269,10 +320,14 @@ def test_one_that_breaks_as_it_is_loaded_is_left_out(run, breaks, at_load, words
     assert "als_cpu" in done.stdout and "breaks" not in done.stdout and done.stderr.count("warning") == 1
 
 
-def test_a_file_that_is_no_shared_object(run, tmp_path):
+def test_a_file_that_is_no_shared_object_is_named_once(run, breaks, tmp_path):
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "text.so").write_text("no")
-    assert re.search(r"text.so is left out: (file too short|invalid ELF header)", run("list", plugins=tmp_path / "own").stderr)
+    (tmp_path / "own" / "own.so").symlink_to(breaks / "own.so")
+    (tmp_path / "plug.json").write_text(json.dumps({**SPEC, "algorithms": ["breaks", "bias"], "baseline": "bias"}))
+    for words in (["list"], ["run", "plug.json", "--quiet"]):
+        assert re.findall(r"text.so is left out: (.*)", run(*words, plugins=tmp_path / "own").stderr) in (
+            ["file too short"], ["invalid ELF header"])
 
 
 def test_a_pipe_is_not_waited_for(run, tmp_path):

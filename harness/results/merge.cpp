@@ -61,11 +61,15 @@ struct MergeSource {
   std::vector<std::string> cases;
 };
 
-MergeSource read_source(const std::string& folder) {
+void refuse_packed(const std::string& folder) {
   if (const auto packed = packed_in_place_of(folder)) {
     fail(ErrorKind::usage, "{}: found packed results, expected a folder: ./dev pack --unpack {}",
          folder, shell_word(*packed));
   }
+}
+
+MergeSource read_source(const std::string& folder) {
+  refuse_packed(folder);
   const std::string path = folder + kSpec;
   if (!is_file(path)) {
     fail(ErrorKind::usage, "{}: is not a folder of results: it has no spec.json", folder);
@@ -88,6 +92,9 @@ MergeSource read_source(const std::string& folder) {
     }
     source.cases.push_back(name);
   }
+  std::error_code none;
+  for (const fs::path& study : fs::directory_iterator(folder + "/" + kStudies, none))
+    refuse_packed(study.string());
   return source;
 }
 

@@ -11,11 +11,10 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
-#include <limits>
 #include <map>
 
-#include "algorithms/core/registry.hpp"
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/host/process_id.hpp"
@@ -34,7 +33,6 @@ namespace mf {
 namespace {
 
 constexpr int kLookAgainMs = 100;
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 [[noreturn]] void cannot_start(int error) {
   fail(ErrorKind::io, "no process can be started for the next case: {}", std::strerror(error));
@@ -58,6 +56,7 @@ class CaseProcess {
     posix_spawnattr_setsigmask(&attributes, &blocked);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
     words.insert(words.begin(), "mfbench");
+    ::setenv("MFBENCH_PLUGINS_TOLD", "1", 1);  // this process has warned of them
     for (auto& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
     // Not the path of the file: a build may replace it while the run goes on.
@@ -74,11 +73,10 @@ class CaseProcess {
   CaseProcess(const CaseProcess&) = delete;
   CaseProcess& operator=(const CaseProcess&) = delete;
 
-  // Its status, as of waitpid. Later than `limit_s` it is ended.
-  int wait(double limit_s) {
+  // Its status, as of waitpid.
+  int wait() {
     int status = 0;
     while (!has_ended(status)) {
-      if (seconds_since(start_) > limit_s) ::kill(pid_, SIGALRM);
       pollfd look{report_, POLLIN, 0};
       // With the end of its report the process is about to end.
       if (::poll(&look, reported_ ? 0 : 1, reported_ ? 1 : kLookAgainMs) > 0) read_report();
@@ -108,7 +106,6 @@ class CaseProcess {
     tell_interrupt(pid_);
   }
 
-  const Clock::time_point start_ = Clock::now();
   pid_t pid_ = -1;
   int report_ = -1;
   bool reported_ = false;
@@ -127,7 +124,11 @@ constexpr std::pair<const char*, int SessionSummary::*> kCounts[] = {
 
 class Apart {
  public:
-  Apart(const Spec& spec, const RunOptions& options) : spec_(spec), options_(options) {}
+  Apart(const Spec& spec, const RunOptions& options) : spec_(spec), options_(options) {
+    const std::string folder = folder_of(spec, options);
+    options_.began_ns = is_folder(folder) ? ClaimFolder(folder, spec.hash).now_ns() : 1;
+    for (const auto& study : spec.studies) trials_ += study.runs();
+  }
 
   ApartSession run() {
     if (!spec_.studies.empty()) run_process(RunOptions::kTrials);
@@ -135,7 +136,7 @@ class Apart {
     for (std::size_t i = 0; i < spec_.cases.size(); ++i) {
       if (options_.shard.has(i)) own.push_back(i);
     }
-    if (!ended_by_) run_cases(own);
+    if (!ended_by_ && !options_.trials_only) run_cases(own);
     return {summary(), ended_by_};
   }
 
@@ -151,9 +152,7 @@ class Apart {
       const auto text = [&](const char* name) { return text_at(report, {"held", name}); };
       if (!text("key")) return Turn::over;
       work.key = *text("key");
-      RunOptions options = options_;
-      options.began_ns = of_all_.began_ns;
-      work.patience = patience_of(options, spec_.cases[i].stop.wall_seconds);
+      work.patience = patience_of(options_, spec_.cases[i].stop.wall_seconds);
       held[i] = {text("id").value_or(""), work.key, text("holder").value_or("")};
       return Turn::held;
     };
@@ -174,18 +173,14 @@ class Apart {
     if (signal != 0) words.push_back(fmt::format("--ended-by={}", signal));
     words.push_back(fmt::format("--ran-cases={}", of_all_.run));
     words.push_back(fmt::format("--ran-seconds={}", seconds_since(start_)));
-    words.push_back(fmt::format("--began-ns={}", of_all_.began_ns));
+    words.push_back(fmt::format("--began-ns={}", options_.began_ns));
     CaseProcess process(words);
-    const bool of_plugin =
-        which >= 0 && signal == 0 && !find_algorithm(spec_.cases[which].algorithm).origin.empty();
-    const auto limit = of_plugin ? spec_.cases[which].stop.wall_seconds : std::nullopt;
-    const int status = process.wait(limit ? *limit + std::max(*limit, 5.0) : kInfinite);
+    const int status = process.wait();
     Json report = process.report();
     for (const auto& [key, count] : kCounts) {
       if ((which == RunOptions::kTrials) != std::string_view(key).starts_with("trials")) continue;
       of_all_.*count += static_cast<int>(integer_at(report, {key}).value_or(0));
     }
-    of_all_.began_ns = integer_at(report, {"began_ns"}).value_or(of_all_.began_ns);
     const auto neighbour = text_at(report, {"neighbour"}).value_or("");
     if (!neighbour.empty()) of_all_.neighbour = neighbour;
     const int end = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status) - kBySignal;
@@ -193,7 +188,8 @@ class Apart {
       of_all_.interrupted = true;
       ended_by_ = kBySignal + end;
     } else if (report.empty() && WIFSIGNALED(status)) {
-      if (which >= 0 && signal == 0 && end != SIGKILL) return run_process(which, end);
+      const bool again = which < 0 ? crashes_++ < trials_ : signal == 0;
+      if (again && end != SIGKILL) return run_process(which, end);
       warn("{}: {}; its result has no end, and the same command runs it again",
            which < 0 ? "the trials" : fmt::format("case {} of {}", which + 1, spec_.cases.size()),
            how_ended(end));
@@ -225,11 +221,12 @@ class Apart {
   }
 
   const Spec& spec_;
-  const RunOptions& options_;
+  RunOptions options_;
   std::string began_ = utc_now();
   const Clock::time_point start_ = Clock::now();
   SessionSummary of_all_;  // counts only
   int killed_ = 0;
+  std::int64_t trials_ = 0, crashes_ = 0;  // each trial ends a process once
   std::optional<int> ended_by_;
 };
 
@@ -240,7 +237,7 @@ ApartSession run_apart(const Spec& spec, const RunOptions& options) {
 }
 
 int end_one_case(const SessionSummary& summary, int signal) {
-  Json report = {{"began_ns", summary.began_ns}, {"neighbour", summary.neighbour}};
+  Json report = {{"neighbour", summary.neighbour}};
   for (const auto& [key, count] : kCounts) report[key] = summary.*count;
   for (const auto& one : summary.held) {
     report["held"] = {{"id", one.id}, {"key", one.key}, {"holder", one.holder}};

@@ -17,8 +17,9 @@ struct ApartSession {
 };
 
 // `options.words` are those that it was called with. Trials come first, in one process. A process
-// that a signal ends, other than one to end the run, takes only its case along: it is counted as
-// failed, and the next run has it again. Throws Error(io) where no process can be started.
+// that a signal ends, other than one to end the run, takes only its case or trial along, which has
+// failed; by SIGKILL it has no result, and the next run has it again. Throws Error(io) where no
+// process can be started.
 ApartSession run_apart(const Spec& spec, const RunOptions& options);
 
 // In such a process: tells the one that started it, and returns its own exit code.

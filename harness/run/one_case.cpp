@@ -1,5 +1,10 @@
 #include "harness/run/one_case.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "algorithms/core/registry.hpp"
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/files/file_place.hpp"
@@ -72,6 +77,13 @@ void make_room(const std::string& path) {
   }
 }
 
+// For a process that may end with it: a plugin's epoch may never end.
+void limit_plugin(const Case& item, const RunOptions& options) {
+  const auto limit = item.stop.wall_seconds;
+  if (options.only && limit && !find_algorithm(item.algorithm).origin.empty())
+    ::alarm(static_cast<unsigned>(*limit + std::max(*limit, 5.0)));
+}
+
 }  // namespace
 
 std::unique_ptr<Claim> take_claim(const std::string& key, const RunContext& context) {
@@ -121,7 +133,9 @@ CaseResult run_one(const CaseTask& task, std::size_t index, std::size_t count,
     timed.measuring_s = seconds_since(start);
   }
   if (Timeline* timeline = Timeline::current()) timeline->begin(task.item.id);
+  limit_plugin(task.item, options);
   const CaseResult result = run_case(timed, options, context.store, context.progress);
+  ::alarm(0);
   if (Timeline* timeline = Timeline::current()) timeline->end();
   context.progress.end_case(result, task.result_file);
   if (result.device_failed) {

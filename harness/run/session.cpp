@@ -161,7 +161,6 @@ SessionSummary run_session(const Spec& given, const RunOptions& asked, Progress&
   const ClaimFolder claims(summary.folder, given.hash);
   for (const auto& other : claims.holders()) meet(claims, other, summary.neighbour);
   if (options.began_ns == 0) options.began_ns = claims.now_ns();
-  summary.began_ns = options.began_ns;
   probe_model_folder(options);
   warn_of_unsaved(given, options);
   DataStore store;

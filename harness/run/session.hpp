@@ -1,7 +1,6 @@
 // Runs all cases of a spec into one folder; finished ones are not run again.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,7 +29,6 @@ struct HeldCase {
 struct SessionSummary {
   std::string folder;
   std::shared_ptr<const HeldFolder> held_folder;  // files of the session are read below it
-  std::int64_t began_ns = 0;                      // as of RunOptions
   int finished_before = 0;
   int by_others = 0;  // finished by another process since
   std::vector<HeldCase> held;

@@ -55,17 +55,24 @@ class StudyRun {
     const std::string path = folder_ + "/" + trial_file(item);
     if (const auto file = standing_result(path, item, context_.options)) {
       outcomes_[place] = *outcome_of(*file, study_.metric);
-      ++tuned_.finished_before;
+      const bool crashed = context_.options.ended_by != 0;  // one that ran trials of this run
+      ++(crashed && changed_ns(path) > context_.options.began_ns ? tuned_.run
+                                                                 : tuned_.finished_before);
       return true;
     }
     const auto& interrupted = context_.options.interrupted;
-    tuned_.interrupted = interrupted && interrupted() > 0;
+    tuned_.interrupted =
+        (interrupted && interrupted() > 0) || context_.options.only == RunOptions::kNoCase;
     if (tuned_.interrupted) return false;
+    // The signal ended the trial that has begun and has no end.
+    RunOptions options = context_.options;
+    const auto begun = read_result_file(path);
+    if (!context_.store.ledger().is_first_case() || !begun || begun->status()) options.ended_by = 0;
     const bool share = context_.options.share;
     run_one({spec_, item, path, std::nullopt, share && again_.cut, share && needs_device(item),
              share && (has_own_process(item) || again_.handed_over)},
             static_cast<std::size_t>(before) + 1, static_cast<std::size_t>(study_.runs()),
-            context_);
+            {options, context_.claims, context_.neighbour, context_.store, context_.progress});
     ++tuned_.run;
     // By the file, as any later look at it.
     const auto file = read_result_file(path);
