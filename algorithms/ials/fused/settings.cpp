@@ -59,6 +59,7 @@ StreamingNeed fused_need(const FusedSettings& settings, const ProblemShape& shap
 
 AlgorithmInfo fused_info() {
   AlgorithmInfo info = shared_info("ials_fused");
+  info.phases.emplace_back("sides");  // of streamed pairs
   info.summary =
       "implicit ALS in one kernel a half-step: the Gram matrix made the identity, A_u formed on "
       "tensor cores and CG on it, never in memory";
