@@ -35,7 +35,7 @@ struct PackedOrder {
   std::int64_t longest_row() const;
 };
 
-// The words are those of Ratings::packed(), if it has them; `ratings` must then outlive the order.
+// Uses the words of Ratings::packed() if there are any. `ratings` must then outlive the order.
 PackedOrder pack_rows(const Ratings& ratings, ThreadTeam& team);
 // Sorts as make_csc does, by all threads. Takes up to 16 bytes a rating beside the ratings: the
 // users, unless they are made, and the memory of make_csc.

@@ -33,7 +33,7 @@ inline bool streams_ratings(const Params& params) {
   return params.has("memory") && read_streaming(params).memory == RatingMemory::streamed;
 }
 
-// What a case needs of the device, in bytes.
+// Bytes of device memory that a case needs.
 struct StreamingNeed {
   double resident = 0;  // with all ratings
   double fixed = 0;     // without any: factors, offsets, tasks

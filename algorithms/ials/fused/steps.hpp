@@ -74,8 +74,8 @@ class FusedSteps {
   void set_steps(std::int32_t steps) { settings_.common.cg.steps = steps; }
 
  private:
-  // All rows that are solved here, or those of a piece of streamed ratings, from which tasks count
-  // rows.
+  // The rows of one piece of streamed ratings, or all rows that are solved here. Tasks count rows
+  // from the first.
   struct RowBatch {
     std::int64_t first_row = 0;  // of those that are solved here
     SidePlan plan;

@@ -204,7 +204,7 @@ void CaseRanks::report(const CaseDevice& own, CaseResult& result, CaseMeasures& 
   measures.train_energy_j = std::ssize(joules) == count_ ? total_joules(joules) : std::nullopt;
 }
 
-// This process's own use has that of its threads.
+// The use of this process includes its threads.
 void CaseRanks::add_use(OwnUse& sum, int other, const Json& use) const {
   if (world_->machine_of(other) == world_->machine_of(0) && !use.is_null())
     sum += own_use_from(use);

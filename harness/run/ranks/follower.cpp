@@ -216,7 +216,7 @@ class FollowedCase {
             {"peak_host_bytes", world_.launched() ? Json(peak_memory_bytes()) : Json()}};
   }
 
-  // Of a thread it is in that of its process.
+  // The use of a process includes its threads.
   Json use_json(const OwnUse& use) const { return world_.launched() ? to_json(use) : Json(); }
 
   const Case& item_;

@@ -20,8 +20,8 @@ struct Context;
 namespace mf::cuda {
 
 // Rows of R, or its columns in the same form: ratings[offsets[x]] to ratings[offsets[x + 1] - 1]
-// belong to row x, ascending in `other`. Device memory of a DeviceRatings. Of a piece of streamed
-// ratings `offsets` begin with `first`, which then is a rating of the piece.
+// belong to row x, ascending in `other`. Device memory of a DeviceRatings. In a piece of streamed
+// ratings the offsets begin with `first`, so `ratings` must only be read from there on.
 struct RatingsOfRows {
   const std::int64_t* offsets = nullptr;
   const RowRating* ratings = nullptr;
